@@ -1,0 +1,1 @@
+"""Coding problems by dataset name: one file per publisher's format."""

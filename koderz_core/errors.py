@@ -1,0 +1,101 @@
+"""Every error koderz raises, and the exit code each one ends the command line with.
+
+KoderzError
+├── UsageError                 what was asked for cannot be done (exit 2)
+│   ├── ConfigError            a setting or its file is wrong
+│   ├── UnknownNameError       no such model, problem, dataset, strategy, benchmark or experiment
+│   └── PlanError              a configuration or a plan contradicts itself
+├── InfrastructureError        the ground under koderz failed (exit 3); never counted against a model
+│   ├── DataError              a dataset's or result's file is missing, wrong or unreadable
+│   ├── JournalError           a journal is locked, corrupt or cannot be written
+│   ├── StoreError             the index of the journals cannot be opened or is of another version
+│   ├── SandboxError           programs cannot be run or a worker was lost
+│   ├── ModelError             a provider failed, refused the request or is not there
+│   │   └── WeightsError       the weights of an embedded model cannot be had
+│   └── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
+└── Cancelled                  somebody stopped the work (exit 130)
+
+What a model or its program does wrong is never an exception but a value: see ``Verdict`` and ``Completion.finish``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class KoderzError(Exception):
+    """Base of all errors; its message says what happened, to which thing, and what to do."""
+
+    exit_code = 1
+
+
+class UsageError(KoderzError):
+    """What was asked for cannot be done as it was asked."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A setting, or the file it stands in, is wrong."""
+
+
+class UnknownNameError(UsageError):
+    """A name that nothing has; the message lists what there is."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        choices = sorted(known)
+        near = get_close_matches(name, choices, n=3, cutoff=0.5)
+        shown = near or choices[:12]
+        lead = "Did you mean" if near else "Known"
+        tail = f" {lead}: {', '.join(shown)}." if shown else f" There is no {kind} yet."
+        super().__init__(f"Unknown {kind} {name!r}.{tail}{' ' + hint if hint else ''}")
+        self.name = name
+
+
+class PlanError(UsageError):
+    """A configuration or a plan contradicts itself."""
+
+
+class InfrastructureError(KoderzError):
+    """The ground under koderz failed: files, processes, servers. Never counted against a model."""
+
+    exit_code = 3
+
+
+class DataError(InfrastructureError):
+    """A dataset's or a result's file is missing, wrong or unreadable."""
+
+
+class JournalError(InfrastructureError):
+    """A journal is locked by another process, corrupt, or cannot be written."""
+
+
+class StoreError(InfrastructureError):
+    """The index of the journals cannot be opened, or is of another version."""
+
+
+class SandboxError(InfrastructureError):
+    """Programs cannot be run, or the process that ran one was lost."""
+
+
+class ModelError(InfrastructureError):
+    """A provider failed. ``retryable`` says whether the same request may succeed later."""
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class WeightsError(ModelError):
+    """The weights of an embedded model cannot be had, or are not what they should be."""
+
+
+class OfflineError(InfrastructureError):
+    """``KODERZ_OFFLINE`` forbids an address beyond this machine."""
+
+
+class Cancelled(KoderzError):  # noqa: N818 (nothing went wrong)
+    """Somebody stopped the work; what was finished is kept."""
+
+    exit_code = 130

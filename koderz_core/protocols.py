@@ -1,0 +1,68 @@
+"""The whole architecture on one screen: who asks whom for what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Protocol
+
+from koderz_core.events import Note
+from koderz_core.records import (
+    Completion,
+    Extracted,
+    Message,
+    Problem,
+    PublicProblem,
+    Request,
+    Sampling,
+    TestSet,
+    Verdict,
+)
+
+OnText = Callable[[str], None]
+"""Receives a streamed answer piece by piece; may raise to end the call."""
+
+
+class Model(Protocol):
+    """A language model. One attempt per call: retries and limits are the runner's."""
+
+    @property
+    def id(self) -> str: ...
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """Answer once; raise ModelError if the provider failed. Safe to call from several threads."""
+
+    def close(self) -> None:
+        """Give back what the model holds: processes, connections. Idempotent."""
+
+
+class Judge(Protocol):
+    """Runs a program on tests, isolated; what the program does wrong is in the verdict."""
+
+    def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
+        """Raise SandboxError only if the program could not be judged. Safe to call from several threads."""
+
+
+class Context(Protocol):
+    """All a strategy may do. Metering, journal, cancelling and replay happen behind it."""
+
+    problem: PublicProblem
+    random: Random
+
+    def ask(
+        self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
+    ) -> Completion:
+        """Ask the ``member``-th model of a role."""
+
+    def test(self, candidate: Extracted) -> Verdict:
+        """Run a candidate on the gate tests: one iteration. No code found is a verdict too."""
+
+    def note(self, note: Note) -> None:
+        """Put something worth knowing into the journal."""
+
+
+class Strategy(Protocol):
+    """A way of solving: a frozen dataclass of its parameters, with one method."""
+
+    def solve(self, ctx: Context) -> str | None:
+        """The best candidate (most gate tests, then latest); None only if no reply held code."""

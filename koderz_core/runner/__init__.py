@@ -1,0 +1,1 @@
+"""Runs experiments in threads and says all that happens through events."""

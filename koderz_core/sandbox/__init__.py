@@ -1,0 +1,1 @@
+"""Runs untrusted programs on tests: the judge, the candidate's process, and what they say to each other."""

@@ -1,0 +1,1 @@
+"""Ways of solving a problem: one frozen dataclass each, listed in ``STRATEGIES``."""
