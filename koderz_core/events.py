@@ -247,6 +247,18 @@ def decode(line: bytes, schema_version: int = SCHEMA_VERSION) -> Entry | None:
     return Entry(envelope.at, event, envelope.experiment, envelope.ordinal)
 
 
+def schema_version_of(header: bytes) -> int:
+    """The schema version that a journal's first line states. Raises JournalError if it is no header."""
+    try:
+        envelope = _LINES.decode(header)
+        version = msgspec.json.decode(envelope.event)["schema_version"]
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise JournalError(f"the header is missing or broken ({error})") from error
+    if envelope.kind != "benchmark_opened" or not isinstance(version, int):
+        raise JournalError("the header is missing")
+    return version
+
+
 def _event(kind: Kind, raw: msgspec.Raw, schema_version: int) -> Event:
     if schema_version == SCHEMA_VERSION:
         return _EVENTS[kind].decode(raw)

@@ -62,7 +62,10 @@ class Context(Protocol):
 
 
 class Strategy(Protocol):
-    """A way of solving: a frozen dataclass of its parameters, with one method."""
+    """A way of solving: a frozen dataclass of its parameters, with one method that matters."""
+
+    def roles(self) -> tuple[str, ...]:
+        """The roles it asks, given its parameters."""
 
     def solve(self, ctx: Context) -> str | None:
         """The best candidate (most gate tests, then latest); None only if no reply held code."""

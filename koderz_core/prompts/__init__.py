@@ -1,1 +1,5 @@
 """What models are told, with a version each, and how programs are found in what they answer."""
+
+from koderz_core.prompts import coding, review, spec
+
+VERSIONS = {"coding": coding.VERSION, "review": review.VERSION, "spec": spec.VERSION}

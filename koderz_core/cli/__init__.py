@@ -1,0 +1,89 @@
+"""The command line: one file per command group, each loaded only when its command is called."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import click
+
+from koderz_core import __version__
+from koderz_core.errors import KoderzError
+
+COMMANDS: Mapping[str, str] = {
+    "quickstart": "quickstart:quickstart",
+    "run": "benchmark:run",
+    "benchmark": "benchmark:benchmark",
+    "results": "results:results",
+    "analyze": "analyze:analyze",
+    "list-problems": "problems:list_problems",
+    "models": "models:models",
+    "reindex": "reindex:reindex",
+}
+SUMMARIES: Mapping[str, str] = {
+    "quickstart": "Run 5 problems with two strategies on a local model and show the table.",
+    "run": "Run one problem.",
+    "benchmark": "Run strategies on a set of problems.",
+    "results": "Show what was solved, at what cost, how surely.",
+    "analyze": "Look into one benchmark or one experiment.",
+    "list-problems": "List the problems of a dataset, or show one.",
+    "models": "List, fetch and test models.",
+    "reindex": "Rebuild the index from the journals.",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and imports one only to run it: ``koderz --help`` stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's)
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"koderz_core.cli.{module}"), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (click's)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, SUMMARIES[name]) for name in COMMANDS])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="koderz")
+def commands() -> None:
+    """Can cheap models with many tries match an expensive one, at what price, and how surely?
+
+    Exit codes: 0 fine, 1 a bug of koderz, 2 wrong usage, 3 something around koderz failed, 4 unsolved or below
+    --fail-under, 130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry of the ``koderz`` script: the edge where every error becomes a message and an exit code.
+
+    ``arguments`` None: those of the process.
+    """
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    try:
+        code = commands.main(arguments, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted. What was finished is kept; the same command goes on.", err=True)
+        code = 130
+    except KoderzError as error:
+        click.echo(f"Error: {error}", err=True)
+        code = error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader left (`| head`): nothing to say, and nobody to say it to
+        code = 0
+    except Exception:
+        logging.getLogger("koderz").exception("This is a bug of koderz. Please report it with the lines below.")
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)

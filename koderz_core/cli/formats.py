@@ -1,0 +1,49 @@
+"""How numbers and hostile texts look in a terminal, the same everywhere."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from koderz_core.analysis.rates import Rate
+
+
+def duration(seconds: float | None) -> str:
+    """``1.2 s``, ``3 min 05 s``, ``2 h 10 min``; unknown is ``?``."""
+    if seconds is None:
+        return "?"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def money(usd: float | None) -> str:
+    """Two significant digits and at least cents; unknown is ``unpriced``, never zero."""
+    if usd is None:
+        return "unpriced"
+    if usd == 0 or usd >= 1:
+        return f"${usd:.2f}"
+    digits = 2
+    while usd < 10 ** (1 - digits) and digits < 9:
+        digits += 1
+    return f"${usd:.{digits}f}"
+
+
+def rate(value: Rate) -> str:
+    """``62 % [54, 69]``, the interval at 95 %."""
+    if not value.n or value.low is None or value.high is None:
+        return "-"
+    return f"{value.successes / value.n:.0%} [{value.low * 100:.0f}, {value.high * 100:.0f}]".replace("%", " %")
+
+
+def count(number: int | None) -> str:
+    """With thin separators of thousands; unknown is ``?``."""
+    return "?" if number is None else f"{number:,}".replace(",", " ")
+
+
+def plain(text: str, limit: int | None = None) -> str:
+    """A text from a model, problem or test without anything a terminal would obey; cut at ``limit`` characters."""
+    kept = "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    if limit is not None and len(kept) > limit:
+        return f"{kept[:limit]}… ({len(kept) - limit} more characters)"
+    return kept

@@ -1,0 +1,82 @@
+"""``koderz models``: which there are, fetching weights, trying one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from koderz_core.cli.formats import count, duration, plain
+from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.tables import console
+from koderz_core.models.weights_download import Progress as Downloaded
+from koderz_core.workspace import Workspace
+
+
+@click.group()
+def models() -> None:
+    """List, fetch and test models."""
+
+
+@models.command(name="list")
+@as_json
+@data_dir
+def list_models(as_json: bool, data_dir: Path | None) -> None:
+    """What can run now, and what the others lack."""
+    with workspace(data_dir) as opened:
+        found = opened.available_models()
+    if as_json:
+        print_json(found)
+        return
+    table = Table("model", "tier", "state", "what to do", box=None, pad_edge=False)
+    for model in found:
+        state = "ready" if model.ready else plain(model.reason)
+        table.add_row(plain(model.id), model.tier, state, plain(model.cure))
+    console().print(table)
+
+
+@models.command()
+@click.argument("name")
+@data_dir
+def pull(name: str, data_dir: Path | None) -> None:
+    """Fetch the weights of an embedded model; an interrupted download goes on."""
+    with workspace(data_dir) as opened:
+        click.echo(f"Ready: {fetch(opened, name)}")
+
+
+@models.command()
+@click.argument("name")
+@click.option("--prompt", default="Write a Python function that adds two numbers.", show_default=True)
+@as_json
+@data_dir
+def test(name: str, prompt: str, as_json: bool, data_dir: Path | None) -> None:
+    """Ask a model one question: does it answer, and how fast?"""
+    with workspace(data_dir) as opened:
+        answer = opened.ask(name, prompt)
+    if as_json:
+        print_json(answer)
+        return
+    tokens = answer.usage.output_tokens
+    speed = f", {tokens / answer.seconds:.1f} tokens/s" if tokens and answer.seconds else ""
+    click.echo(plain(answer.text.strip(), 2000))
+    used = f"{count(answer.usage.input_tokens)} tokens in, {count(tokens)} out"
+    first = f"first token after {duration(answer.first_token_seconds)}"
+    click.echo(f"\n{name}: {used}, {duration(answer.seconds)}{speed}, {first}")
+
+
+def fetch(opened: Workspace, name: str) -> Path:
+    """Fetch weights under a progress bar; says once which source is tried and under which licence they come."""
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console(stderr=True)) as bar:
+        task = bar.add_task("weights", total=None)
+        said: set[str] = set()
+
+        def show(progress: Downloaded) -> None:
+            if progress.note and progress.note not in said:
+                said.add(progress.note)
+                bar.console.print(progress.note)
+            bar.update(task, completed=progress.done_bytes, total=progress.total_bytes)
+
+        return opened.fetch_weights(name, show)

@@ -1,0 +1,48 @@
+"""Options that several commands share, and the workspace they open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from koderz_core.config import load_settings
+from koderz_core.workspace import Workspace
+
+Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
+
+
+def data_dir(command: Command) -> Command:
+    """``--data-dir``: where journals, index and weights are."""
+    option = click.option(
+        "--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Instead of KODERZ_HOME."
+    )
+    return option(command)
+
+
+def as_json(command: Command) -> Command:
+    """``--json``: for programs instead of people."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
+
+
+@contextmanager
+def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  # Any: settings by field name
+    """An open workspace under the command line's settings."""
+    with Workspace(load_settings(home=data_dir, **settings)) as opened:
+        yield opened
+
+
+def print_json(value: object) -> None:
+    """Records, or lists and dicts of them, as JSON on standard output."""
+    click.echo(json.dumps(value, default=_plain, indent=2, ensure_ascii=True))
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)

@@ -1,0 +1,78 @@
+"""The options that describe a benchmark, and the order they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from koderz_core.cli.options import Command
+from koderz_core.records import Scalar
+from koderz_core.runner.planning import Order
+from koderz_core.strategies import STRATEGIES
+
+DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take and give any command
+    click.option("--strategy", default="direct", show_default=True, help=f"One or more of {', '.join(STRATEGIES)}."),
+    click.option("--coder", "--local-model", default=DEFAULT_CODER, show_default=True, help="Writes the code."),
+    click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
+    click.option("--reviewer", "--frontier-checkpoint-model", help="Reviews at checkpoints.  [default: the coder]"),
+    click.option("--max-iterations", type=click.IntRange(1), help="Candidates per experiment."),
+    click.option("--checkpoint-interval", type=click.IntRange(1), help="Iterations between two reviews."),
+    click.option("--spec/--no-spec", default=None, help="With or without the spec phase."),
+    click.option("--no-checkpoints", is_flag=True, help="Without reviews."),
+    click.option("--no-cot", is_flag=True, help="Without chain of thought."),
+    click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Longest answer."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Root of all randomness."),
+    click.option("--dataset", default="humaneval", show_default=True),
+    click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
+    click.option("--num-ctx", type=int, help="Context of embedded models, in tokens."),
+    click.option("--timeout", type=float, help="Seconds one request may take."),
+    click.option("--test-timeout", type=float, help="Seconds one program may take on its tests."),
+    click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="At the same time."),
+    click.option("--name", default="", help="Tells benchmarks of the same kind apart."),
+)
+
+
+def order_options(command: Command) -> Command:
+    """All options that describe what is to be run."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
+    """The order that parsed options come to."""
+    roles = {"coder": options["coder"], "spec": options["spec_model"], "reviewer": options["reviewer"]}
+    return Order(
+        strategies=[name.strip() for name in options["strategy"].split(",") if name.strip()],
+        models={role: model for role, model in roles.items() if model},
+        problems=problems,
+        parameters=_parameters(options),
+        seed=options["seed"],
+        repeats=repeats,
+        name=options["name"],
+    )
+
+
+def settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the options overrides a setting."""
+    return {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
+
+
+def _parameters(options: Mapping[str, Any]) -> dict[str, Scalar]:
+    given: dict[str, Scalar | None] = {
+        "max_iterations": options["max_iterations"],
+        "checkpoint_interval": options["checkpoint_interval"],
+        "spec": options["spec"],
+        "checkpoints": False if options["no_checkpoints"] else None,
+        "chain_of_thought": False if options["no_cot"] else None,
+        "temperature": options["temperature"],
+        "retry_temperature": options["temperature"],
+        "max_tokens": options["max_tokens"],
+    }
+    return {name: value for name, value in given.items() if value is not None}

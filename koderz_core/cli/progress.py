@@ -1,0 +1,93 @@
+"""The live line of a running benchmark: how many solved, what it has cost, when it will be done."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from koderz_core.cli.formats import duration, money
+from koderz_core.events import CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.runner.runner import Runner
+
+PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
+
+
+@dataclass(slots=True)
+class _Count:
+    solved: int = 0
+    ended: int = 0
+    failed: int = 0
+    iterations: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+
+class Progress:
+    """Watches the entries of a runner and draws one line."""
+
+    def __init__(self, planned: int, *, quiet: bool = False) -> None:
+        self._planned = planned
+        self._quiet = quiet
+        self._count = _Count()
+        self._guard = threading.Lock()  # guards _count: entries come from every worker thread
+        self._begin = time.monotonic()
+
+    def watch(self, entry: Entry) -> None:
+        """Count one entry."""
+        with self._guard:
+            count = self._count
+            match entry.event:
+                case CodeTested():
+                    count.iterations += 1
+                case CallFinished(cost=cost):
+                    count.cost_usd += cost.usd or 0.0
+                    count.unpriced += cost.usd is None
+                case ExperimentFinished(outcome=outcome):
+                    count.ended += 1
+                    count.solved += outcome == "solved"
+                    count.failed += outcome in ("error", "cancelled")
+
+    def follow(self, runner: Runner) -> None:
+        """Draw until the runner has ended. Ctrl-C stops it, waits for its threads and goes on as KeyboardInterrupt."""
+        try:
+            self._draw_until_done(runner)
+        except KeyboardInterrupt:
+            click.echo("Stopping: the experiments that run end at their next step.", err=True)
+            runner.stop()
+            runner.wait()
+            raise
+
+    def _draw_until_done(self, runner: Runner) -> None:
+        console = Console(stderr=True)
+        if self._quiet:
+            runner.wait()
+        elif console.is_terminal:
+            with Live(self._line(), console=console, refresh_per_second=4, transient=True) as live:
+                while not runner.wait(0.25):
+                    live.update(self._line())
+        else:
+            while not runner.wait(PLAIN_SECONDS):
+                console.print(self._line())
+
+    def _line(self) -> Text:
+        with self._guard:
+            count = self._count
+            seconds = time.monotonic() - self._begin
+            left = (self._planned - count.ended) * seconds / count.ended if count.ended else None
+            spent = money(count.cost_usd) + (f" + {count.unpriced} unpriced calls" if count.unpriced else "")
+            parts = [
+                f"{count.ended}/{self._planned} experiments",
+                f"{count.solved} solved",
+                *([f"{count.failed} without result"] if count.failed else []),
+                f"{count.iterations} iterations",
+                spent,
+                f"{duration(seconds)} gone",
+                f"about {duration(left)} left" if left is not None else "time left not known yet",
+            ]
+        return Text(" · ".join(parts))

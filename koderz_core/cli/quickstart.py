@@ -1,0 +1,52 @@
+"""``koderz quickstart``: from nothing to a first table, on a model that costs nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from koderz_core.cli.benchmark import perform
+from koderz_core.cli.models import fetch
+from koderz_core.cli.options import data_dir, workspace
+from koderz_core.cli.ordering import DEFAULT_CODER
+from koderz_core.cli.tables import print_summaries
+from koderz_core.runner.planning import Order
+from koderz_core.workspace import Workspace
+
+PROBLEMS = "0:5"
+PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
+
+
+@click.command()
+@click.option("--no-ui", is_flag=True, expose_value=False, help="Stay in the terminal; this version always does.")
+@data_dir
+def quickstart(data_dir: Path | None) -> None:
+    """Run 5 HumanEval problems with `direct` and with `supervised` on a local model and show the table.
+
+    Uses a model that Ollama or LM Studio serves, if one answers, else fetches the embedded Qwen2.5-Coder 0.5B.
+    """
+    with workspace(data_dir) as opened:
+        model = _local_model(opened)
+        order = Order(("direct", "supervised"), {"coder": model}, PROBLEMS, PARAMETERS)
+        plan = opened.plan(order)
+        perform(opened, plan, concurrency=2, quiet=False)
+        with opened.results() as found:
+            print_summaries(found.summaries(plan.id))
+    click.echo(
+        f"\nWhat next?\n"
+        f"  koderz analyze {plan.id}                  each experiment; with an exp_ id, each iteration\n"
+        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --coder {model}\n"
+        f"  koderz models list                           what else can run here\n"
+        f"Five problems show that it works, not which is better: look at the intervals."
+    )
+
+
+def _local_model(opened: Workspace) -> str:
+    served = opened.served_model()
+    if served is not None:
+        click.echo(f"Using {served}, which is running here.")
+        return served
+    click.echo(f"No Ollama or LM Studio model answers here, so this uses {DEFAULT_CODER}.")
+    fetch(opened, DEFAULT_CODER)
+    return DEFAULT_CODER

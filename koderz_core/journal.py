@@ -1,0 +1,206 @@
+"""Journals: append-only files of events, one per benchmark. They are the truth.
+
+Only the process that runs a benchmark writes its journal. Each event is one line and one ``write``; the file reaches
+the disk at least once a second and whenever an experiment ends. A crash can tear only the last line, which the next
+writer cuts off. Anyone may read at any time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from koderz_core.errors import JournalError
+from koderz_core.events import SCHEMA_VERSION, Entry, ExperimentFinished, decode, encode, schema_version_of
+
+SYNC_SECONDS = 1.0
+CHUNK_BYTES = 8 << 20
+
+
+class Journal:
+    """The writing end. Exclusive: a second process that opens the same journal gets a JournalError."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create ``path``; a torn last line is cut off. Raises JournalError."""
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock_file = _acquire(path)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise JournalError(
+                f"The journal {path.name} cannot be written in {path.parent}: {_reason(error)}"
+            ) from error
+        self._size = _cut_torn_line(self._file)
+        self._guard = threading.Lock()  # guards _size and _dirty, and keeps lines of several threads whole
+        self._dirty = False
+        self._fault: OSError | None = None
+        self._closing = threading.Event()
+        self._syncer = threading.Thread(target=self._sync_regularly, name=f"sync {path.name}", daemon=True)
+        self._syncer.start()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been written yet, so that the header is due."""
+        return self._size == 0
+
+    def append(self, entry: Entry) -> None:
+        """Write one event. Raises JournalError if the disk is full or gone; then nothing of it is in the file."""
+        line = encode(entry)
+        with self._guard:
+            try:
+                if self._fault is not None:
+                    raise self._fault
+                written = os.write(self._file, line)
+            except OSError as error:
+                raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
+            if written < len(line):
+                os.ftruncate(self._file, self._size)
+                raise JournalError(
+                    f"The disk that holds the journal {self.path.name} is full. Free some space, then resume."
+                )
+            self._size += written
+            self._dirty = True
+        if isinstance(entry.event, ExperimentFinished):
+            self.sync()
+
+    def sync(self) -> None:
+        """Return when all that was appended before is on the disk."""
+        with self._guard:
+            due, self._dirty = self._dirty, False
+        if due:
+            os.fsync(self._file)
+
+    def close(self) -> None:
+        """Sync, release the lock, stop the syncing thread. Idempotent."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._syncer.join()
+        self.sync()
+        os.close(self._file)
+        fcntl.flock(self._lock_file, fcntl.LOCK_UN)  # a child forked meanwhile would keep it locked
+        self._lock_file.close()
+
+    def _sync_regularly(self) -> None:
+        while not self._closing.wait(SYNC_SECONDS):
+            try:
+                self.sync()
+            except OSError as error:
+                self._fault = error  # the next append reports it, where somebody listens
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Entries read from a journal, and the offset just behind the last whole line that was read."""
+
+    entries: tuple[Entry, ...]
+    offset: int
+
+
+def read(path: Path, offset: int = 0, max_bytes: int = CHUNK_BYTES) -> Tail:
+    """The next whole lines from ``offset`` (bytes) on; a torn last line is not read yet.
+
+    Kinds that a later koderz wrote are passed over. Raises JournalError for a missing file, or if the line at
+    ``offset`` is corrupt; what stands before a corrupt line is read first.
+    """
+    try:
+        with path.open("rb") as file:
+            version = _schema_version(file, path)
+            file.seek(offset)
+            chunk = file.read(max_bytes)
+            if b"\n" not in chunk:
+                chunk += file.readline()
+    except OSError as error:
+        raise JournalError(f"The journal {path.name} cannot be read: {_reason(error)}") from error
+    entries: list[Entry] = []
+    position = offset
+    for line in chunk.split(b"\n")[:-1]:
+        try:
+            entry = decode(line, version)
+        except JournalError as error:
+            if position > offset:
+                break
+            raise JournalError(_corrupt(path, position, str(error))) from error
+        position += len(line) + 1
+        if entry is not None:
+            entries.append(entry)
+    return Tail(tuple(entries), position)
+
+
+def read_all(path: Path) -> Iterator[Entry]:
+    """Every entry from the beginning, in order, a chunk at a time."""
+    offset, more = 0, True
+    while more:
+        tail = read(path, offset)
+        yield from tail.entries
+        more, offset = tail.offset > offset, tail.offset
+
+
+def _schema_version(file: BinaryIO, path: Path) -> int:
+    line = file.readline()
+    if not line.endswith(b"\n"):
+        return SCHEMA_VERSION  # the header itself is still being written
+    try:
+        version = schema_version_of(line)
+    except JournalError as error:
+        raise JournalError(_corrupt(path, 0, str(error))) from error
+    if version > SCHEMA_VERSION:
+        raise JournalError(
+            f"The journal {path.name} was written by a later koderz (schema {version}, this one reads up to "
+            f"{SCHEMA_VERSION}). Upgrade koderz to read it."
+        )
+    return version
+
+
+def _corrupt(path: Path, offset: int, fault: str) -> str:
+    with path.open("rb") as file:
+        number = file.read(offset).count(b"\n") + 1
+    return (
+        f"Line {number} of the journal {path.name} is corrupt: {fault}. Nothing behind it was read. Copy the file, "
+        f"delete that line, then run `koderz reindex`."
+    )
+
+
+def _cut_torn_line(file: int) -> int:
+    """Truncate to the end of the last whole line; returns the size then. Reads backwards, a block at a time."""
+    end = os.fstat(file).st_size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end < os.fstat(file).st_size:
+        os.ftruncate(file, end)
+    return end
+
+
+def _acquire(path: Path) -> BinaryIO:
+    """The lock stands beside the journal, so that reading it needs none; it holds the writer's process id."""
+    lock = path.with_suffix(".lock").open("a+b")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.seek(0)
+        holder = lock.read().decode(errors="replace").strip() or "unknown"
+        lock.close()
+        raise JournalError(
+            f"{path.stem} is being run by another process (PID {holder}). Wait for it or stop it."
+        ) from error
+    lock.truncate(0)
+    lock.write(str(os.getpid()).encode())
+    lock.flush()
+    return lock
+
+
+def _reason(error: OSError) -> str:
+    return f"{error.strerror or error}. Check that the folder exists, is yours to write, and has space left."

@@ -1,0 +1,117 @@
+"""Models that follow a script instead of thinking: mock mode, with everything they say marked SCRIPTED."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+
+from koderz_core.errors import UnknownNameError
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Finish, Message, Request, Sampling, Usage
+
+WORDS_PER_PIECE = 4
+
+
+class ScriptedModel:
+    """Answers each request with ``answer(request)``; a token is a word.
+
+    It takes ``seconds_per_piece`` for each piece of a few words, watched or not, so that a screen has something
+    to show. Temperature and top_p mean nothing to it; ``max_tokens`` cuts its answer.
+    """
+
+    def __init__(self, id: str, answer: Callable[[Request], str], seconds_per_piece: float = 0.0) -> None:  # noqa: A002
+        self.id = id
+        self._answer = answer
+        self._seconds_per_piece = seconds_per_piece
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """The scripted answer; raises only what ``answer`` or ``on_text`` raise."""
+        started = time.monotonic()
+        said = _words(self._answer(request))
+        words = said[: request.sampling.max_tokens]
+        first: float | None = None
+        for start in range(0, len(words), WORDS_PER_PIECE):
+            time.sleep(self._seconds_per_piece)
+            if on_text:
+                first = first if first is not None else time.monotonic() - started
+                on_text("".join(words[start : start + WORDS_PER_PIECE]))
+        return Completion(
+            text="".join(words),
+            finish=_finish(said, words),
+            usage=Usage(sum(len(_words(message.content)) for message in request.messages), len(words), 0, 0),
+            seconds=time.monotonic() - started,
+            honoured=Sampling(max_tokens=request.sampling.max_tokens),
+            first_token_seconds=first,
+        )
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """How often an actor's program is right, and how slowly it speaks."""
+
+    rate: float
+    seconds_per_piece: float = 0.0
+
+
+ACTORS: Mapping[str, Actor] = {
+    "strong": Actor(0.9),
+    "weak": Actor(0.4),
+    "never": Actor(0.0),
+    "slow": Actor(0.4, seconds_per_piece=0.05),
+}
+
+
+def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
+    """The script of an actor, given a right program per problem text; raises UnknownNameError.
+
+    Asked for a program (the system message shows a Python block) it gives the right one as often as its rate says,
+    decided by the request's seed alone, else one that returns None. Anything else it answers with a sentence.
+    """
+    if name not in ACTORS:
+        raise UnknownNameError("scripted model", name, ACTORS)
+    rate = ACTORS[name].rate
+
+    def answer(request: Request) -> str:
+        problem = _problem(request.messages, programs)
+        first = request.messages[0]
+        if first.role != "system" or "```python" not in first.content:
+            return "SCRIPTED: think of it step by step. Mind the edge cases."
+        if problem is None:
+            return "SCRIPTED: no problem that this actor knows was asked for."
+        right = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)
+        program = programs[problem] if right else _wrong(problem)
+        return f"SCRIPTED: this may solve it.\n\n```python\n{program.rstrip()}\n```\n"
+
+    return answer
+
+
+def _problem(messages: tuple[Message, ...], programs: Mapping[str, str]) -> str | None:
+    """The known problem whose text stands in the latest message that holds one."""
+    for message in reversed(messages):
+        for problem in programs:
+            if problem in message.content:
+                return problem
+    return None
+
+
+def _wrong(problem: str) -> str:
+    """Returns None from the function that the problem's text defines last: helpers stand before it."""
+    names = re.findall(r"def (\w+)\(", problem)
+    return f"def {names[-1] if names else 'solution'}(*args, **kwargs):\n    return None\n"
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text with the white space around them, so that they join to the same text."""
+    return re.findall(r"\s*\S+(?:\s+\Z)?", text)
+
+
+def _finish(said: list[str], words: list[str]) -> Finish:
+    if len(words) < len(said):
+        return "length"
+    return "stop" if words else "empty"

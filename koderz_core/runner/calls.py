@@ -1,0 +1,71 @@
+"""Asks a model until it answers or there is no point in asking again; every attempt is an event."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+from koderz_core.errors import Cancelled, ModelError
+from koderz_core.events import CallFailed, CallFinished, CallStarted, MessageRef
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Request
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.recorder import Voice
+
+
+class Calls:
+    """The calls of one experiment."""
+
+    def __init__(self, parts: Parts, voice: Voice, stopping: threading.Event) -> None:
+        self._parts = parts
+        self._voice = voice
+        self._stopping = stopping
+
+    def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
+        """The answer to ``request``, announced as ``started``. Raises ModelError after the last attempt, Cancelled."""
+        for attempt, wait in enumerate((*self._parts.retry_seconds, None), 1):
+            try:
+                return self._attempt(replace(started, attempt=attempt), request, ordinal)
+            except ModelError as error:
+                if wait is None or not error.retryable:
+                    raise
+                if self._stopping.wait(wait):
+                    raise Cancelled("Stopped while waiting to ask again.") from error
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _attempt(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
+        self._voice.say(started, ordinal)
+        begin = time.monotonic()
+        try:
+            completion = self._parts.models[started.model].complete(request, self._live(started.model))
+        except ModelError as error:
+            self._voice.say(CallFailed(str(error), time.monotonic() - begin, error.retryable), ordinal)
+            raise
+        self._voice.say(self._finished(started.model, completion), ordinal)
+        return completion
+
+    def _live(self, model: str) -> OnText | None:
+        """Local answers are streamed, which gives the time to the first token and lets a stop take effect at once."""
+        return self._hear if model in self._parts.local else None
+
+    def _hear(self, _text: str) -> None:
+        if self._stopping.is_set():
+            raise Cancelled("Stopped while a model was answering.")
+
+    def _finished(self, model: str, completion: Completion) -> CallFinished:
+        return CallFinished(
+            text=self._voice.text(completion.text),
+            finish=completion.finish,
+            usage=completion.usage,
+            cost=self._parts.price(model, completion.usage, completion.seconds),
+            seconds=completion.seconds,
+            first_token_seconds=completion.first_token_seconds,
+            honoured=completion.honoured,
+        )
+
+
+def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:
+    """The event that a request is about to be sent, its messages stored."""
+    messages = tuple(MessageRef(message.role, voice.text(message.content)) for message in request.messages)
+    return CallStarted(role, member, model, fingerprint, messages, request.sampling, request.seed, attempt=1)

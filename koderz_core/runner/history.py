@@ -1,0 +1,92 @@
+"""What a benchmark's journal says of it: what has ended, and the tapes of what has not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from koderz_core.events import (
+    BenchmarkOpened,
+    CallFinished,
+    CallStarted,
+    CheckpointReviewed,
+    CodeTested,
+    Entry,
+    ExperimentFinished,
+    SpecWritten,
+    TextStored,
+)
+from koderz_core.journal import read_all
+from koderz_core.records import Completion, Outcome
+from koderz_core.runner.tape import RecordedCall, RecordedTest, Tape
+
+FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
+
+
+@dataclass(slots=True)
+class History:
+    """``outcomes``: how each experiment last ended; ``texts``: hashes of the texts that the journal holds."""
+
+    header: BenchmarkOpened | None = None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
+    tapes: Mapping[str, Tape] = field(default_factory=dict)
+
+    def is_final(self, experiment: str) -> bool:
+        """Whether there is nothing left to do. Errors and cancelled experiments are taken up again."""
+        return self.outcomes.get(experiment) in FINAL
+
+
+def load(path: Path) -> History:
+    """Read a journal twice: who has ended, then the tapes of the others (whose texts alone are held in memory)."""
+    history = History()
+    for entry in read_all(path):
+        if isinstance(entry.event, BenchmarkOpened):
+            history.header = entry.event
+        elif isinstance(entry.event, TextStored):
+            history.texts.add(entry.event.sha256)
+        elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
+            history.outcomes[entry.experiment] = entry.event.outcome
+    history.tapes = _tapes(path, history)
+    return history
+
+
+def _tapes(path: Path, history: History) -> dict[str, Tape]:
+    entries: defaultdict[str, list[Entry]] = defaultdict(list)
+    wanted: dict[str, str] = {}  # hash -> text of an answer that a tape needs
+    for entry in read_all(path):
+        if entry.experiment and not history.is_final(entry.experiment):
+            entries[entry.experiment].append(entry)
+            if isinstance(entry.event, CallFinished):
+                wanted[entry.event.text] = ""
+    for entry in read_all(path) if wanted else ():
+        if isinstance(entry.event, TextStored) and entry.event.sha256 in wanted:
+            wanted[entry.event.sha256] = entry.event.text
+    return {experiment: _tape(told, wanted) for experiment, told in entries.items()}
+
+
+def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
+    requests: dict[int, str] = {}
+    calls: dict[int, RecordedCall] = {}
+    tests: dict[int, RecordedTest] = {}
+    notes: set[int] = set()
+    for entry in entries:
+        ordinal = entry.ordinal or 0
+        match entry.event:
+            case CallStarted(request=request):
+                requests[ordinal] = request
+            case CallFinished() as answer:
+                calls[ordinal] = RecordedCall(requests[ordinal], _completion(answer, texts[answer.text]))
+            case CodeTested(request=request, verdict=verdict):
+                tests[ordinal] = RecordedTest(request, verdict)
+            case SpecWritten() | CheckpointReviewed():
+                notes.add(ordinal)
+            case _:
+                pass
+    return Tape(calls, tests, frozenset(notes))
+
+
+def _completion(answer: CallFinished, text: str) -> Completion:
+    return Completion(text, answer.finish, answer.usage, answer.seconds, answer.honoured, answer.first_token_seconds)

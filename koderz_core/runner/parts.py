@@ -1,0 +1,24 @@
+"""What the runner is given: everything from outside that an experiment needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from koderz_core.protocols import Judge, Model
+from koderz_core.records import Cost, Usage
+
+Price = Callable[[str, Usage, float], Cost]
+"""Model id, tokens and seconds of one call to its cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """``local`` names the models that run on this machine: their answers are streamed, so that they can be stopped."""
+
+    models: Mapping[str, Model]
+    local: frozenset[str]
+    judge: Judge
+    price: Price
+    clock: Callable[[], float]  # seconds since 1970 (UTC)
+    retry_seconds: tuple[float, ...] = (1.0, 4.0)  # waits between the attempts of one call

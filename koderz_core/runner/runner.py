@@ -1,0 +1,132 @@
+"""Runs the experiments of one benchmark in threads, each through ``perform``, until all have ended or it is stopped."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from koderz_core.errors import KoderzError, PlanError
+from koderz_core.events import BenchmarkClosed, BenchmarkOpened
+from koderz_core.journal import Journal
+from koderz_core.records import Problem
+from koderz_core.runner.experiment import Work, perform, without_result
+from koderz_core.runner.history import History, load
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.recorder import Recorder, Voice, Watch
+from koderz_core.runner.tape import Tape
+
+_LOG = logging.getLogger("koderz")
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What is to be run: the header that the journal begins with, and the problems that its plan names."""
+
+    header: BenchmarkOpened
+    problems: Mapping[str, Problem]
+
+
+class Runner:
+    """The running benchmark. Owns its journal from ``start`` until its threads have ended."""
+
+    def __init__(self, assignment: Assignment, parts: Parts, journal: Journal, watches: Iterable[Watch] = ()) -> None:
+        """Takes the open ``journal`` over; raises PlanError if it was begun with other prompts."""
+        self.benchmark = assignment.header.benchmark
+        self._parts = parts
+        self._journal = journal
+        self._stopping = threading.Event()
+        self._fault: KoderzError | None = None
+        self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
+        history = History() if journal.empty else load(journal.path)
+        _check_same(assignment.header, history.header)
+        self._recorder = Recorder([journal.append, *watches], parts.clock, history.texts)
+        self._works = _remaining(assignment, history)
+        if history.header is None:
+            self._recorder.say(assignment.header)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def remaining(self) -> int:
+        """How many experiments had not ended when this runner took over."""
+        return len(self._works)
+
+    def start(self, concurrency: int = 1) -> None:
+        """Begin, in threads of its own; returns at once."""
+        self._thread = threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End every experiment at its next step; they count as cancelled and can be taken up again."""
+        self._stopping.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether all has ended within ``seconds``. Raises what broke the benchmark, if something did."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+            if self._thread.is_alive():
+                return False
+        if self._fault is not None:
+            raise self._fault
+        return True
+
+    def _run(self, concurrency: int) -> None:
+        with ThreadPoolExecutor(concurrency, thread_name_prefix=self.benchmark) as threads:
+            wait([threads.submit(self._perform, work) for work in self._works])
+        try:
+            self._recorder.say(BenchmarkClosed("stopped" if self._stopping.is_set() else "finished"))
+            self._journal.close()
+        except KoderzError as error:
+            self._break(error)
+
+    def _perform(self, work: Work) -> None:
+        """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
+        voice = Voice(self._recorder, work.experiment.id)
+        try:
+            if not self._stopping.is_set():
+                perform(work, self._parts, voice, self._stopping)
+        except KoderzError as error:
+            self._break(error)
+        except Exception as error:  # noqa: BLE001 (an edge)
+            _LOG.exception("A bug of koderz or of a strategy in %s", work.experiment.id)
+            self.bugs.append(error)
+            voice.say(without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}"))
+
+    def _break(self, error: KoderzError) -> None:
+        self._fault = self._fault or error
+        self._stopping.set()
+
+
+def _check_same(header: BenchmarkOpened, recorded: BenchmarkOpened | None) -> None:
+    if recorded is None:
+        return
+    changed = [
+        what
+        for what, now, then in (
+            ("the plan", header.plan, recorded.plan),
+            ("the prompts", header.prompt_versions, recorded.prompt_versions),
+        )
+        if now != then
+    ]
+    if changed:
+        raise PlanError(
+            f"{header.benchmark} was begun before {' and '.join(changed)} changed, so it cannot go on. "
+            f"Start anew with another --name; what it has recorded stays as it is."
+        )
+
+
+def _remaining(assignment: Assignment, history: History) -> list[Work]:
+    plan = assignment.header.plan
+    configurations = {configuration.id: configuration for configuration in plan.configurations}
+    return [
+        Work(
+            experiment,
+            configurations[experiment.configuration],
+            assignment.problems[experiment.problem],
+            history.tapes.get(experiment.id, Tape()),
+        )
+        for experiment in plan.experiments()
+        if not history.is_final(experiment.id)
+    ]

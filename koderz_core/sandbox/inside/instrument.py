@@ -1,0 +1,81 @@
+"""Turns the asserts of a test's source into tests of their own: each is recorded, and the next one still runs.
+
+``assert LEFT == RIGHT`` becomes ``with site(3) as s: s.compare("==", LEFT, RIGHT)``; see ``recorder`` for the site.
+The host uses ``count_tests``; everything else runs inside the sandbox.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+SITE = "_koderz_site_"
+_THIS = "_koderz_this_"
+_OPERATORS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+
+
+class Instrumented(NamedTuple):
+    """Tests ready to run, and the source of each assert in them that counts, in order."""
+
+    tree: ast.Module
+    sources: tuple[str, ...]
+
+
+def count_tests(source: str) -> int:
+    """How many tests the source of a test set holds: its asserts that depend on something.
+
+    Raise SyntaxError (ValueError for a null byte) if it is not Python.
+    """
+    return sum(isinstance(node, ast.Assert) and not _is_constant(node) for node in ast.walk(ast.parse(source)))
+
+
+def instrument(source: str) -> Instrumented:
+    """Raise SyntaxError (ValueError for a null byte) if it is not Python."""
+    transformer = _Transformer()
+    tree: ast.Module = transformer.visit(ast.parse(source))
+    return Instrumented(ast.fix_missing_locations(tree), tuple(transformer.sources))
+
+
+def _is_constant(node: ast.Assert) -> bool:
+    """``assert True, "..."`` and the like: no name occurs in it, so it tests no program."""
+    return not any(isinstance(part, ast.Name) for part in ast.walk(node.test))
+
+
+class _Transformer(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self.sources: list[str] = []
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        if _is_constant(node):
+            return node
+        index = len(self.sources)
+        self.sources.append(ast.unparse(ast.Assert(node.test)))
+        site = ast.Call(ast.Name(SITE, ast.Load()), [ast.Constant(index)], [])
+        item = ast.withitem(site, ast.Name(_THIS, ast.Store()))
+        return ast.copy_location(ast.With([item], [ast.Expr(_recorded(node.test))]), node)
+
+
+def _recorded(test: ast.expr) -> ast.Call:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        operator = ast.Constant(_OPERATORS[type(test.ops[0])])
+        return _call("compare", operator, test.left, test.comparators[0])
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _call("false", test.operand)
+    if isinstance(test, ast.Call):
+        return _call("true", test)
+    return _call("holds", test)
+
+
+def _call(method: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name(_THIS, ast.Load()), method, ast.Load()), list(arguments), [])

@@ -1,0 +1,172 @@
+"""Opening the store's file for a moment: one user at a time, patiently, and never a damaged one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from koderz_core.errors import StoreError
+from koderz_core.store.schema import migrate
+
+# Nothing may be fetched from outside while a query waits.
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+
+
+class DamagedStoreError(StoreError):
+    """The file is not there, is not a store, or is damaged: it has to be built anew. ``fault`` says which."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(f"{fault}. Run `koderz reindex` to build it from the journals.")
+        self.fault = fault
+
+
+@contextmanager
+def opened(path: Path, patience_seconds: float) -> Iterator[DuckDBPyConnection]:
+    """The store at ``path`` with its schema brought up to date, closed afterwards; the caller holds ``held(path)``.
+
+    Raises DamagedStoreError, or StoreError if another program keeps it open, or it is of a later koderz.
+    """
+    if not path.is_file():
+        raise DamagedStoreError(f"The store {path.name} is not there")
+    with failures(path):
+        con = _connect(path, time.monotonic() + patience_seconds)
+        try:
+            _bring_up(con, path)
+            yield con
+        finally:
+            con.close()
+
+
+@contextmanager
+def created(path: Path) -> Iterator[DuckDBPyConnection]:
+    """A new, still empty database at ``path``, which must not exist. Raises StoreError."""
+    with failures(path):
+        con = duckdb.connect(path, config=_CONFIG)
+        try:
+            yield con
+        finally:
+            con.close()
+
+
+@contextmanager
+def held(path: Path, patience_seconds: float) -> Iterator[None]:
+    """Keep every other thread and process of koderz away from the store at ``path``.
+
+    The lock is a file of its own, so that the store's file can be replaced. Raises StoreError if others keep it longer
+    than ``patience_seconds``, or the folder cannot be written.
+    """
+    deadline = time.monotonic() + patience_seconds
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_name(f"{path.name}.lock").open("a+b")
+    except OSError as error:
+        raise unwritable(path, error) from error
+    with lock:
+        while not _locked(lock.fileno()):
+            if time.monotonic() > deadline:
+                lock.seek(0)
+                raise _busy(path, lock.read().decode(errors="replace"))
+            _pause()
+        with suppress(OSError):  # the number only serves those who wait in vain
+            lock.truncate(0)
+            lock.write(str(os.getpid()).encode())
+            lock.flush()
+        try:
+            yield
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough if a child was forked meanwhile
+
+
+@contextmanager
+def failures(path: Path) -> Iterator[None]:
+    """Turn a failure of the file or of its disk into a StoreError; faults in our own SQL pass through."""
+    try:
+        yield
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        raise StoreError(
+            f"The store {path.name} failed ({error}). Look for space on the disk and in memory; if it stays so, run "
+            f"`koderz reindex`."
+        ) from error
+    except duckdb.Error as error:
+        if _is_damage(error):
+            raise _damaged(path, error) from error
+        raise
+
+
+def unwritable(path: Path, error: OSError) -> StoreError:
+    """What to tell when the folder of the store at ``path`` refuses a file."""
+    return StoreError(
+        f"The store {path.name} cannot be written in {path.parent}: {error.strerror or error}. Make the folder "
+        f"writable and look for space, or choose another folder with --data-dir."
+    )
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _connect(path: Path, deadline: float) -> DuckDBPyConnection:
+    """Connect, waiting for a program that is not koderz (a database browser, say) to let go of the file."""
+    while True:
+        try:
+            return duckdb.connect(path, config=_CONFIG)
+        except duckdb.Error as error:
+            if "Could not set lock" not in str(error):
+                raise _unopened(path, error) from error
+            if time.monotonic() > deadline:
+                holder = re.search(r"PID (\d+)", str(error))
+                raise _busy(path, holder[1] if holder else "") from error
+        _pause()
+
+
+def _pause() -> None:
+    """Waiting users must not all knock again at the same moment."""
+    time.sleep(random.uniform(0.003, 0.03))  # noqa: S311 (no secret)
+
+
+def _busy(path: Path, pid: str) -> StoreError:
+    return StoreError(
+        f"The store {path.name} is being used by another process (PID {pid or 'unknown'}). Try again, or end that one."
+    )
+
+
+def _unopened(path: Path, error: duckdb.Error) -> StoreError:
+    if not os.access(path, os.R_OK | os.W_OK):
+        return StoreError(f"The store {path.name} may not be read and written. Mend the rights of the file.")
+    if "version number" in str(error):
+        return StoreError(f"The store {path.name} was written by another DuckDB ({error}). Run `koderz reindex`.")
+    return _damaged(path, error)
+
+
+def _bring_up(con: DuckDBPyConnection, path: Path) -> None:
+    try:
+        migrate(con)
+    except duckdb.CatalogException as error:  # no such table: whatever it is, koderz did not make it
+        raise _damaged(path, error) from error
+
+
+def _is_damage(error: duckdb.Error) -> bool:
+    """Failed checksums come as the plain base class, which nothing else does."""
+    return type(error) is duckdb.Error or isinstance(
+        error, duckdb.FatalException | duckdb.InternalException | duckdb.SerializationException
+    )
+
+
+def _damaged(path: Path, error: Exception) -> DamagedStoreError:
+    return DamagedStoreError(f"The store {path.name} is damaged ({error})")

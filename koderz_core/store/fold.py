@@ -1,0 +1,78 @@
+"""Folding a stretch of a journal into the rows it leaves behind, the last word on each row winning."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from koderz_core.errors import JournalError
+from koderz_core.events import BenchmarkOpened, CallStarted, Entry
+from koderz_core.records import Tier
+from koderz_core.store.ingest import Change, Place, Value, changes
+from koderz_core.store.schema import KEYS
+
+Key = tuple[Value, ...]
+Row = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store holds already and this stretch may build on."""
+
+    benchmark: str = ""
+    tiers: Mapping[str, Tier] = field(default_factory=dict)
+    position: int = 0  # how many events of this journal were folded before
+    rows: Mapping[str, Mapping[Key, Row]] = field(default_factory=dict)  # table -> key -> row
+    attempts: Mapping[Key, Value] = field(default_factory=dict)  # (experiment, ordinal) -> the attempt begun last
+
+
+class Fold:
+    """The rows that a stretch of one journal changes. ``journal`` names it in errors."""
+
+    def __init__(self, journal: str, known: Known) -> None:
+        self.rows: defaultdict[str, dict[Key, Row]] = defaultdict(dict)
+        self.benchmark = known.benchmark
+        self._journal = journal
+        self._known = known.rows
+        self._tiers = known.tiers
+        self._position = known.position
+        self._attempts = dict(known.attempts)
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Fold entries in. Raises JournalError for one that contradicts those before it."""
+        for entry in entries:
+            place = self._place(entry)
+            for change in changes(entry.event, place):
+                self._apply(change)
+            self._position += 1
+
+    def _place(self, entry: Entry) -> Place:
+        if isinstance(entry.event, BenchmarkOpened):
+            self.benchmark, self._tiers = entry.event.benchmark, entry.event.tiers
+        begun = (entry.experiment, entry.ordinal)
+        if isinstance(entry.event, CallStarted):
+            self._attempts[begun] = entry.event.attempt
+        return Place(
+            entry.at,
+            entry.experiment,
+            entry.ordinal,
+            self._position,
+            self.benchmark,
+            self._tiers,
+            self._attempts.get(begun),
+        )
+
+    def _apply(self, change: Change) -> None:
+        key = tuple(change.values.get(column) for column in KEYS[change.table])
+        before = self.rows[change.table].get(key) or self._known.get(change.table, {}).get(key)
+        if None in key or (before is None and change.how == "amend"):
+            raise JournalError(
+                f"The journal {self._journal} tells how something in {change.table} went on "
+                f"({', '.join(str(part) for part in key)}) but not how it began. A line of it is lost: restore the "
+                f"file from a copy, or take it out of the folder, then run `koderz reindex`."
+            )
+        if change.how == "replace" or before is None:
+            self.rows[change.table][key] = dict(change.values)
+        elif change.how != "insert":
+            self.rows[change.table][key] = {**before, **change.values}

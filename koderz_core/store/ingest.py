@@ -1,0 +1,231 @@
+"""What each event means for the rows of the store: pure functions from an event to changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from koderz_core.events import (
+    BenchmarkClosed,
+    BenchmarkOpened,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CandidateScored,
+    CheckpointReviewed,
+    CodeTested,
+    Event,
+    ExperimentFinished,
+    ExperimentStarted,
+    SpecWritten,
+    TextStored,
+)
+from koderz_core.records import Tier, Verdict
+from koderz_core.store.labels import labels
+
+Value = str | int | float | bool | None
+How = Literal["replace", "merge", "amend", "insert"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Columns of one row, its key among them.
+
+    ``replace``: the row begins anew, columns not named are null. ``merge``: into the row that is there, if any.
+    ``amend``: the row has to be there. ``insert``: only if there is none.
+    """
+
+    table: str
+    how: How
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an event stands: its envelope, its place among the journal's events, and what holds for all of them.
+
+    ``attempt``: the attempt of this ordinal that was begun last, None if none was.
+    """
+
+    at: float
+    experiment: str | None
+    ordinal: int | None
+    position: int
+    benchmark: str
+    tiers: Mapping[str, Tier]
+    attempt: Value
+
+
+def changes(event: Event, place: Place) -> Iterable[Change]:
+    """The rows that an event makes or alters."""
+    return CHANGES[type(event)](event, place)
+
+
+def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
+    plan = event.plan
+    columns: dict[str, Value] = {
+        "id": event.benchmark,
+        "name": plan.name,
+        "koderz_version": event.koderz_version,
+        "schema_version": event.schema_version,
+        "dataset": plan.dataset.name,
+        "dataset_sha256": plan.dataset.sha256,
+        "licence": plan.dataset.licence,
+        "problems": len(plan.problems),
+        "repeats": plan.repeats,
+        "seed": plan.seed,
+        "prompt_versions": _json(event.prompt_versions),
+        "price_version": event.price_version,
+        "isolation": event.isolation,
+        "tiers": _json(event.tiers),
+        "plan": _json(plan),
+        "opened_at": place.at,
+    }
+    yield Change("benchmarks", "replace", columns)
+    named = labels(plan.configurations)
+    for one in plan.configurations:
+        known: dict[str, Value] = {"benchmark": event.benchmark, "id": one.id, "label": named[one.id]}
+        known |= {"strategy": one.strategy, "gate": one.gate}
+        known |= {"parameters": _json(one.parameters), "models": _json(one.models)}
+        yield Change("configurations", "replace", known)
+    for planned in plan.experiments():
+        row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}
+        yield Change("experiments", "insert", row)
+
+
+def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
+    closed: dict[str, Value] = {"id": place.benchmark, "closed_at": place.at, "closed_reason": event.reason}
+    yield Change("benchmarks", "amend", closed)
+
+
+def _text_stored(event: TextStored, _place: Place) -> Iterator[Change]:
+    yield Change("texts", "insert", {"sha256": event.sha256, "text": event.text})
+
+
+def _experiment_started(event: ExperimentStarted, place: Place) -> Iterator[Change]:
+    """An outcome of before stays until the new one is there."""
+    row = {**asdict(event.experiment), "benchmark": place.benchmark, "state": "running", "started_at": place.at}
+    yield Change("experiments", "merge", row)
+    yield Change("benchmarks", "amend", {"id": place.benchmark, "closed_at": None, "closed_reason": None})
+
+
+def _experiment_finished(event: ExperimentFinished, place: Place) -> Iterator[Change]:
+    row: dict[str, Value] = {**asdict(event), "id": place.experiment, "state": "finished", "finished_at": place.at}
+    yield Change("experiments", "amend", row)
+
+
+def _call_started(event: CallStarted, place: Place) -> Iterator[Change]:
+    columns = {
+        "experiment": place.experiment,
+        "ordinal": place.ordinal,
+        "attempt": event.attempt,
+        "position": place.position,
+        "at": place.at,
+        "role": event.role,
+        "member": event.member,
+        "model": event.model,
+        "tier": place.tiers.get(event.model),
+        "state": "started",
+        "sampling": _json(event.sampling),
+        "messages": _json(event.messages),
+    }
+    yield Change("calls", "replace", columns)
+
+
+def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:
+    answer: dict[str, Value] = {
+        "state": "finished",
+        "cost_usd": event.cost.usd,
+        "cost_source": event.cost.source,
+        "seconds": event.seconds,
+        "first_token_seconds": event.first_token_seconds,
+        "finish": event.finish,
+        "honoured": _json(event.honoured),
+        "text": event.text,
+    }
+    yield Change("calls", "amend", _call_key(place) | asdict(event.usage) | answer)
+
+
+def _call_failed(event: CallFailed, place: Place) -> Iterator[Change]:
+    fault: dict[str, Value] = {"state": "failed", "message": event.message, "seconds": event.seconds}
+    yield Change("calls", "amend", _call_key(place) | fault)
+
+
+def _call_key(place: Place) -> dict[str, Value]:
+    return {"experiment": place.experiment, "ordinal": place.ordinal, "attempt": place.attempt}
+
+
+def _code_tested(event: CodeTested, place: Place) -> Iterator[Change]:
+    verdict = event.verdict
+    columns = {
+        "experiment": place.experiment,
+        "iteration": event.iteration,
+        "ordinal": place.ordinal,
+        "at": place.at,
+        "code": event.code,
+        "how": event.how,
+        "passed": verdict.passed,
+        "marks": verdict.marks,
+        "tests_passed": verdict.tests_passed,
+        "tests_total": verdict.tests_total,
+        "error": verdict.error,
+        "message": verdict.message,
+        "seconds": verdict.seconds,
+        "isolation": verdict.isolation,
+        "failures": _json(verdict.failures),
+    }
+    yield Change("iterations", "replace", columns)
+
+
+def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
+    yield _note(place, "spec_written", None, event.text)
+
+
+def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
+    yield _note(place, "checkpoint_reviewed", event.after_iteration, event.guidance)
+
+
+def _note(place: Place, kind: str, iteration: int | None, text: str) -> Change:
+    columns: dict[str, Value] = {"experiment": place.experiment, "ordinal": place.ordinal, "at": place.at}
+    return Change("notes", "replace", columns | {"kind": kind, "iteration": iteration, "text": text})
+
+
+def _candidate_scored(event: CandidateScored, place: Place) -> Iterator[Change]:
+    columns: dict[str, Value] = {"experiment": place.experiment, "code": event.code, "at": place.at}
+    columns |= {"returned": event.returned}
+    yield Change("scores", "replace", columns | _marks("gate", event.gate) | _marks("held_out", event.held_out))
+
+
+def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
+    if verdict is None:
+        return {}
+    return {
+        tests: _json(verdict),
+        f"{tests}_passed": verdict.passed,
+        f"{tests}_tests_passed": verdict.tests_passed,
+        f"{tests}_tests_total": verdict.tests_total,
+    }
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+# Any: each function takes the event it stands beside, which a mapping's type cannot say.
+CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
+    BenchmarkOpened: _benchmark_opened,
+    TextStored: _text_stored,
+    ExperimentStarted: _experiment_started,
+    CallStarted: _call_started,
+    CallFinished: _call_finished,
+    CallFailed: _call_failed,
+    CodeTested: _code_tested,
+    SpecWritten: _spec_written,
+    CheckpointReviewed: _checkpoint_reviewed,
+    CandidateScored: _candidate_scored,
+    ExperimentFinished: _experiment_finished,
+    BenchmarkClosed: _benchmark_closed,
+}

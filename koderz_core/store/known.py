@@ -1,0 +1,59 @@
+"""What the store already holds that the next stretch of a journal may build on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from duckdb import DuckDBPyConnection
+
+from koderz_core.events import BenchmarkOpened, Entry, ExperimentStarted, TextStored
+from koderz_core.records import Tier
+from koderz_core.store.fold import Key, Known, Row
+from koderz_core.store.ingest import Value
+from koderz_core.store.schema import KEYS
+
+
+def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, position: int) -> Known:
+    """The rows that ``entries`` may alter. ``benchmark`` is empty before the header of a journal was read."""
+    opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
+    experiments = sorted(set(_experiments(entries)))
+    texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
+    benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
+    calls = _rows(con, "calls", _BEGUN_LAST, [experiments])
+    rows = {
+        "benchmarks": benchmarks,
+        "experiments": _rows(con, "experiments", _EXPERIMENTS, [experiments, opened]),
+        "calls": calls,
+        "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
+    }
+    tiers: dict[str, Tier] = {}
+    for row in benchmarks.values():
+        tiers = msgspec.json.decode(str(row["tiers"]), type=dict[str, Tier])
+    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
+    return Known(benchmark, tiers, position, rows, attempts)
+
+
+_EXPERIMENTS = """
+select * from experiments where id in (select unnest(?)) or benchmark in (select unnest(?))
+"""
+
+_BEGUN_LAST = """
+select * from calls where experiment in (select unnest(?))
+qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
+"""
+
+
+def _experiments(entries: Iterable[Entry]) -> Iterable[str]:
+    for entry in entries:
+        if isinstance(entry.event, ExperimentStarted):
+            yield entry.event.experiment.id
+        if entry.experiment is not None:
+            yield entry.experiment
+
+
+def _rows(con: DuckDBPyConnection, table: str, sql: str, values: Sequence[object]) -> dict[Key, Row]:
+    found = con.execute(sql, values)
+    columns = [column for column, *_ in found.description or ()]
+    rows = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+    return {tuple(row[column] for column in KEYS[table]): row for row in rows}

@@ -1,0 +1,114 @@
+"""Bringing journals into an open store: what is new of each, exactly once, a chunk per transaction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from duckdb import DuckDBPyConnection
+
+from koderz_core import journal
+from koderz_core.errors import JournalError
+from koderz_core.store.fold import Fold, Row
+from koderz_core.store.known import known
+
+PASS_BYTES = 16 << 20
+_MARK_BYTES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What one pass over the journals brought: events, what could not be read, and whether more is waiting."""
+
+    events: int
+    faults: tuple[str, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """How far a journal has been read; ``mark`` is a hash of its beginning and of the bytes before ``offset``."""
+
+    benchmark: str = ""
+    offset: int = 0
+    entries: int = 0
+    last_at: float = 0.0
+    mark: str = ""
+
+
+def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
+    """Read on in every journal, up to about PASS_BYTES. A journal that cannot be read does not stop the others."""
+    events, left, faults = 0, PASS_BYTES, []
+    seen = _seen(con)
+    for path in sorted(journals_dir.glob("*.jsonl")):
+        at = seen.get(path.name, _Seen())
+        try:
+            while left > 0 and (after := _load_chunk(con, path, at)).offset > at.offset:
+                events, left, at = events + after.entries - at.entries, left - (after.offset - at.offset), after
+        except JournalError as error:
+            faults.append(str(error))
+    return Loaded(events, tuple(faults), left <= 0)
+
+
+def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
+    """Why the store must be built anew: a journal it has read is gone, or is another one now. None: it need not."""
+    for file, seen in _seen(con).items():
+        path = journals_dir / file
+        size = _size(path)
+        if size is None:
+            return f"The journal {file} is gone"
+        if size < seen.offset or (size > seen.offset and _mark(path, seen.offset) not in (seen.mark, None)):
+            return f"The journal {file} is not the one that was read before"
+    return None
+
+
+def _seen(con: DuckDBPyConnection) -> dict[str, _Seen]:
+    rows = con.execute('select file, benchmark, "offset", entries, last_at, mark from journals').fetchall()
+    return {file: _Seen(*columns) for file, *columns in rows}
+
+
+def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
+    """Read the next chunk of one journal and move its offset in the same transaction; returns how far it is now."""
+    if _size(path) == seen.offset:
+        return seen
+    tail = journal.read(path, seen.offset)
+    if tail.offset == seen.offset:
+        return seen
+    fold = Fold(path.name, known(con, tail.entries, seen.benchmark, seen.entries))
+    fold.add(tail.entries)
+    last_at = tail.entries[-1].at if tail.entries else seen.last_at
+    mark = _mark(path, tail.offset) or ""
+    after = _Seen(fold.benchmark, tail.offset, seen.entries + len(tail.entries), last_at, mark)
+    fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after)}
+    con.begin()
+    for table, rows in fold.rows.items():
+        _write(con, table, list(rows.values()))
+    con.commit()
+    return after
+
+
+def _write(con: DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
+    """Insert rows or replace those with their keys; no two of ``rows`` may have one key."""
+    columns = [column for column, *_ in con.execute(f"select * from {table} limit 0").description]  # noqa: S608 (ours)
+    with con.appender(table, action="upsert") as appender:
+        appender.append_rows([tuple(row.get(column) for column in columns) for row in rows])
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _mark(path: Path, offset: int) -> str | None:
+    """None if the file cannot be read, which reading on will report."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(min(_MARK_BYTES, offset))
+            file.seek(max(0, offset - _MARK_BYTES))
+            return hashlib.sha256(beginning + file.read(min(_MARK_BYTES, offset))).hexdigest()
+    except OSError:
+        return None

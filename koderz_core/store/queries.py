@@ -1,0 +1,201 @@
+"""Questions to an open store, one method each; their SQL stands below in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from duckdb import DuckDBPyConnection
+
+from koderz_core.errors import DataError, UnknownNameError, UsageError
+from koderz_core.records import Outcome, Tier
+from koderz_core.store.frames import frame
+from koderz_core.store.rows import (
+    BenchmarkRow,
+    CallRow,
+    ExperimentRow,
+    IterationRow,
+    NoteRow,
+    ScoreRow,
+    SummaryRow,
+    TierCost,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
+Record = TypeVar("Record")
+
+
+class Reader:
+    """Answers questions while its store is open."""
+
+    def __init__(self, con: DuckDBPyConnection) -> None:
+        self._con = con
+
+    def find(self, prefix: str) -> str:
+        """The id of the one benchmark or experiment that begins so (``bench_`` or ``exp_`` may be left out).
+
+        Raises UnknownNameError if there is none, UsageError if there are several.
+        """
+        rows = self._con.execute(_IDS, {"prefix": prefix, "most": _SHOWN + 1}).fetchall() if prefix else []
+        ids = [str(row[0]) for row in rows]
+        if prefix in ids or len(ids) == 1:
+            return prefix if prefix in ids else ids[0]
+        if not ids:
+            known = [str(row[0]) for row in self._con.execute("select id from benchmarks").fetchall()]
+            raise UnknownNameError("benchmark or experiment", prefix, known)
+        more = ", ..." if len(ids) > _SHOWN else ""
+        raise UsageError(f"{prefix!r} fits several: {', '.join(ids[:_SHOWN])}{more}. Give more of the id.")
+
+    def benchmarks(self) -> list[BenchmarkRow]:
+        """All benchmarks, the newest first."""
+        return _records(self._con, BenchmarkRow, _BENCHMARKS)
+
+    def summaries(self, benchmark: str | None = None) -> list[SummaryRow]:
+        """One row per benchmark (or only the one given, by id) and configuration; the newest benchmark first."""
+        tiers: dict[tuple[str, str], list[TierCost]] = {}
+        for one in _records(self._con, _ConfigurationTier, _TIERS, {"benchmark": benchmark}):
+            cost = TierCost(one.tier, one.calls, one.unpriced, one.cost_usd)
+            tiers.setdefault((one.benchmark, one.configuration), []).append(cost)
+        found = _mappings(self._con, _SUMMARIES, {"benchmark": benchmark})
+        return [msgspec.convert({**row, "tiers": tiers.get(_pair(row), [])}, SummaryRow) for row in found]
+
+    def experiments(
+        self,
+        benchmark: str | None = None,
+        problem: str | None = None,
+        outcome: Outcome | None = None,
+        limit: int | None = None,
+    ) -> list[ExperimentRow]:
+        """Experiments that fit all that is given, the one with the newest news first, those not begun last."""
+        asked = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
+        return _records(self._con, ExperimentRow, _EXPERIMENTS, asked)
+
+    def experiment(self, experiment: str) -> ExperimentRow:
+        """The experiment of an id; ``find`` gives it. Raises UnknownNameError."""
+        found = _records(self._con, ExperimentRow, "select * from experiment_results where id = ?", [experiment])
+        if not found:
+            raise UnknownNameError("experiment", experiment, [])
+        return found[0]
+
+    def iterations(self, experiment: str) -> list[IterationRow]:
+        """The iterations of an experiment, in order."""
+        sql = "select * from iterations where experiment = ? order by iteration"
+        return _records(self._con, IterationRow, sql, [experiment])
+
+    def calls(self, experiment: str) -> list[CallRow]:
+        """The calls of an experiment, in order, failed attempts too."""
+        sql = "select * from calls where experiment = ? order by ordinal, attempt"
+        return _records(self._con, CallRow, sql, [experiment])
+
+    def notes(self, experiment: str) -> list[NoteRow]:
+        """The notes of an experiment, in order."""
+        return _records(self._con, NoteRow, "select * from notes where experiment = ? order by ordinal", [experiment])
+
+    def scores(self, experiment: str) -> list[ScoreRow]:
+        """The scored candidates of an experiment, in the order they were scored."""
+        sql = 'select * from scores where experiment = ? order by "at", code'
+        return _records(self._con, ScoreRow, sql, [experiment])
+
+    def text(self, sha256: str) -> str:
+        """The text that events name by this hash. Raises DataError."""
+        found = self._con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
+        if found is None:
+            raise DataError(f"No journal holds the text {sha256[:12]}. Restore the missing journal, then reindex.")
+        return str(found[0])
+
+    def frame(self, table: str, benchmark: str | None = None) -> DataFrame:
+        """``experiments``, ``iterations`` or ``calls`` as a data frame. Raises UnknownNameError."""
+        return frame(self._con, table, benchmark)
+
+
+_SHOWN = 12
+_IDS = """
+select id from (select id from benchmarks union all select id from experiments)
+where starts_with(id, $prefix) or starts_with(split_part(id, '_', 2), $prefix) order by id limit $most
+"""
+_BENCHMARKS = """
+select b.*, j.last_at, c.configurations, e.planned, e.finished, e.running
+from benchmarks b
+join journals j on j.benchmark = b.id
+join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
+join (
+    select benchmark, count(*) as planned, count(outcome) as finished,
+        count(*) filter (where state = 'running' and outcome is null) as running
+    from experiments group by benchmark
+) e on e.benchmark = b.id
+order by b.opened_at desc, b.id
+"""
+_SUMMARIES = """
+select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
+    any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
+    count(*) as planned,
+    count(*) filter (where r.outcome = 'solved') as solved,
+    count(*) filter (where r.outcome = 'unsolved') as unsolved,
+    count(*) filter (where r.outcome = 'cancelled') as cancelled,
+    count(*) filter (where r.outcome = 'error') as errors,
+    count(*) filter (where r.state = 'running' and r.outcome is null) as running,
+    max(r.score_kind) as score_kind,
+    avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
+    case when count(*) = count(r.input_tokens) then sum(r.input_tokens)::bigint end as input_tokens,
+    case when count(*) = count(r.output_tokens) then sum(r.output_tokens)::bigint end as output_tokens,
+    coalesce(sum(r.seconds), 0) as seconds,
+    case when count(*) = count(r.cost_usd) then sum(r.cost_usd) end as cost_usd,
+    sum(r.unpriced)::bigint as unpriced
+from experiment_results r
+join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
+where $benchmark is null or r.benchmark = $benchmark
+group by r.benchmark, r.configuration
+order by max(b.opened_at) desc, r.benchmark, label
+"""
+_TIERS = """
+select e.benchmark, e.configuration, c.tier, count(*) as calls, count(*) - count(c.cost_usd) as unpriced,
+    case when count(*) = count(c.cost_usd) then sum(c.cost_usd) end as cost_usd
+from calls c join experiments e on e.id = c.experiment
+where c.state = 'finished' and ($benchmark is null or e.benchmark = $benchmark)
+group by e.benchmark, e.configuration, c.tier order by e.benchmark, e.configuration, c.tier
+"""
+_EXPERIMENTS = """
+select * from experiment_results
+where ($benchmark is null or benchmark = $benchmark) and ($problem is null or problem = $problem)
+    and ($outcome is null or outcome = $outcome)
+order by coalesce(finished_at, started_at) desc nulls last, id limit $limit
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfigurationTier:
+    benchmark: str
+    configuration: str
+    tier: Tier | None
+    calls: int
+    unpriced: int
+    cost_usd: float | None
+
+
+def _pair(row: Mapping[str, object]) -> tuple[str, str]:
+    return str(row["benchmark"]), str(row["configuration"])
+
+
+def _records(
+    con: DuckDBPyConnection, record: type[Record], sql: str, values: Sequence[object] | Mapping[str, object] = ()
+) -> list[Record]:
+    return [msgspec.convert(row, record) for row in _mappings(con, sql, values)]
+
+
+def _mappings(
+    con: DuckDBPyConnection, sql: str, values: Sequence[object] | Mapping[str, object] = ()
+) -> list[dict[str, object]]:
+    found = con.execute(sql, values)
+    columns = [(name, str(kind) == "JSON") for name, kind, *_ in found.description or ()]
+    return [
+        {
+            name: msgspec.json.decode(value) if is_json and value is not None else value
+            for (name, is_json), value in zip(columns, row, strict=True)
+        }
+        for row in found.fetchall()
+    ]

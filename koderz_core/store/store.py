@@ -1,0 +1,129 @@
+"""The store: an index of the journals in a DuckDB file that no process owns and anyone may bring up to date."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from duckdb import DuckDBPyConnection
+
+from koderz_core.errors import JournalError
+from koderz_core.store.connection import DamagedStoreError, created, held, opened, unwritable
+from koderz_core.store.dump import dump
+from koderz_core.store.loading import Loaded, load, outdated
+from koderz_core.store.schema import create
+
+_LOG = logging.getLogger("koderz")
+_BREATH_SECONDS = 0.05  # between the passes of a long ingest, so that those who wait get their turn
+
+
+class Store:
+    """The index of all journals in one folder. Holds nothing open; safe to use from several threads and processes."""
+
+    def __init__(self, path: Path, journals_dir: Path, patience_seconds: float = 20.0) -> None:
+        """``patience_seconds``: how long to wait while others use the file."""
+        self.path = path
+        self.journals_dir = journals_dir
+        self._patience_seconds = patience_seconds
+
+    @contextmanager
+    def open(self) -> Iterator[DuckDBPyConnection]:
+        """The open store, for a moment: everybody else waits meanwhile, so call no other method of it inside.
+
+        One that is missing or damaged is built from the journals first. Raises StoreError.
+        """
+        with ExitStack() as stack:
+            try:
+                con = self._entered(stack)
+            except DamagedStoreError as error:
+                stack.close()
+                self._rebuild(error.fault)
+                con = self._entered(stack)
+            yield con
+
+    def ingest(self) -> int:
+        """Read what is new in every journal; returns the number of events read.
+
+        What can be read is in the store even if JournalError is raised, which names the journals that could not be
+        read. Raises StoreError.
+        """
+        events = 0
+        while (loaded := self._ingest_some()).more:
+            events += loaded.events
+            time.sleep(_BREATH_SECONDS)
+        return _complete(events + loaded.events, loaded.faults)
+
+    def reindex(self) -> int:
+        """Build the store anew from the journals, beside the old one, which it then replaces.
+
+        Returns the number of events read. Raises StoreError, and JournalError as ``ingest`` does.
+        """
+        loaded = self._replace()
+        return _complete(loaded.events, loaded.faults)
+
+    def dump(self) -> bytes:
+        """Every row of every table, sorted: equal for two stores of the same journals, bit for bit."""
+        with self.open() as con:
+            return b"".join(dump(con))
+
+    def _entered(self, stack: ExitStack) -> DuckDBPyConnection:
+        stack.enter_context(held(self.path, self._patience_seconds))
+        return stack.enter_context(opened(self.path, self._patience_seconds))
+
+    def _ingest_some(self) -> Loaded:
+        try:
+            with ExitStack() as stack:
+                con = self._entered(stack)
+                fault = outdated(con, self.journals_dir)
+                if fault is None:
+                    return load(con, self.journals_dir)
+        except DamagedStoreError as error:
+            fault = error.fault
+        return self._rebuild(fault)
+
+    def _rebuild(self, fault: str) -> Loaded:
+        level = logging.WARNING if self.path.exists() else logging.INFO  # every store begins by not being there
+        _LOG.log(level, "%s. Building the store anew from the journals.", fault)
+        return self._replace()
+
+    def _replace(self) -> Loaded:
+        fresh = self.path.with_name(f"{self.path.name}.fresh")
+        with held(fresh, self._patience_seconds):
+            try:
+                _forget(fresh)
+                with created(fresh) as con:
+                    create(con)
+                    before = self._load_all(con)
+                late = self._exchange(fresh)
+            except OSError as error:
+                raise unwritable(self.path, error) from error
+        return Loaded(before.events + late.events, late.faults, False)
+
+    def _exchange(self, fresh: Path) -> Loaded:
+        with held(self.path, self._patience_seconds):
+            with opened(fresh, self._patience_seconds) as con:
+                late = self._load_all(con)  # what was journalled meanwhile
+                con.execute("checkpoint")
+            _forget(self.path)  # its log too, which would be poison beside the fresh file
+            fresh.rename(self.path)
+        return late
+
+    def _load_all(self, con: DuckDBPyConnection) -> Loaded:
+        events = 0
+        while (loaded := load(con, self.journals_dir)).more:
+            events += loaded.events
+        return Loaded(events + loaded.events, loaded.faults, False)
+
+
+def _complete(events: int, faults: tuple[str, ...]) -> int:
+    if faults:
+        raise JournalError("\n".join(faults))
+    return events
+
+
+def _forget(path: Path) -> None:
+    for file in (path, path.with_name(f"{path.name}.wal")):
+        file.unlink(missing_ok=True)

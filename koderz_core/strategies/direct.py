@@ -1,0 +1,34 @@
+"""``direct``: one answer, untested. The baseline of everything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.events import SpecWritten
+from koderz_core.prompts import coding, spec
+from koderz_core.prompts.extraction import extract
+from koderz_core.protocols import Context
+from koderz_core.records import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """Ask the coder once and hand in what it wrote; on request after a spec, or without chain of thought."""
+
+    spec: bool = False
+    chain_of_thought: bool = True
+    temperature: float = 0.0
+    max_tokens: int = 1024
+
+    def roles(self) -> tuple[str, ...]:
+        return ("spec", "coder") if self.spec else ("coder",)
+
+    def solve(self, ctx: Context) -> str | None:
+        sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
+        specification = None
+        if self.spec:
+            specification = ctx.ask("spec", spec.write(ctx.problem), sampling).text
+            ctx.note(SpecWritten(specification))
+        brief = coding.Brief(ctx.problem, specification, chain_of_thought=self.chain_of_thought)
+        reply = ctx.ask("coder", coding.first_attempt(brief), sampling)
+        return extract(reply.text, ctx.problem).code

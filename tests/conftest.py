@@ -1,0 +1,30 @@
+"""Every test has a data folder of its own and an environment without anybody's keys or servers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from koderz_core.config import Settings, load_settings
+
+MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
+PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_")
+
+
+@pytest.fixture(autouse=True)
+def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in os.environ:
+        if name.startswith(PERSONAL) and name != "KODERZ_TEST_DATA":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "home"))
+    if MODELS_DIR:
+        monkeypatch.setenv("KODERZ_MODELS_DIR", MODELS_DIR)
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")  # no .env of the checkout is read
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return load_settings()

@@ -1,0 +1,190 @@
+"""Which models can be asked right now."""
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.models.availability import Availability, first_ready_local, survey
+from koderz_core.models.catalogue import resolve
+
+OLLAMA = {
+    "models": [
+        {"name": "nomic-embed-text:latest", "size": 1},
+        {"name": "llama3.2:3b", "size": 2},
+        {"name": "qwen2.5-coder:7b", "size": 3},
+        {"name": "gpt-oss:120b-cloud", "remote_host": "https://ollama.com:443"},
+    ]
+}
+LMSTUDIO = {"data": [{"id": "text-embedding-nomic"}, {"id": "qwen/qwen3-8b", "object": "model"}]}
+
+
+@contextmanager
+def serving(pages: Mapping[str, object]) -> Iterator[str]:
+    """A server on loopback that knows these paths; gives its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            page = pages.get(self.path)
+            raw = page if isinstance(page, bytes) else json.dumps(page).encode()
+            self.send_response(404 if page is None else 200)
+            self.send_header("Content-Length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_port}"
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+@pytest.fixture
+def nowhere() -> str:
+    """An address where nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        return f"http://127.0.0.1:{unused.getsockname()[1]}"
+
+
+@pytest.fixture
+def absent(nowhere: str) -> dict[str, Any]:
+    """Settings of a machine without model servers."""
+    return {"ollama_base_url": nowhere, "lmstudio_base_url": f"{nowhere}/v1", "vllm_base_url": f"{nowhere}/v1"}
+
+
+def rows(**settings: Any) -> dict[str, Availability]:
+    return {row.id: row for row in survey(load_settings(**settings))}
+
+
+def test_served_models_are_ready_and_only_those_that_chat_here(absent: dict[str, Any]) -> None:
+    with serving({"/api/tags": OLLAMA}) as ollama, serving({"/v1/models": LMSTUDIO}) as lmstudio:
+        found = rows(**{**absent, "ollama_base_url": ollama, "lmstudio_base_url": f"{lmstudio}/v1"})
+    ready = {id_ for id_, row in found.items() if row.ready and row.id.startswith(("ollama/", "lmstudio/"))}
+    assert ready == {"ollama/llama3.2:3b", "ollama/qwen2.5-coder:7b", "lmstudio/qwen/qwen3-8b"}
+    assert found["ollama/llama3.2:3b"].tier == "local"
+
+
+def test_a_server_that_is_not_there_says_how_to_start_it(absent: dict[str, Any], nowhere: str) -> None:
+    row = rows(**absent)["ollama/*"]
+    assert not row.ready
+    assert row.reason == f"nothing answers at {nowhere}/api/tags"
+    assert "ollama serve" in row.cure
+    assert "lms server start" in rows(**absent)["lmstudio/*"].cure
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        ({"models": []}, "no model for chat"),
+        (b"<html>", "something else than a list"),
+        ({"models": [{"name": 7}]}, "something else than a list"),
+        (None, "answers 404"),
+    ],
+)
+def test_a_server_without_models_says_so(absent: dict[str, Any], page: object, reason: str) -> None:
+    with serving({"/api/tags": page}) as ollama:
+        row = rows(**{**absent, "ollama_base_url": ollama})["ollama/*"]
+    assert not row.ready
+    assert reason in row.reason
+    assert row.cure
+
+
+def test_paid_models_are_ready_when_their_key_is_there(absent: dict[str, Any]) -> None:
+    without, with_key = rows(**absent), rows(**absent, openai_api_key="sk-test-5ecret")
+    assert not without["openai/gpt-4o-mini"].ready
+    assert "OPENAI_API_KEY" in without["openai/gpt-4o-mini"].cure
+    assert with_key["openai/gpt-4o-mini"].ready
+    assert "5ecret" not in repr(with_key)
+
+
+def test_claude_is_never_ready_in_this_version(absent: dict[str, Any]) -> None:
+    row = rows(**absent, anthropic_api_key="sk-ant")["anthropic/claude-opus-4-5"]
+    assert not row.ready
+    assert "no Anthropic client yet (ANTHROPIC_API_KEY is set)" in row.reason
+
+
+def test_offline_paid_models_are_not_ready(absent: dict[str, Any]) -> None:
+    row = rows(**absent, openai_api_key="sk-test", offline=True)["openai/gpt-4o"]
+    assert (row.ready, row.reason) == (False, "KODERZ_OFFLINE is set")
+
+
+def test_offline_no_server_beyond_this_machine_is_asked(absent: dict[str, Any]) -> None:
+    row = rows(**{**absent, "vllm_base_url": "http://gpu.example/v1"}, offline=True)["vllm/*"]
+    assert "KODERZ_OFFLINE is set" in row.reason
+
+
+def test_another_openai_compatible_address_lists_its_own_models(absent: dict[str, Any]) -> None:
+    with serving({"/v1/models": {"data": [{"id": "my-model"}]}}) as proxy:
+        found = rows(**absent, openai_base_url=f"{proxy}/v1", openai_api_key="sk-test")
+    assert found["openai/my-model"].ready
+    assert "openai/gpt-4o" not in found
+
+
+def test_a_broken_base_url_is_a_reason_not_a_crash(absent: dict[str, Any]) -> None:
+    assert "not an address" in rows(**{**absent, "vllm_base_url": "http://[::1"})["vllm/*"].reason
+    assert "not an address" in rows(**absent, openai_base_url="localhost")["openai/*"].reason
+
+
+def test_without_the_embedded_runtime_the_cure_is_to_install_it(
+    absent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    row = rows(**absent)["embedded/smollm2-135m"]
+    assert (row.ready, row.reason) == (False, "llama-cpp-python is not installed")
+    assert "koderz[embedded]" in row.cure
+
+
+def test_with_the_runtime_but_without_weights_the_cure_is_to_pull_them(
+    absent: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "llama_cpp.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))  # no other program's weights
+    row = rows(**absent, models_dir=tmp_path / "none")["embedded/smollm2-135m"]
+    assert (row.ready, row.cure) == (False, "koderz models pull smollm2-135m")
+
+
+def test_scripted_models_are_always_ready_and_marked(absent: dict[str, Any]) -> None:
+    row = rows(**absent)["scripted/strong"]
+    assert row.ready
+    assert "SCRIPTED" in row.reason
+
+
+def test_every_ready_id_can_be_resolved(absent: dict[str, Any]) -> None:
+    settings = load_settings(**absent, openai_api_key="sk-test")
+    for row in survey(settings):
+        if row.ready:
+            assert resolve(row.id, settings).tier == row.tier
+
+
+@pytest.mark.parametrize(
+    ("ollama", "lmstudio", "first"),
+    [
+        (OLLAMA, LMSTUDIO, "ollama/qwen2.5-coder:7b"),
+        ({"models": [{"name": "llama3.2:3b"}]}, {"data": [{"id": "qwen3-coder-30b"}]}, "lmstudio/qwen3-coder-30b"),
+        ({"models": [{"name": "llama3.2:3b"}]}, {"data": []}, "ollama/llama3.2:3b"),
+        ({"models": [{"name": "bge-m3:latest"}]}, LMSTUDIO, "lmstudio/qwen/qwen3-8b"),
+        (None, None, None),
+    ],
+)
+def test_a_running_model_made_for_coding_is_preferred(ollama: object, lmstudio: object, first: str | None) -> None:
+    with ExitStack() as stack:
+        one = stack.enter_context(serving({"/api/tags": ollama}))
+        two = stack.enter_context(serving({"/v1/models": lmstudio}))
+        settings = load_settings(ollama_base_url=one, lmstudio_base_url=f"{two}/v1")
+        assert first_ready_local(settings) == first

@@ -1,0 +1,101 @@
+"""A small benchmark with two problems, a judge that reads the program, and a model that follows a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from koderz_core.events import BenchmarkOpened, Entry
+from koderz_core.journal import Journal, read_all
+from koderz_core.models.scripted import ScriptedModel
+from koderz_core.records import (
+    Configuration,
+    Cost,
+    DatasetOrigin,
+    Plan,
+    Problem,
+    PublicProblem,
+    Request,
+    Scalar,
+    TestFailure,
+    TestSet,
+    Verdict,
+)
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.runner import Assignment, Runner
+
+RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
+WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
+ORIGIN = DatasetOrigin("tiny", "0" * 64, "MIT")
+TESTS = TestSet("def check(candidate):\n    assert candidate(1, 2) == 3\n    assert candidate(0, 0) == 0\n")
+
+
+class ReadingJudge:
+    """Passes programs that add."""
+
+    isolation = "none"
+
+    def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
+        if "+" in code:
+            return Verdict("PP", (), True, None, "", 0.1, self.isolation)
+        failure = TestFailure(0, "candidate(1, 2) == 3", "3", "-1")
+        return Verdict("FP", (failure,), True, "assertion", "a test failed", 0.1, self.isolation)
+
+
+@dataclass
+class Bench:
+    """A plan on a journal; ``requests`` are those that reached the model."""
+
+    path: Path
+    plan: Plan
+    answer: Callable[[Request], str]
+    requests: list[Request] = field(default_factory=list)
+
+    def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
+        problems = {name: _problem(name) for name in self.plan.problems}
+        header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {})
+        parts = Parts(
+            models={"scripted/it": ScriptedModel("scripted/it", self._heard)},
+            local=frozenset({"scripted/it"}),
+            judge=ReadingJudge(),
+            price=lambda name, usage, seconds: Cost(0.25, "a test"),
+            clock=lambda: 1.0,
+            retry_seconds=(0.0, 0.0),
+        )
+        return Runner(Assignment(header, problems), parts, Journal(self.path), watches)
+
+    def go(self) -> Runner:
+        runner = self.runner()
+        runner.start()
+        runner.wait()
+        return runner
+
+    def entries(self) -> list[Entry]:
+        return list(read_all(self.path))
+
+    def _heard(self, request: Request) -> str:
+        self.requests.append(request)
+        return self.answer(request)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Callable[..., Bench]:
+    def make(
+        answer: Callable[[Request], str],
+        strategy: str = "direct",
+        problems: tuple[str, ...] = ("tiny/0",),
+        **parameters: Scalar,
+    ) -> Bench:
+        roles = ("spec", "coder", "reviewer")
+        configuration = Configuration(strategy, dict.fromkeys(roles, ("scripted/it",)), parameters)
+        return Bench(tmp_path / "b.jsonl", Plan(ORIGIN, problems, (configuration,)), answer)
+
+    return make
+
+
+def _problem(name: str) -> Problem:
+    public = PublicProblem(name, 'def add(a, b):\n    """Add."""\n', "add")
+    return Problem(public, TESTS, "def add(a, b):\n    return a + b\n")

@@ -1,0 +1,207 @@
+"""The runner: what an experiment's events say, how it ends, and that nothing is asked twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from koderz_core.errors import JournalError, ModelError, PlanError
+from koderz_core.events import (
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CandidateScored,
+    CodeTested,
+    Entry,
+    ExperimentFinished,
+    encode,
+)
+from koderz_core.records import Request
+from koderz_core.strategies import STRATEGIES
+
+RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
+WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
+Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
+
+
+def of(entries: list[Entry], kind: type) -> list[Any]:
+    return [entry.event for entry in entries if isinstance(entry.event, kind)]
+
+
+def third_time_right() -> Callable[[Request], str]:
+    programs = iter([WRONG, "No idea.", RIGHT])
+    return lambda request: next(programs) if asks_for_code(request) else "Think again."
+
+
+def asks_for_code(request: Request) -> bool:
+    return request.messages[0].role == "system"
+
+
+def test_direct_is_scored_on_tests_it_never_saw(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.go()
+    entries = made.entries()
+    (finished,), (scored,) = of(entries, ExperimentFinished), of(entries, CandidateScored)
+    assert (finished.outcome, finished.score_kind, finished.reason) == ("solved", "held_out", "iterations")
+    assert scored.gate is None
+    assert scored.held_out.passed
+    assert not of(entries, CodeTested)
+
+
+def test_supervised_stops_on_the_gate_and_its_score_is_an_oracles(bench: Make) -> None:
+    made = bench(third_time_right(), "supervised", spec=False, checkpoints=False, max_iterations=9)
+    made.go()
+    tested, (finished,) = of(made.entries(), CodeTested), of(made.entries(), ExperimentFinished)
+    assert [(test.iteration, test.verdict.error) for test in tested] == [(1, "assertion"), (2, "extraction"), (3, None)]
+    assert (finished.outcome, finished.score_kind, finished.reason) == ("solved", "oracle", "gate")
+    assert len(of(made.entries(), CandidateScored)) == 2
+
+
+def test_the_best_candidate_is_handed_in_when_none_passes(bench: Make) -> None:
+    made = bench(lambda _: WRONG, "supervised", spec=False, checkpoints=False, max_iterations=2)
+    made.go()
+    (finished,) = of(made.entries(), ExperimentFinished)
+    assert (finished.outcome, finished.reason) == ("unsolved", "iterations")
+    assert finished.code is not None
+
+
+def test_no_program_at_all_is_giving_up(bench: Make) -> None:
+    made = bench(lambda _: "I would rather not.")
+    made.go()
+    (finished,) = of(made.entries(), ExperimentFinished)
+    assert (finished.outcome, finished.reason, finished.code) == ("unsolved", "gave_up", None)
+
+
+def test_a_reply_cut_at_its_token_limit_is_called_truncated(bench: Make) -> None:
+    made = bench(lambda _: "well " * 50, "supervised", spec=False, checkpoints=False, max_iterations=1, max_tokens=10)
+    made.go()
+    assert [test.verdict.error for test in of(made.entries(), CodeTested)] == ["truncated"]
+
+
+def test_passing_trouble_is_asked_again_and_every_attempt_is_told(bench: Make) -> None:
+    troubles = iter([ModelError("busy", retryable=True), ModelError("busy", retryable=True)])
+
+    def answer(_: Request) -> str:
+        if trouble := next(troubles, None):
+            raise trouble
+        return RIGHT
+
+    made = bench(answer)
+    made.go()
+    assert [call.attempt for call in of(made.entries(), CallStarted)] == [1, 2, 3]
+    assert len(of(made.entries(), CallFailed)) == 2
+    assert of(made.entries(), ExperimentFinished)[0].outcome == "solved"
+
+
+def test_a_provider_that_refuses_is_never_the_models_failure(bench: Make) -> None:
+    def answer(_: Request) -> str:
+        raise ModelError("The key is wrong.")
+
+    made = bench(answer)
+    made.go()
+    (finished,) = of(made.entries(), ExperimentFinished)
+    assert (finished.outcome, finished.error) == ("error", "The key is wrong.")
+    assert len(of(made.entries(), CallStarted)) == 1
+
+
+def test_a_bug_costs_its_experiment_and_no_other(bench: Make, caplog: pytest.LogCaptureFixture) -> None:
+    calls = iter([ZeroDivisionError("oops")])
+
+    def answer(_: Request) -> str:
+        if bug := next(calls, None):
+            raise bug
+        return RIGHT
+
+    made = bench(answer, problems=("tiny/0", "tiny/1"))
+    runner = made.go()
+    assert [end.outcome for end in of(made.entries(), ExperimentFinished)] == ["error", "solved"]
+    assert len(runner.bugs) == 1
+
+
+def test_a_stop_cancels_what_runs_and_begins_nothing_more(bench: Make) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(_: Request) -> str:
+        asked.set()
+        go_on.wait(10)
+        return RIGHT
+
+    made = bench(answer, problems=("tiny/0", "tiny/1"))
+    runner = made.runner()
+    runner.start()
+    asked.wait(10)
+    runner.stop()
+    go_on.set()
+    runner.wait()
+    assert [end.outcome for end in of(made.entries(), ExperimentFinished)] == ["cancelled"]
+
+
+def test_a_finished_benchmark_has_nothing_left_to_do(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.go()
+    assert made.go().remaining == 0
+    assert len(made.requests) == 1
+
+
+def test_a_benchmark_is_run_by_one_process_at_a_time(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    first = made.runner()
+    with pytest.raises(JournalError, match="being run by another process"):
+        made.runner()
+    first.start()
+    first.wait()
+
+
+def test_seeds_depend_on_experiment_and_step_alone(bench: Make) -> None:
+    made = bench(third_time_right(), "supervised", max_iterations=3)
+    made.go()
+    seeds = [call.seed for call in of(made.entries(), CallStarted)]
+    assert len(set(seeds)) == len(seeds) == len(made.requests)
+    made.path.unlink()
+    made.answer = third_time_right()
+    made.go()
+    assert [call.seed for call in of(made.entries(), CallStarted)] == seeds
+
+
+def test_wherever_it_was_killed_it_ends_the_same_and_asks_nothing_again(bench: Make) -> None:
+    def answer(request: Request) -> str:
+        if not asks_for_code(request):
+            return "Mind the sign."
+        return RIGHT if "advises" in request.messages[1].content and request.seed % 2 else WRONG
+
+    made = bench(answer, "supervised", max_iterations=8, checkpoint_interval=2)
+    made.go()
+    lines = [encode(entry) for entry in made.entries()]
+    whole = of(made.entries(), ExperimentFinished)[0]
+    for kept in range(1, len(lines) - 2):
+        for torn in (b"", lines[kept][:7]):
+            made.path.write_bytes(b"".join(lines[:kept]) + torn)
+            answered = len(of(made.entries(), CallFinished))
+            made.requests.clear()
+            made.go()
+            end = of(made.entries(), ExperimentFinished)[-1]
+            assert (end.outcome, end.code, end.reason) == (whole.outcome, whole.code, whole.reason)
+            assert answered + len(made.requests) == len(of(made.entries(), CallFinished))
+            assert len({e.ordinal for e in made.entries() if isinstance(e.event, CallFinished)}) == len(
+                of(made.entries(), CallFinished)
+            )
+
+
+def test_changed_prompts_are_not_mixed_with_recorded_answers(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.go()
+    recorded = made.path.read_bytes()
+    made.path.write_bytes(recorded.replace(b'"coding":"1"', b'"coding":"0"'))
+    with pytest.raises(PlanError, match="the prompts changed"):
+        made.runner()
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_no_test_or_solution_reaches_a_strategy_beyond_failing_gate_tests(bench: Make, strategy: str) -> None:
+    made = bench(lambda _: "nothing", strategy)
+    made.go()
+    assert made.requests
+    assert not any("candidate(" in message.content for request in made.requests for message in request.messages)

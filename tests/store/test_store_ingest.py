@@ -1,0 +1,160 @@
+"""Bringing journals into the store: exactly once, in whatever pieces they are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koderz_core.errors import JournalError
+from koderz_core.events import (
+    KINDS,
+    BenchmarkClosed,
+    CallFailed,
+    ExperimentFinished,
+    ExperimentStarted,
+    SpecWritten,
+)
+from koderz_core.store.ingest import CHANGES
+from koderz_core.store.queries import Reader
+
+
+def test_every_kind_of_event_has_its_rows():
+    assert set(CHANGES) == set(KINDS.values())
+
+
+def test_planned_experiments_are_there_before_they_begin(store, journal, plan):
+    assert store.ingest() == 1
+    with store.open() as con:
+        found = Reader(con).experiments(plan.id)
+    assert {row.id for row in found} == {one.id for one in plan.experiments()}
+    assert {row.state for row in found} == {"planned"}
+
+
+def test_what_was_read_is_not_read_again(store, journal, plan):
+    journal.tell(plan.experiments()[0])
+    assert store.ingest() == 12
+    before = store.dump()
+    assert store.ingest() == 0
+    assert store.dump() == before
+
+
+def test_reading_after_every_event_equals_reading_at_once(store, journal, plan, reindexed):
+    said = journal.path.read_bytes()
+    for number, experiment in enumerate(plan.experiments()):
+        journal.tell(experiment, passed=number % 2 == 0)
+    lines = journal.path.read_bytes()[len(said) :].splitlines(keepends=True)
+    journal.path.write_bytes(said)
+    for line in lines[:30]:
+        with journal.path.open("ab") as file:
+            file.write(line)
+        store.ingest()
+    assert store.dump() == reindexed()
+
+
+def test_a_torn_last_line_is_read_once_it_is_whole(store, journal, plan, reindexed):
+    journal.tell(plan.experiments()[0])
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[:-9])
+    assert store.ingest() == 11
+    assert store.ingest() == 0
+    journal.path.write_bytes(whole)
+    assert store.ingest() == 1
+    assert store.dump() == reindexed()
+
+
+def test_an_answer_belongs_to_the_attempt_begun_last(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.ask(experiment, 0, attempt=1)
+    journal.say(CallFailed("server is gone", 0.5, True), experiment.id, 0)
+    journal.ask(experiment, 0, attempt=2)
+    store.ingest()
+    journal.ask(experiment, 0, attempt=1)  # the process died; the next one counts from 1 again
+    store.ingest()
+    journal.answer(experiment, 0, "def f(): ...")
+    store.ingest()
+    with store.open() as con:
+        assert [(row.attempt, row.state) for row in Reader(con).calls(experiment.id)] == [
+            (1, "finished"),
+            (2, "started"),
+        ]
+
+
+def test_a_call_sent_again_forgets_its_failure(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.ask(experiment, 0)
+    journal.say(CallFailed("server is gone", 0.5, True), experiment.id, 0)
+    journal.ask(experiment, 0)
+    store.ingest()
+    with store.open() as con:
+        (call,) = Reader(con).calls(experiment.id)
+    assert (call.state, call.message, call.seconds) == ("started", None, None)
+
+
+def test_a_continued_experiment_keeps_its_old_outcome_until_the_new_one(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.say(ExperimentFinished("error", None, None, None, 1.0, "disk full"), experiment.id)
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    store.ingest()
+    with store.open() as con:
+        again = Reader(con).experiment(experiment.id)
+    assert (again.state, again.outcome, again.error) == ("running", "error", "disk full")
+    journal.tell(experiment)
+    store.ingest()
+    with store.open() as con:
+        after = Reader(con).experiment(experiment.id)
+    assert (after.state, after.outcome, after.error) == ("finished", "solved", None)
+
+
+def test_a_benchmark_is_closed_until_work_begins_again(store, journal, plan):
+    journal.say(BenchmarkClosed("stopped"))
+    store.ingest()
+    with store.open() as con:
+        assert Reader(con).benchmarks()[0].closed_reason == "stopped"
+    journal.say(ExperimentStarted(plan.experiments()[0]), plan.experiments()[0].id)
+    store.ingest()
+    with store.open() as con:
+        assert Reader(con).benchmarks()[0].closed_reason is None
+
+
+def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal, plan, write):
+    with journal.path.open("ab") as file:
+        file.write(b"{broken\n")
+    other = write(replace(plan, seed=1))
+    with pytest.raises(JournalError, match=f"Line 2 of the journal {journal.path.name}"):
+        store.ingest()
+    with store.open() as con:
+        assert {row.id for row in Reader(con).benchmarks()} == {plan.id, other.plan.id}
+
+
+def test_an_answer_without_its_question_is_a_fault_of_the_journal(store, journal, plan):
+    journal.answer(plan.experiments()[0], 0, "def f(): ...")
+    with pytest.raises(JournalError, match="not how it began"):
+        store.ingest()
+
+
+def test_events_outside_any_experiment_are_a_fault_of_the_journal(store, journal):
+    journal.say(SpecWritten("Add the numbers."))
+    with pytest.raises(JournalError, match="notes"):
+        store.ingest()
+
+
+def test_a_plan_that_grew_keeps_what_was_done(store, journal, plan, write):
+    grown = replace(plan, problems=(*plan.problems, "HumanEval/3"), name="study")
+    small = write(replace(plan, name="study"))
+    small.tell(small.plan.experiments()[0])
+    store.ingest()
+    write(grown)
+    store.ingest()
+    with store.open() as con:
+        found = Reader(con).experiments(grown.id)
+    assert (len(found), [row.outcome for row in found if row.outcome]) == (8, ["solved"])
+
+
+def test_hostile_text_comes_back_as_it_was(store, journal, plan):
+    hostile = "\0'; drop table texts; -- \u202e\x1b[2J <script> 😀" + "x" * 1_000_000
+    sha256 = journal.text(hostile)
+    store.ingest()
+    with store.open() as con:
+        assert Reader(con).text(sha256) == hostile

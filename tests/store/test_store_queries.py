@@ -1,0 +1,207 @@
+"""Questions to the store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koderz_core.errors import DataError, UnknownNameError, UsageError
+from koderz_core.events import (
+    CallFailed,
+    CheckpointReviewed,
+    CodeTested,
+    ExperimentFinished,
+    ExperimentStarted,
+    SpecWritten,
+)
+from koderz_core.records import TestFailure, Verdict
+from koderz_core.store.frames import frame
+from koderz_core.store.queries import Reader
+from koderz_core.store.rows import TierCost
+
+FRONTIER = "anthropic/claude-opus-4-5"
+
+
+def summary(store, number=0):
+    store.ingest()
+    with store.open() as con:
+        return Reader(con).summaries()[number]
+
+
+def test_a_summary_counts_each_outcome_once(store, journal, plan):
+    first, second, third = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    journal.tell(first)
+    journal.tell(second, passed=False)
+    journal.say(ExperimentStarted(third), third.id)
+    row = summary(store)
+    assert (row.planned, row.solved, row.unsolved, row.cancelled, row.errors, row.running) == (3, 1, 1, 0, 0, 1)
+
+
+def test_cancelled_and_broken_experiments_are_counted_apart(store, journal, plan):
+    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    for experiment, outcome in ((first, "cancelled"), (second, "error")):
+        journal.say(ExperimentStarted(experiment), experiment.id)
+        journal.say(ExperimentFinished(outcome, None, None, None, 1.0), experiment.id)
+    row = summary(store)
+    assert (row.solved, row.unsolved, row.cancelled, row.errors, row.mean_iterations) == (0, 0, 1, 1, None)
+
+
+def test_a_summary_adds_up_tokens_seconds_and_dollars(store, journal, plan):
+    for experiment in plan.experiments():
+        journal.tell(experiment)
+    row = summary(store)
+    assert (row.input_tokens, row.output_tokens, row.seconds, row.cost_usd) == (300, 60, 6.0, 0.75)
+    assert (row.mean_iterations, row.score_kind, row.unpriced) == (1.0, "oracle", 0)
+
+
+def test_one_call_without_a_price_makes_the_cost_unknown(store, journal, plan):
+    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    journal.tell(first)
+    journal.tell(second, usd=None)
+    row = summary(store)
+    assert (row.cost_usd, row.unpriced) == (None, 1)
+    assert row.tiers == (TierCost("local", 2, 1, None),)
+
+
+def test_cost_is_told_by_tier(store, journal, plan):
+    supervised = next(one for one in plan.experiments() if one.configuration == plan.configurations[1].id)
+    journal.tell(supervised)
+    journal.ask(supervised, 2, FRONTIER)
+    journal.answer(supervised, 2, "Think again.", 2.0)
+    row = summary(store, 1)
+    assert row.tiers == (TierCost("frontier", 1, 0, 2.0), TierCost("local", 1, 0, 0.25))
+    assert row.cost_usd == 2.25
+
+
+def test_before_anything_happened_the_cost_is_zero_and_the_iterations_are_unknown(store, journal):
+    row = summary(store)
+    assert (row.cost_usd, row.input_tokens, row.mean_iterations, row.tiers) == (0.0, 0, None, ())
+
+
+def test_summaries_and_experiments_keep_to_the_benchmark_asked_for(store, journal, plan, write):
+    other = write(replace(plan, seed=1)).plan
+    store.ingest()
+    with store.open() as con:
+        assert {row.benchmark for row in Reader(con).summaries(plan.id)} == {plan.id}
+        assert {row.benchmark for row in Reader(con).summaries()} == {plan.id, other.id}
+        assert len(Reader(con).experiments(other.id)) == 6
+
+
+def test_experiments_are_chosen_by_problem_and_outcome(store, journal, plan):
+    solved, unsolved = plan.experiments()[:2]
+    journal.tell(solved)
+    journal.tell(unsolved, passed=False)
+    store.ingest()
+    with store.open() as con:
+        (found,) = Reader(con).experiments(problem="HumanEval/0", outcome="unsolved")
+        assert [row.id for row in Reader(con).experiments(limit=1)] == [unsolved.id]
+    assert (found.id, found.gate_tests_passed, found.gate_tests_total, found.held_out_passed) == (
+        unsolved.id,
+        1,
+        2,
+        None,
+    )
+
+
+def test_a_benchmark_tells_how_far_it_is(store, journal, plan):
+    journal.tell(plan.experiments()[0])
+    store.ingest()
+    with store.open() as con:
+        (row,) = Reader(con).benchmarks()
+    assert (row.id, row.planned, row.finished, row.configurations, row.last_at) == (plan.id, 6, 1, 2, journal.at)
+
+
+def test_a_unique_prefix_finds_benchmarks_and_experiments(store, journal, plan):
+    experiment = plan.experiments()[0].id
+    store.ingest()
+    with store.open() as con:
+        assert Reader(con).find(plan.id[:12]) == plan.id
+        assert Reader(con).find(experiment) == experiment
+        assert Reader(con).find(experiment.removeprefix("exp_")[:10]) == experiment
+
+
+def test_a_prefix_of_several_lists_them(store, journal, plan):
+    store.ingest()
+    with store.open() as con, pytest.raises(UsageError, match=min(one.id for one in plan.experiments())):
+        Reader(con).find("exp_")
+
+
+@pytest.mark.parametrize("prefix", ["exp_nothing", "", "%"])
+def test_an_unknown_prefix_is_told_with_what_there_is(store, journal, plan, prefix):
+    store.ingest()
+    with store.open() as con, pytest.raises(UnknownNameError, match=plan.id):
+        Reader(con).find(prefix)
+
+
+def test_an_unknown_experiment_or_text_is_told(store, journal):
+    store.ingest()
+    with store.open() as con:
+        with pytest.raises(UnknownNameError, match="exp_0"):
+            Reader(con).experiment("exp_0")
+        with pytest.raises(DataError, match="abc"):
+            Reader(con).text("abc")
+
+
+def test_an_iteration_shows_its_failures(store, journal, plan):
+    failure = TestFailure(1, "assert f() == 2", "2", "3")
+    verdict = Verdict("PF", (failure,), True, "assertion", "wrong", 0.2, "limited")
+    journal.say(CodeTested(1, "hash", None, "none", verdict), plan.experiments()[0].id, 4)
+    store.ingest()
+    with store.open() as con:
+        (row,) = Reader(con).iterations(plan.experiments()[0].id)
+    assert (row.failures, row.tests_passed, row.passed, row.code, row.ordinal) == ((failure,), 1, False, None, 4)
+
+
+def test_a_call_shows_messages_and_answer(store, journal, plan):
+    journal.tell(plan.experiments()[0])
+    store.ingest()
+    with store.open() as con:
+        (row,) = Reader(con).calls(plan.experiments()[0].id)
+        assert Reader(con).text(row.messages[0].text) == "Write HumanEval/0"
+        assert Reader(con).text(row.text).startswith("def f()")
+    assert (row.tier, row.input_tokens, row.cache_read_tokens, row.cost_usd) == ("local", 100, None, 0.25)
+
+
+def test_a_failed_call_costs_nothing_and_says_why(store, journal, plan):
+    journal.ask(plan.experiments()[0], 0)
+    journal.say(CallFailed("no such model", 0.5, False), plan.experiments()[0].id, 0)
+    store.ingest()
+    with store.open() as con:
+        (row,) = Reader(con).calls(plan.experiments()[0].id)
+    assert (row.state, row.message, row.cost_usd) == ("failed", "no such model", None)
+
+
+def test_notes_and_scores_are_told_in_order(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(SpecWritten("Add."), experiment.id, 1)
+    journal.say(CheckpointReviewed(1, 3, "Use sets."), experiment.id, 2)
+    journal.tell(experiment)
+    store.ingest()
+    with store.open() as con:
+        assert [(row.iteration, row.text) for row in Reader(con).notes(experiment.id)] == [
+            (None, "Add."),
+            (3, "Use sets."),
+        ]
+        (score,) = Reader(con).scores(experiment.id)
+    assert (score.returned, score.gate.passed, score.held_out) == (True, True, None)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("experiments", 6), ("iterations", 2), ("calls", 2)])
+def test_frames_hold_one_benchmark_with_its_labels(store, journal, plan, write, name, rows):
+    other = write(replace(plan, seed=1))
+    other.tell(other.plan.experiments()[0])
+    for experiment in plan.experiments()[:2]:
+        journal.tell(experiment)
+    store.ingest()
+    with store.open() as con:
+        found = frame(con, name, plan.id)
+        everything = frame(con, name)
+    assert len(found) == rows < len(everything)
+    assert set(found["benchmark"]) == {plan.id}
+    assert "direct qwen2.5-coder:0.5b" in set(found["label"])
+
+
+def test_an_unknown_frame_lists_the_known_ones(store, journal):
+    with store.open() as con, pytest.raises(UnknownNameError, match="iterations"):
+        frame(con, "iteration; drop table texts")

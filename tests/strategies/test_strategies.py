@@ -1,0 +1,163 @@
+"""Strategies against a context that answers from a script: what they ask, when they stop, what they hand in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.events import CheckpointReviewed, Note, SpecWritten
+from koderz_core.prompts.review import guidance
+from koderz_core.records import (
+    Completion,
+    Extracted,
+    Message,
+    PublicProblem,
+    Sampling,
+    TestFailure,
+    Usage,
+    Verdict,
+)
+from koderz_core.strategies import STRATEGIES, complete, create
+from koderz_core.strategies.direct import Direct
+from koderz_core.strategies.supervised import Supervised
+
+PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
+
+
+@dataclass
+class Stage:
+    """A context: program ``n`` passes ``passes[n]`` of 3 tests."""
+
+    passes: Sequence[int] = ()
+    problem: PublicProblem = PROBLEM
+    random: Random = field(default_factory=Random)
+    asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    tested: int = 0
+
+    def ask(
+        self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
+    ) -> Completion:
+        self.asked.append((role, messages[-1].content, sampling))
+        number = sum(asked == "coder" for asked, _, _ in self.asked)
+        text = f"```python\ndef f(x):\n    return {number}\n```" if role == "coder" else f"{role} says {number}"
+        return Completion(text, "stop", Usage(), 0.0, Sampling())
+
+    def test(self, candidate: Extracted) -> Verdict:
+        passed = self.passes[self.tested]
+        self.tested += 1
+        failures = tuple(TestFailure(i, f"candidate({i}) == {i}", str(i), "9") for i in range(passed, 3))
+        error = "assertion" if failures else None
+        return Verdict("P" * passed + "F" * (3 - passed), failures, True, error, "", 0.0, "none")
+
+    def note(self, note: Note) -> None:
+        self.notes.append(note)
+
+    @property
+    def roles(self) -> list[str]:
+        return [role for role, _, _ in self.asked]
+
+
+def test_direct_asks_once_and_hands_in_the_program() -> None:
+    stage = Stage()
+    assert Direct().solve(stage) == "def f(x):\n    return 1"
+    assert stage.roles == ["coder"]
+
+
+def test_direct_with_spec_shows_it_to_the_coder() -> None:
+    stage = Stage()
+    Direct(spec=True).solve(stage)
+    assert stage.roles == ["spec", "coder"]
+    assert "Specification:\nspec says 0" in stage.asked[1][1]
+    assert stage.notes == [SpecWritten("spec says 0")]
+
+
+def test_supervised_stops_at_the_first_pass() -> None:
+    stage = Stage(passes=[1, 3])
+    assert Supervised(spec=False).solve(stage) == "def f(x):\n    return 2"
+    assert stage.roles == ["coder", "coder"]
+
+
+def test_the_next_prompt_shows_the_last_program_and_what_its_tests_saw() -> None:
+    stage = Stage(passes=[2, 3])
+    Supervised(spec=False).solve(stage)
+    prompt = stage.asked[1][1]
+    assert "def f(x):\n    return 1" in prompt
+    assert "It passed 2 of 3 tests" in prompt
+    assert "`candidate(2) == 2`: it gave 9, correct is 2" in prompt
+
+
+def test_reviews_come_every_interval_but_never_after_the_last_iteration() -> None:
+    stage = Stage(passes=[0] * 6)
+    Supervised(max_iterations=6, checkpoint_interval=2).solve(stage)
+    assert stage.roles == ["spec", *["coder"] * 2, "reviewer", *["coder"] * 2, "reviewer", *["coder"] * 2]
+    reviews = [note for note in stage.notes if isinstance(note, CheckpointReviewed)]
+    assert [(review.checkpoint, review.after_iteration) for review in reviews] == [(1, 2), (2, 4)]
+
+
+def test_the_reviewer_sees_the_real_programs_with_their_real_counts() -> None:
+    stage = Stage(passes=[0, 1, 2, 1, 0])
+    Supervised(max_iterations=5, checkpoint_interval=2).solve(stage)
+    second = [prompt for role, prompt, _ in stage.asked if role == "reviewer"][1]
+    assert "Attempt 3:\n```python\ndef f(x):\n    return 3\n```\nIt passed 2 of 3" in second
+    assert "Attempt 4:\n```python\ndef f(x):\n    return 4\n```\nIt passed 1 of 3" in second
+    assert "Attempt 2" not in second
+    assert "Your earlier guidance, which did not suffice:\nreviewer says 2" in second
+
+
+def test_guidance_goes_into_every_following_prompt_until_there_is_newer() -> None:
+    stage = Stage(passes=[0] * 5)
+    Supervised(max_iterations=5, checkpoint_interval=2).solve(stage)
+    coder = [prompt for role, prompt, _ in stage.asked if role == "coder"]
+    assert ["reviewer says 2" in prompt for prompt in coder] == [False, False, True, True, False]
+    assert "reviewer says 4" in coder[4]
+
+
+def test_the_best_program_is_handed_in_and_of_equals_the_latest() -> None:
+    stage = Stage(passes=[1, 2, 2, 0])
+    assert Supervised(max_iterations=4, checkpoints=False).solve(stage) == "def f(x):\n    return 3"
+
+
+def test_retries_are_sampled_warmer_than_the_first_attempt() -> None:
+    stage = Stage(passes=[0, 0])
+    Supervised(max_iterations=2, spec=False, temperature=0.1, retry_temperature=0.7).solve(stage)
+    assert [sampling.temperature for _, _, sampling in stage.asked if sampling] == [0.1, 0.7]
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
+def test_a_strategy_asks_only_the_roles_it_names(name: str) -> None:
+    stage = Stage(passes=[0] * 50)
+    strategy = create(name, {})
+    strategy.solve(stage)
+    assert set(stage.roles) == set(strategy.roles())
+
+
+def test_guidance_is_the_answer_without_its_thinking_and_bounded() -> None:
+    assert guidance("<think>hm</think>\nMind zero.") == "Mind zero."
+    assert len(guidance("x" * 100_000)) <= 3000
+
+
+def test_unknown_strategies_and_parameters_are_named_with_what_there_is() -> None:
+    with pytest.raises(UnknownNameError, match=r"Unknown strategy 'supervise'\..*supervised"):
+        create("supervise", {})
+    with pytest.raises(UnknownNameError, match="max_iterations"):
+        create("supervised", {"max_iteration": 3})
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, True, "3", None])
+def test_a_parameter_out_of_place_is_refused(value: object) -> None:
+    with pytest.raises(PlanError, match="max_iterations must be"):
+        create("supervised", {"max_iterations": value})  # type: ignore[dict-item]
+
+
+def test_a_configuration_records_every_parameter() -> None:
+    assert complete("direct", {"spec": True}) == {
+        "spec": True,
+        "chain_of_thought": True,
+        "temperature": 0.0,
+        "max_tokens": 1024,
+    }

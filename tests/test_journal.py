@@ -1,0 +1,133 @@
+"""Journals: whole lines only, one writer, nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from koderz_core.errors import JournalError
+from koderz_core.events import BenchmarkOpened, Entry, ExperimentFinished, TextStored, encode
+from koderz_core.journal import Journal, read, read_all
+from koderz_core.records import Configuration, DatasetOrigin, Plan
+
+PLAN = Plan(DatasetOrigin("d", "0" * 64, "MIT"), ("p/0",), (Configuration("direct", {"coder": ("scripted/weak",)}),))
+HEADER = Entry(1.0, BenchmarkOpened(1, "0.1.0", PLAN.id, PLAN, {}, "prices", "limited", {}))
+
+WRITER = """
+import sys
+from pathlib import Path
+from koderz_core.events import Entry, ExperimentFinished, TextStored
+from koderz_core.journal import Journal
+journal, number = Journal(Path(sys.argv[1])), int(sys.argv[2])
+while True:
+    journal.append(Entry(1.0, TextStored("0" * 64, "x" * (number % 977) * 20)))
+    journal.append(Entry(1.0, ExperimentFinished("solved", "gate", "oracle", None, 1.0), f"exp_{number}"))
+    print(number, flush=True)
+    number += 1
+"""
+
+
+def text(number: int) -> Entry:
+    return Entry(2.0, TextStored(f"{number:064}", f"text {number}"))
+
+
+def begin(path: Path) -> Journal:
+    journal = Journal(path)
+    journal.append(HEADER)
+    return journal
+
+
+def test_what_is_appended_is_read_back_in_order(tmp_path: Path) -> None:
+    journal = begin(tmp_path / "b.jsonl")
+    for number in range(50):
+        journal.append(text(number))
+    journal.close()
+    assert list(read_all(journal.path)) == [HEADER, *map(text, range(50))]
+
+
+def test_reading_goes_on_at_the_offset_where_it_stopped(tmp_path: Path) -> None:
+    journal = begin(tmp_path / "b.jsonl")
+    first = read(journal.path)
+    journal.append(text(1))
+    assert read(journal.path, first.offset).entries == (text(1),)
+    journal.close()
+
+
+def test_a_line_longer_than_the_chunk_is_read_whole(tmp_path: Path) -> None:
+    journal = begin(tmp_path / "b.jsonl")
+    journal.append(Entry(1.0, TextStored("1" * 64, "y" * 5000)))
+    journal.close()
+    offset = read(journal.path, max_bytes=len(encode(HEADER))).offset
+    assert len(read(journal.path, offset, max_bytes=100).entries) == 1
+
+
+def test_a_torn_last_line_is_neither_read_nor_kept(tmp_path: Path) -> None:
+    begin(tmp_path / "b.jsonl").close()
+    whole = (tmp_path / "b.jsonl").read_bytes()
+    (tmp_path / "b.jsonl").write_bytes(whole + encode(text(1))[:-5])
+    assert list(read_all(tmp_path / "b.jsonl")) == [HEADER]
+    Journal(tmp_path / "b.jsonl").close()
+    assert (tmp_path / "b.jsonl").read_bytes() == whole
+
+
+def test_a_corrupt_line_in_the_middle_is_named_with_its_cure(tmp_path: Path) -> None:
+    path = tmp_path / "bench_x.jsonl"
+    path.write_bytes(encode(HEADER) + encode(text(1)) + b"{broken\n" + encode(text(2)))
+    with pytest.raises(JournalError, match=r"Line 3 of the journal bench_x\.jsonl is corrupt.*koderz reindex"):
+        list(read_all(path))
+
+
+def test_a_journal_of_a_later_koderz_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "b.jsonl"
+    path.write_bytes(encode(HEADER).replace(b'"schema_version":1', b'"schema_version":99'))
+    with pytest.raises(JournalError, match="later koderz"):
+        read(path)
+
+
+def test_kinds_that_are_not_known_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "b.jsonl"
+    path.write_bytes(encode(HEADER) + b'{"at":1.0,"kind":"moon_landed","event":{"x":1}}\n' + encode(text(1)))
+    assert list(read_all(path)) == [HEADER, text(1)]
+
+
+def test_a_second_writer_is_refused_and_told_who_writes(tmp_path: Path) -> None:
+    journal = begin(tmp_path / "bench_x.jsonl")
+    with pytest.raises(JournalError, match=r"bench_x is being run by another process \(PID \d+\)"):
+        Journal(journal.path)
+    journal.close()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(JournalError, match="cannot be written"):
+        Journal(tmp_path / "file" / "b.jsonl")
+
+
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").symlink_to("/dev/full")
+    with pytest.raises(JournalError, match="No space left"):
+        Journal(tmp_path / "b.jsonl").append(HEADER)
+
+
+def test_killed_in_mid_write_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    path, chance, told = tmp_path / "b.jsonl", random.Random(7), 0
+    begin(path).close()
+    for _ in range(20):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), str(told)], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(chance.random() * 0.05)
+        writer.send_signal(signal.SIGKILL)
+        acknowledged = writer.communicate()[0].split()
+        told = int(acknowledged[-1]) + 1 if acknowledged else told + 1
+        Journal(path).close()
+        finished = {e.experiment for e in read_all(path) if isinstance(e.event, ExperimentFinished)}
+        assert {f"exp_{number}" for number in range(told)} <= finished
