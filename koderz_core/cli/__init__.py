@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     try:
-        code = commands.main(arguments, standalone_mode=False)
+        code = commands.main(arguments, prog_name="koderz", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code

@@ -11,12 +11,16 @@ from koderz_core.analysis.rates import wilson
 from koderz_core.cli.formats import count, duration, money, plain, rate
 from koderz_core.store.rows import ExperimentRow, IterationRow, SummaryRow
 
+PIPED_WIDTH = 140  # columns where no terminal says how many it has
 MARKS = {"solved": "✓ solved", "unsolved": "✗ unsolved", "cancelled": "- cancelled", "error": "! error", None: "…"}
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console that never reads markup or emoji out of a text: texts may be hostile."""
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    made = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    if not made.is_terminal:
+        made.width = PIPED_WIDTH
+    return made
 
 
 def print_summaries(rows: Sequence[SummaryRow]) -> None:

@@ -26,7 +26,6 @@ def _without_thoughts(text: str) -> str:
         if not thinking and not _alone(text, tag.start(), tag.end(), closing):
             continue
         if closing:
-            kept = kept if thinking else []
             start = tag.end()
         elif not thinking:
             kept.append(text[start : tag.start()])

@@ -52,5 +52,6 @@ def _roles(one: Configuration) -> str:
 
 
 def _short(model: str) -> str:
-    """The model's own name, without the provider's and the publisher's."""
-    return model.rsplit("/", 1)[-1]
+    """The model's own name, without the provider's and the publisher's; a scripted one says so."""
+    name = model.rsplit("/", 1)[-1]
+    return f"SCRIPTED {name}" if model.startswith("scripted/") else name

@@ -90,7 +90,10 @@ class SummaryRow:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
-    """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``."""
+    """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
+
+    ``iterations``: the candidates it tried; a program that it handed in untested is one.
+    """
 
     id: str
     benchmark: str

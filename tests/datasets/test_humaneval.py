@@ -131,7 +131,15 @@ def test_a_wrong_file_is_told_with_line_field_and_cure(tmp_path: Path, content: 
     assert "KODERZ_HUMANEVAL_PATH" in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"not gzip", gzip.compress(lines(ROW))[:-9], b""])
+def test_empty_lines_are_no_preamble(tmp_path: Path) -> None:
+    row = ROW | {"prompt": "\n\n" + "def up(x):\n"}
+    assert own(tmp_path / "own.jsonl", lines(row)).problems[0].public.preamble == ""
+
+
+PACKED = gzip.compress(lines(ROW))
+
+
+@pytest.mark.parametrize("content", [b"not gzip", PACKED[:-9], PACKED[:10] + b"\xff" * 20, b""])
 def test_a_broken_gzip_file_is_told(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(DataError, match=r"own\.jsonl\.gz"):
         own(tmp_path / "own.jsonl.gz", content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -19,54 +18,11 @@ from koderz_core.config import Settings, load_settings
 from koderz_core.errors import Cancelled, ModelError, UnknownNameError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.embedded import WORKER, EmbeddedModel
-from koderz_core.records import Completion, Message, Request, Sampling, Usage
+from koderz_core.records import Message, Request, Sampling, Usage
 
 CONTENT = b"GGUF tiny"
 TINY = weights.Weights("tiny", "tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "MIT", None, ())
-SPEAKER = """
-import json, os, select, sys, time
-
-def say(**reply):
-    sys.stdout.buffer.write(json.dumps(reply).encode() + b"\\n")
-    sys.stdout.buffer.flush()
-
-def done(stopped=True):
-    say(type="done", stopped=stopped, input_tokens=7, output_tokens=3)
-
-load = json.loads(sys.stdin.buffer.raw.readline())
-if load["num_ctx"] == 666:
-    say(type="failed", message="too little memory")
-    sys.exit()
-say(type="ready")
-while line := sys.stdin.buffer.raw.readline():
-    request = json.loads(line)
-    word = request["messages"][-1]["content"]
-    if word == "die":
-        say(type="piece", text="half a sen")
-        sys.stderr.write("first\\nGGML_ASSERT(x) failed\\n")
-        sys.exit(7)
-    if word == "sleep":
-        say(type="piece", text="awake")
-        time.sleep(600)
-    if word == "chatter":
-        print("llama_model_load: chatter", flush=True)
-    if word == "too long":
-        say(type="failed", message="the prompt has 9 tokens, the context only 8")
-        continue
-    if word == "silence":
-        done()
-        continue
-    answers = {
-        "request": json.dumps(request),
-        "load": json.dumps(load),
-        "environment": json.dumps(dict(os.environ)),
-        "pid": str(os.getpid()),
-        "overlap": str(bool(select.select([sys.stdin], [], [], 0.2)[0])),
-    }
-    for piece in answers.get(word, "one two  thr\\u00e9e").split(" "):
-        say(type="piece", text=piece + " ")
-    done(stopped=word != "cut")
-"""
+SPEAKER = Path(__file__).with_name("speaking_child.py")
 
 Make = Callable[..., EmbeddedModel]
 
@@ -78,14 +34,12 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def make(tmp_path: Path, settings: Settings) -> Iterator[Make]:
+def make(settings: Settings) -> Iterator[Make]:
     """Makes models whose child is a script, with settings as given; all are closed at the end."""
-    script = tmp_path / "speaker.py"
-    script.write_text(SPEAKER, encoding="utf-8")
     made: list[EmbeddedModel] = []
 
     def make(**changed: object) -> EmbeddedModel:
-        command = (sys.executable, str(script))
+        command = (sys.executable, str(SPEAKER))
         changed_settings = settings.model_copy(update=changed)
         made.append(EmbeddedModel("tiny", changed_settings, catalogue={"tiny": TINY}, command=command))
         return made[-1]
@@ -278,43 +232,3 @@ def test_a_missing_runtime_says_how_to_install_it(settings: Settings) -> None:
     with pytest.raises(ModelError, match=r"pip install 'koderz\[embedded\]'.*C\+\+ compiler") as caught:
         model.complete(say("hello"))
     assert not caught.value.retryable
-
-
-# --- real weights -------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def real() -> Iterator[EmbeddedModel]:
-    settings = load_settings(num_ctx=512)
-    here = [name for name in ("smollm2-135m", "qwen2.5-coder-0.5b") if weights.find(name, settings)]
-    if not here or importlib.util.find_spec("llama_cpp") is None:
-        pytest.skip("needs `pip install 'koderz[embedded]'` and `koderz models pull smollm2-135m`")
-    model = EmbeddedModel(here[0], settings)
-    yield model
-    model.close()
-
-
-def ask(model: EmbeddedModel, text: str, seed: int = 1, temperature: float = 0.8) -> Completion:
-    return model.complete(say(text, Sampling(temperature=temperature, max_tokens=24), seed))
-
-
-def test_a_real_model_answers_within_its_limit(real: EmbeddedModel) -> None:
-    heard: list[str] = []
-    answer = real.complete(say("Count from 1 to 99.", Sampling(temperature=0.0, max_tokens=8)), heard.append)
-    assert (answer.finish, answer.usage.output_tokens) == ("length", 8)
-    assert answer.text == "".join(heard) != ""
-    assert answer.usage.input_tokens
-    assert answer.usage.input_tokens > 8
-
-
-def test_a_real_model_repeats_itself_for_the_same_seed_only(real: EmbeddedModel) -> None:
-    first = ask(real, "Write a poem.", seed=1).text
-    others = [ask(real, "Write a poem.", seed=seed).text for seed in (2, 3, 4)]
-    assert ask(real, "Write a poem.", seed=1).text == first
-    assert set(others) != {first}
-
-
-def test_a_real_model_refuses_a_prompt_beyond_its_context_and_goes_on(real: EmbeddedModel) -> None:
-    with pytest.raises(ModelError, match=r"the prompt has \d{4,} tokens, the context only 512"):
-        ask(real, "word " * 2000)
-    assert ask(real, "Say hello.").text

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koderz_core.prompts.extraction import extract
+from koderz_core.prompts.programs import MAX_PROGRAM_CHARS, Reader
 from koderz_core.records import PublicProblem
 
 ADD = PublicProblem("own/1", 'def add(a, b):\n    """Add.\n\n    >>> add(1, 2)\n    3\n    """\n', "add")
@@ -34,6 +35,9 @@ def tree(code: str | None) -> str:
         ("def add(a, b):\n    return a + b\n\n  1. so it is\n", "prose", "def add(a, b):\n    return a + b\n"),
         ("```\ndef add(a, b):\n    c = a\n\treturn c + b\n```", "fence", "def add(a, b):\n    c = a\n    return c + b"),
         ("```\nimport a\n    def add(a, b): return a\n```", "fence", "import a\ndef add(a, b): return a"),
+        ("```py\nx = 1\n``` So it is\n```\nadd = max\n```", "fence-last", "add = max"),
+        ("```plaintext\nadd = max\n```", "prose", "add = max"),
+        ("```py\nx = (\n```\n```text\nadd = max\n```", "raw", "x = ("),
         ("return a + b", "body", ADD.prompt + "    return a + b\n"),
         ("```\ndef plus(a, b): return a\n```", "no-entry-point", "def plus(a, b): return a"),
         ("Use:\ndef plus(a, b): return a\nOK then", "no-entry-point", "def plus(a, b): return a"),
@@ -45,6 +49,7 @@ def tree(code: str | None) -> str:
             "x = 1\ndef add(a, b):\n    c = a\n    d = (b +",
         ),
         ("```\ndef add(a, b):\n    c = a\n  return c\n```", "raw", "def add(a, b):\n    c = a\n  return c"),
+        ("```py\ndef add(a, b):\n    c = a\n\n    return (c", "raw", "def add(a, b):\n    c = a\n\n    return (c"),
         ("Use:\ndef add(a, b):\n    return (a\n", "raw", "def add(a, b):\n    return (a"),
         ("```\n[1, 2]\n```", "none", None),
         ("```js\nfunction add(a, b) { return a + b }\n```", "none", None),
@@ -97,16 +102,30 @@ def test_blocks_that_are_not_needed_are_not_joined() -> None:
     assert extract(reply, ADD).code == "def add(a, b):\n    return a + b"
 
 
+def test_names_within_functions_are_not_offered_to_others() -> None:
+    reply = "```python\ndef other():\n    half = 2\n```\n```python\ndef add(a, b):\n    return half(a + b)\n```"
+    assert extract(reply, ADD).how == "fence-last"
+
+
+def test_what_a_prompt_returns_does_not_make_a_body_of_other_lines() -> None:
+    problem = PublicProblem("own/3", "def add(a, b):\n    if not a:\n        return b\n", "add")
+    assert extract("print(3)", problem).how == "none"
+
+
 def test_what_the_preamble_gives_is_not_joined() -> None:
     problem = PublicProblem("own/2", "", "add", preamble="from operator import add as plus\n")
     reply = "```python\nplus = None\n```\n```python\ndef add(a, b):\n    return plus(a, b)\n```"
     assert extract(reply, problem).how == "fence-last"
 
 
-def test_a_fence_within_a_docstring_does_not_end_the_block() -> None:
-    code = 'def add(a, b):\n    """Add.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n    return a + b'
-    assert extract(f"```python\n{code}\n```", ADD).code == code
-    assert tree(extract(code, ADD).code) == tree(code)
+@pytest.mark.parametrize(
+    ("fence", "line"),
+    [("```", "    ```python\n    ```"), ("````", "```python\n```"), ("~~~", "```"), ("```", "or ```x```")],
+)
+def test_a_fence_within_a_docstring_does_not_end_the_block(fence: str, line: str) -> None:
+    code = f'def add(a, b):\n    """Add.\n\n{line}\n    """\n    return a + b'
+    assert extract(f"{fence}python\n{code}\n{fence}", ADD).code == code
+    assert extract(code, ADD).code == code
 
 
 def test_thoughts_within_a_program_are_its_text() -> None:
@@ -114,9 +133,11 @@ def test_thoughts_within_a_program_are_its_text() -> None:
     assert extract(f"```python\n{code}\n```", ADD).code == code
 
 
-def test_a_shorter_fence_does_not_end_a_longer_one() -> None:
-    code = 'def add(a, b):\n    """Add.\n\n```python\n```\n"""\n    return a + b'
-    assert extract(f"````python\n{code}\n````", ADD).code == code
+def test_lines_left_of_an_indented_function_stay() -> None:
+    code = '    def add(a, b):\n        text = """\nleft\n        """\n        return text'
+    assert (
+        extract(f"```python\n{code}\n```", ADD).code == 'def add(a, b):\n    text = """\nleft\n    """\n    return text'
+    )
 
 
 def test_text_in_strings_of_several_lines_stays_where_it_was() -> None:
@@ -129,7 +150,16 @@ def test_text_in_strings_of_several_lines_stays_where_it_was() -> None:
 
 def test_odd_escapes_in_a_program_warn_nobody() -> None:
     code = 'def add(a, b):\n    return "\\d"'
-    assert extract(f"```python\n{code}\n```", ADD).code == code  # warnings are errors here
+    assert extract(f"```python\n{code}\n```", ADD).how == "fence"  # warnings are errors here
+
+
+def test_a_reader_stops_at_its_budget() -> None:
+    assert Reader(budget=1000).parse("x = 1") is not None
+    assert [Reader(budget=20).parse("x = 1"), Reader(budget=20).mend("x = 1")] == [None, None]
+
+
+def test_a_program_too_long_is_not_read() -> None:
+    assert Reader(budget=10**9).parse("x = 1\n" * (MAX_PROGRAM_CHARS // 6 + 1)) is None
 
 
 SIZE = 40_000

@@ -173,6 +173,13 @@ def test_tests_that_are_broken_are_not_the_program_s_fault(tests, cause):
     assert "small/1" in str(caught.value)
 
 
+@pytest.mark.parametrize("code", ["double = iter", "def double(x):\n    return 'x' * (10 << 20)"])
+def test_a_program_called_with_what_it_returned_fails_by_itself(code):
+    verdict = judged(code, checks("once = candidate([1])", "assert candidate([once, once]) == 5"))
+    assert verdict.marks == "F"
+    assert verdict.error in {"type", "exception"}
+
+
 def test_a_worker_lost_twice_is_an_error_of_ours():
     with pytest.raises(SandboxError, match="small/1"):
         judged("import os\nos.kill(os.getppid(), 9)")

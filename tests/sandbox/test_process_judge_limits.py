@@ -71,7 +71,13 @@ def test_a_program_has_an_empty_folder_and_none_of_our_environment(monkeypatch):
 
 
 def test_a_program_has_no_descriptors_but_its_channel():
-    code = "import os\ndef double(x):\n    return [fd for fd in range(64) if os.path.exists(f'/dev/fd/{fd}')]"
+    code = """
+import os
+def is_open(fd):
+    try: return bool(os.fstat(fd))
+    except OSError: return False
+def double(x): return [fd for fd in range(64) if is_open(fd)]
+"""
     assert judged(code, checks("assert candidate(1) == [0, 1, 2, 3, 4]")).passed
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from .excerpt import shown
 from .faults import Fault, ProgramEndedError, TestsBrokenError, revive
-from .wire import Channel, FrameTooLargeError, WireError, decode, encode, holds_opaque
+from .wire import Channel, FrameTooLargeError, WireError, decode, encode, holds
 
 _DEATH_SECONDS = 0.5  # how long a process that hung up may take to die before it is killed
 
@@ -58,10 +59,18 @@ class Program:
 
     def _call(self, arguments: tuple[object, ...], named: dict[str, object]) -> object:
         message = {"arguments": encode(arguments), "named": encode(named)}
-        if holds_opaque(message["arguments"]) or holds_opaque(message["named"]):
-            raise TestsBrokenError(f"they call the program with {arguments!r:.200}, which is not plain data")
+        sent = list(message.values())
+        if holds(sent, "opaque"):
+            raise TestsBrokenError(f"they call the program with {shown(arguments)}, which is not plain data")
+        if holds(sent, "beyond"):
+            raise TypeError(f"the program is called with its own {shown(arguments)}, which is not plain data")
         self.calls += 1
-        return self._exchange(message)
+        try:
+            return self._exchange(message)
+        except FrameTooLargeError as error:
+            if self.calls == 1:  # later ones may be made of what the program returned
+                raise TestsBrokenError(f"they call the program with {error}") from None
+            raise
 
     def _exchange(self, message: dict[str, Any]) -> object:  # Any: JSON
         self.check_alive()
@@ -69,8 +78,6 @@ class Program:
             return self._answer_to(message)
         except ProgramEndedError as error:  # SystemExit and its like
             raise self.end(error.fault) from None
-        except FrameTooLargeError as error:
-            raise TestsBrokenError(f"they call the program with {error}") from None
         except WireError as error:
             raise self.end(Fault("exception", f"the program's process sent {error}")) from None
         except (EOFError, BrokenPipeError, ConnectionResetError):

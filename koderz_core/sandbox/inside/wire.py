@@ -116,18 +116,25 @@ def _encode_number(value: complex) -> Any:  # Any: JSON
 
 
 def _encode_container(value: object, depth: int) -> Any:  # Any: JSON
-    if depth <= MAX_DEPTH:
-        if isinstance(value, list):
-            return _encode_items(list.__iter__(value), depth)
-        if isinstance(value, tuple):
-            return {"tuple": _encode_items(tuple.__iter__(value), depth)}
-        if isinstance(value, dict):
-            return {"dict": [[encode(key, depth), encode(item, depth)] for key, item in dict.items(value)]}
-        if isinstance(value, set):
-            return {"set": _encode_items(set.__iter__(value), depth)}
-        if isinstance(value, frozenset):
-            return {"frozenset": _encode_items(frozenset.__iter__(value), depth)}
-    return {"opaque": value.kind if isinstance(value, Opaque) else str(type(value).__name__)[:100]}
+    if isinstance(value, Opaque):
+        return {"beyond": value.kind}
+    if depth > MAX_DEPTH:
+        return {"beyond": type(value).__name__[:100]}
+    if isinstance(value, list):
+        return _encode_items(list.__iter__(value), depth)
+    if isinstance(value, dict):
+        return {"dict": [[encode(key, depth), encode(item, depth)] for key, item in dict.items(value)]}
+    return _encode_others(value, depth)
+
+
+def _encode_others(value: object, depth: int) -> Any:  # Any: JSON
+    if isinstance(value, tuple):
+        return {"tuple": _encode_items(tuple.__iter__(value), depth)}
+    if isinstance(value, set):
+        return {"set": _encode_items(set.__iter__(value), depth)}
+    if isinstance(value, frozenset):
+        return {"frozenset": _encode_items(frozenset.__iter__(value), depth)}
+    return {"opaque": type(value).__name__[:100]}
 
 
 def _encode_items(items: Iterable[object], depth: int) -> list[Any]:  # Any: JSON
@@ -139,11 +146,14 @@ def _encode_float(value: float) -> Any:  # Any: JSON
     return value if finite else {"float": repr(value)}
 
 
-def holds_opaque(encoded: Any) -> bool:  # Any: JSON that encode made
-    """Whether some part of an encoded value is opaque, so that the other side would not get the same value."""
+def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
+    """Whether some part of an encoded value has this tag.
+
+    ``opaque``: it was never plain data. ``beyond``: it came over a wire as opaque, or is nested too deeply.
+    """
     if isinstance(encoded, dict):
-        return "opaque" in encoded or any(map(holds_opaque, encoded.values()))
-    return isinstance(encoded, list) and any(map(holds_opaque, encoded))
+        return tag in encoded or any(holds(content, tag) for content in encoded.values())
+    return isinstance(encoded, list) and any(holds(item, tag) for item in encoded)
 
 
 def decode(value: Any) -> object:  # Any: JSON of a hostile process
@@ -174,4 +184,5 @@ _READERS: dict[str, Callable[[Any], object]] = {  # Any: as above
     "set": lambda items: {_decode(item) for item in items},
     "frozenset": lambda items: frozenset({_decode(item) for item in items}),
     "opaque": lambda kind: Opaque(str(kind)[:100]),
+    "beyond": lambda kind: Opaque(str(kind)[:100]),
 }

@@ -1,0 +1,147 @@
+"""What a person does on the command line, and what it says."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import koderz_core
+from koderz_core.cli import COMMANDS
+
+SMALL = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "3")
+WEAK = (*SMALL, "--coder", "scripted/weak")
+KODERZ = (sys.executable, "-c", "from koderz_core.cli import main; main()")
+
+
+def test_help_names_every_command(koderz: Any) -> None:
+    said = koderz("--help")
+    assert said.code == 0
+    assert all(f"{name} " in said.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(koderz: Any, name: str) -> None:
+    assert koderz(name, "--help").code == 0
+
+
+def test_the_version_is_the_packages(koderz: Any) -> None:
+    assert koderz_core.__version__ in koderz("--version").out
+
+
+def test_a_benchmark_ends_with_a_table_that_says_what_it_is(koderz: Any) -> None:
+    said = koderz(*WEAK)
+    assert said.code == 0
+    assert "direct SCRIPTED weak" in said.out
+    assert "an oracle's rate, not pass@1" in said.out
+    assert "SCRIPTED: these answers come from a script" in said.err
+
+
+def test_the_same_command_again_asks_nothing_and_shows_the_same(koderz: Any) -> None:
+    first, again = koderz(*WEAK), koderz(*WEAK)
+    assert first.out == again.out
+    assert "6 of them done before" in again.err
+
+
+def test_results_as_json_hold_what_the_table_shows(koderz: Any) -> None:
+    koderz(*WEAK)
+    direct, supervised = koderz("results", "--json").json
+    assert (direct["strategy"], direct["score_kind"], direct["planned"]) == ("direct", "held_out", 3)
+    assert (supervised["strategy"], supervised["score_kind"]) == ("supervised", "oracle")
+    assert direct["cost_usd"] == 0
+    assert direct["mean_iterations"] == 1
+
+
+def test_results_can_be_narrowed_to_a_problem_and_to_successes(koderz: Any) -> None:
+    koderz(*SMALL, "--coder", "scripted/strong")
+    rows = koderz("results", "--problem", "HumanEval/1", "--json").json
+    assert {row["problem"] for row in rows} == {"HumanEval/1"}
+    assert {row["outcome"] for row in koderz("results", "--success-only", "--json").json} == {"solved"}
+
+
+def test_results_of_nothing_say_how_to_begin(koderz: Any) -> None:
+    assert "koderz quickstart" in koderz("results").out
+
+
+def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: Any) -> None:
+    koderz(*SMALL, "--coder", "scripted/never", "--checkpoint-interval", "1")
+    rows = koderz("results", "--experiments", "--json").json
+    benchmark = koderz("analyze", rows[0]["benchmark"])
+    assert "Failed iterations of supervised" in benchmark.out
+    supervised = next(row["id"] for row in rows if row["label"].startswith("supervised"))
+    said = koderz("analyze", supervised[:9], "--show-code").out
+    assert "checkpoint reviewed after iteration 2" in said
+    assert "return None" in said
+
+
+def test_run_exits_with_4_if_the_problem_is_not_solved(koderz: Any) -> None:
+    said = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/never")
+    assert said.code == 4
+    assert "unsolved" in said.out
+
+
+def test_fail_under_exits_with_4(koderz: Any) -> None:
+    never = ("benchmark", "--problems", "0:2", "--coder", "scripted/never")
+    assert koderz(*never, "--fail-under", "1").code == 4
+    assert koderz(*never, "--fail-under", "0").code == 0
+
+
+def test_list_problems_shows_some_and_says_how_to_see_all(koderz: Any) -> None:
+    said = koderz("list-problems", "--limit", "2").out
+    assert "humaneval: 164 problems, MIT" in said
+    assert "162 more" in said
+    assert "def truncate_number" in koderz("list-problems", "--problem-id", "HumanEval/2").out
+
+
+def test_models_list_says_what_is_ready_and_what_to_do_about_the_others(koderz: Any) -> None:
+    rows = {row["id"]: row for row in koderz("models", "list", "--json").json}
+    assert rows["scripted/weak"]["ready"]
+    assert "OPENAI_API_KEY" in rows["openai/gpt-4o-mini"]["cure"]
+
+
+def test_models_test_asks_one_question(koderz: Any) -> None:
+    assert "SCRIPTED" in koderz("models", "test", "scripted/weak").out
+
+
+def test_reindex_changes_nothing_bit_for_bit(koderz: Any) -> None:
+    koderz(*WEAK)
+    with koderz_core.open_workspace() as workspace:
+        before = workspace.store.dump()
+        assert koderz("reindex").out.startswith("Indexed ")
+        assert workspace.store.dump() == before
+
+
+def test_two_benchmarks_at_once_on_one_folder_are_both_in_the_results(koderz: Any) -> None:
+    both = [
+        subprocess.Popen([*KODERZ, *WEAK, "--name", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for name in ("one", "two")
+    ]
+    assert [process.communicate() and process.returncode for process in both] == [0, 0]
+    rows = koderz("results", "--json").json
+    assert len({row["benchmark"] for row in rows}) == 2
+    assert all(row["solved"] + row["unsolved"] == 3 for row in rows)
+
+
+def test_ctrl_c_exits_with_130_and_the_same_command_goes_on(koderz: Any) -> None:
+    slow = (*SMALL, "--coder", "scripted/slow", "--name", "slow")
+    process = subprocess.Popen([*KODERZ, *slow], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert b"the same command goes on" in err
+    assert koderz(*slow).code == 0
+
+
+def test_the_readmes_python_lines_work(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (Path(koderz_core.__file__).parent.parent / "README.md").read_text()
+    lines = readme.split("```python\n")[1].split("```")[0]
+    exec(lines, {})
+    said = capsys.readouterr().out
+    assert said.startswith("True\n")
+    assert "HumanEval/2" in said

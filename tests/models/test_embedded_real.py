@@ -1,0 +1,55 @@
+"""A real embedded model, where its weights and llama.cpp are there."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.errors import ModelError
+from koderz_core.models import weights
+from koderz_core.models.embedded import EmbeddedModel
+from koderz_core.records import Completion, Message, Request, Sampling
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[EmbeddedModel]:
+    settings = load_settings(num_ctx=512)
+    here = [name for name in ("smollm2-135m", "qwen2.5-coder-0.5b") if weights.find(name, settings)]
+    if not here or importlib.util.find_spec("llama_cpp") is None:
+        pytest.skip("needs `pip install 'koderz[embedded]'` and `koderz models pull smollm2-135m`")
+    model = EmbeddedModel(here[0], settings)
+    yield model
+    model.close()
+
+
+def say(text: str, sampling: Sampling, seed: int = 1) -> Request:
+    return Request((Message("user", text),), sampling, seed)
+
+
+def ask(model: EmbeddedModel, text: str, seed: int = 1, temperature: float = 0.8) -> Completion:
+    return model.complete(say(text, Sampling(temperature=temperature, max_tokens=24), seed))
+
+
+def test_a_real_model_answers_within_its_limit(real: EmbeddedModel) -> None:
+    heard: list[str] = []
+    answer = real.complete(say("Count from 1 to 99.", Sampling(temperature=0.0, max_tokens=8)), heard.append)
+    assert (answer.finish, answer.usage.output_tokens) == ("length", 8)
+    assert answer.text == "".join(heard) != ""
+    assert answer.usage.input_tokens
+    assert answer.usage.input_tokens > 8
+
+
+def test_a_real_model_repeats_itself_for_the_same_seed_only(real: EmbeddedModel) -> None:
+    first = ask(real, "Write a poem.", seed=1).text
+    others = [ask(real, "Write a poem.", seed=seed).text for seed in (2, 3, 4)]
+    assert ask(real, "Write a poem.", seed=1).text == first
+    assert set(others) != {first}
+
+
+def test_a_real_model_refuses_a_prompt_beyond_its_context_and_goes_on(real: EmbeddedModel) -> None:
+    with pytest.raises(ModelError, match=r"the prompt has \d{4,} tokens, the context only 512"):
+        ask(real, "word " * 2000)
+    assert ask(real, "Say hello.").text
