@@ -238,6 +238,10 @@ class Plan:
         identity = (self.name, self.dataset.sha256, self.seed) if self.name else self
         return f"bench_{fingerprint(identity)[:12]}"
 
+    def models(self) -> tuple[str, ...]:
+        """Ids of all models that some configuration uses, sorted."""
+        return tuple(sorted({name for one in self.configurations for role in one.models.values() for name in role}))
+
     def experiments(self) -> tuple[Experiment, ...]:
         """All experiments, problem by problem, so that configurations can be compared early."""
         return tuple(

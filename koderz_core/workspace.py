@@ -85,7 +85,7 @@ class Workspace:
         """
         dataset = self.dataset(plan.dataset.name)
         problems = {problem.id: problem for problem in dataset.problems}
-        names = sorted({name for c in plan.configurations for role in c.models.values() for name in role})
+        names = plan.models()
         cards = {name: resolve(name, self.settings) for name in names}
         for name in names:
             require(name, self.settings)
@@ -134,10 +134,10 @@ class Workspace:
         problem = problem_of(tests) if isinstance(tests, str) else tests
         return self.judge.check(problem, code, problem.tests)
 
-    def run(self, plan: Plan, concurrency: int = 2) -> None:
+    def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; what it did before is not done again. Raises as ``runner``."""
         runner = self.runner(plan)
-        runner.start(concurrency)
+        runner.start(concurrency or default_concurrency(plan))
         runner.wait()
 
     @contextmanager
@@ -166,6 +166,11 @@ class Workspace:
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
         return price(resolve(name, self.settings), usage, seconds, self.settings)
+
+
+def default_concurrency(plan: Plan) -> int:
+    """One at a time where a model is embedded, since its calls queue and would wait on the clock of others; else 4."""
+    return 1 if any(name.startswith("embedded/") for name in plan.models()) else 4
 
 
 def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated

@@ -15,7 +15,7 @@ from koderz_core.cli.tables import print_summaries
 from koderz_core.records import Plan
 from koderz_core.runner.runner import Runner
 from koderz_core.store.rows import SummaryRow
-from koderz_core.workspace import Workspace
+from koderz_core.workspace import Workspace, default_concurrency
 
 UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
 
@@ -66,13 +66,13 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
     return _exit_code(runner, rows, fail_under=100.0)
 
 
-def perform(opened: Workspace, plan: Plan, concurrency: int, *, quiet: bool) -> Runner:
+def perform(opened: Workspace, plan: Plan, concurrency: int | None = None, *, quiet: bool = False) -> Runner:
     """Run a plan to its end, with a live line."""
     progress = Progress(len(plan.experiments()), quiet=quiet)
     runner = opened.runner(plan, [progress.watch])
     if not quiet:
         _announce(plan, runner)
-    runner.start(concurrency)
+    runner.start(concurrency or default_concurrency(plan))
     progress.follow(runner)
     return runner
 
@@ -82,7 +82,7 @@ def _announce(plan: Plan, runner: Runner) -> None:
     known = experiments - runner.remaining
     already = f", {known} of them done before" if known else ""
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
-    if any(name.startswith("scripted/") for c in plan.configurations for role in c.models.values() for name in role):
+    if any(name.startswith("scripted/") for name in plan.models()):
         click.echo(
             "SCRIPTED: these answers come from a script, not from a model. They show nothing about models.", err=True
         )

@@ -33,7 +33,11 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take a
     click.option("--num-ctx", type=int, help="Context of embedded models, in tokens."),
     click.option("--timeout", type=float, help="Seconds one request may take."),
     click.option("--test-timeout", type=float, help="Seconds one program may take on its tests."),
-    click.option("--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="At the same time."),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1, 256),
+        help="At once.  [default: 1 with embedded models, else 4]",
+    ),
     click.option("--name", default="", help="Tells benchmarks of the same kind apart."),
 )
 

@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass
 
 import click
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.formats import duration, money
+from koderz_core.cli.tables import console as terminal
 from koderz_core.events import CallFinished, CodeTested, Entry, ExperimentFinished
 from koderz_core.runner.runner import Runner
 
@@ -64,7 +64,7 @@ class Progress:
             raise
 
     def _draw_until_done(self, runner: Runner) -> None:
-        console = Console(stderr=True)
+        console = terminal(stderr=True)
         if self._quiet:
             runner.wait()
         elif console.is_terminal:

@@ -30,7 +30,7 @@ def quickstart(data_dir: Path | None) -> None:
         model = _local_model(opened)
         order = Order(("direct", "supervised"), {"coder": model}, PROBLEMS, PARAMETERS)
         plan = opened.plan(order)
-        perform(opened, plan, concurrency=2, quiet=False)
+        perform(opened, plan)
         with opened.results() as found:
             print_summaries(found.summaries(plan.id))
     click.echo(

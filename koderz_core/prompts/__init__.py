@@ -1,5 +1,10 @@
 """What models are told, with a version each, and how programs are found in what they answer."""
 
-from koderz_core.prompts import coding, review, spec
+from koderz_core.prompts import coding, extraction, review, spec
 
-VERSIONS = {"coding": coding.VERSION, "review": review.VERSION, "spec": spec.VERSION}
+VERSIONS = {
+    "coding": coding.VERSION,
+    "extraction": extraction.VERSION,
+    "review": review.VERSION,
+    "spec": spec.VERSION,
+}

@@ -34,6 +34,9 @@ from koderz_core.prompts.programs import (
 from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Extracted, PublicProblem
 
+VERSION = "1"
+"""Another rule finds other programs, so a changed one is a new version."""
+
 MAX_STARTS = 64
 MAX_RUNS = 8
 MAX_DEPTH = 3

@@ -38,7 +38,7 @@ class Calls:
         self._voice.say(started, ordinal)
         begin = time.monotonic()
         try:
-            completion = self._parts.models[started.model].complete(request, self._live(started.model))
+            completion = _storable(self._parts.models[started.model].complete(request, self._live(started.model)))
         except ModelError as error:
             self._voice.say(CallFailed(str(error), time.monotonic() - begin, error.retryable), ordinal)
             raise
@@ -63,6 +63,12 @@ class Calls:
             first_token_seconds=completion.first_token_seconds,
             honoured=completion.honoured,
         )
+
+
+def _storable(completion: Completion) -> Completion:
+    """A reply may hold lone surrogates, which no journal can: they become question marks."""
+    text = completion.text.encode("utf-8", "replace").decode()
+    return completion if text == completion.text else replace(completion, text=text)
 
 
 def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:

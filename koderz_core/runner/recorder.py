@@ -30,7 +30,7 @@ class Recorder:
 
     def text(self, text: str) -> str:
         """The hash that events name this text by; stores it if it is new."""
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(text.encode()).hexdigest()
         with self._guard:
             if digest not in self._texts:
                 self.say(TextStored(digest, text))

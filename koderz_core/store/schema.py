@@ -74,7 +74,8 @@ create table journals (
 create view experiment_results as
 select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state, e.outcome, e.reason, e.score_kind,
     e.code, s.gate_passed, s.gate_tests_passed, s.gate_tests_total, s.held_out_passed, s.held_out_tests_passed,
-    s.held_out_tests_total, coalesce(i.iterations, if(e.code is null, 0, 1)) as iterations, coalesce(c.calls, 0) as calls,
+    s.held_out_tests_total, coalesce(i.iterations, if(e.code is null, 0, 1)) as iterations,
+    coalesce(c.calls, 0) as calls,
     case when c.calls is null then 0 else c.input_tokens end as input_tokens,
     case when c.calls is null then 0 else c.output_tokens end as output_tokens,
     case when c.calls is null then 0 else c.cost_usd end as cost_usd, coalesce(c.unpriced, 0) as unpriced,

@@ -81,6 +81,12 @@ def test_a_reply_cut_at_its_token_limit_is_called_truncated(bench: Make) -> None
     assert [test.verdict.error for test in of(made.entries(), CodeTested)] == ["truncated"]
 
 
+def test_a_reply_that_no_file_can_hold_is_stored_with_question_marks(bench: Make) -> None:
+    made = bench(lambda _: f"\ud800 {RIGHT} \udfff")
+    made.go()
+    assert of(made.entries(), ExperimentFinished)[0].outcome == "solved"
+
+
 def test_passing_trouble_is_asked_again_and_every_attempt_is_told(bench: Make) -> None:
     troubles = iter([ModelError("busy", retryable=True), ModelError("busy", retryable=True)])
 
