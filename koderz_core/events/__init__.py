@@ -1,0 +1,46 @@
+"""What can happen in a benchmark, one frozen record each, and their form in a journal."""
+
+from koderz_core.events.kinds import (
+    KINDS,
+    BenchmarkClosed,
+    BenchmarkOpened,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CandidateScored,
+    CheckpointReviewed,
+    CodeTested,
+    Event,
+    ExperimentFinished,
+    ExperimentStarted,
+    MessageRef,
+    Note,
+    SpecWritten,
+    TextStored,
+)
+from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode, schema_version_of
+
+__all__ = [
+    "KINDS",
+    "SCHEMA_VERSION",
+    "UPCASTERS",
+    "BenchmarkClosed",
+    "BenchmarkOpened",
+    "CallFailed",
+    "CallFinished",
+    "CallStarted",
+    "CandidateScored",
+    "CheckpointReviewed",
+    "CodeTested",
+    "Entry",
+    "Event",
+    "ExperimentFinished",
+    "ExperimentStarted",
+    "MessageRef",
+    "Note",
+    "SpecWritten",
+    "TextStored",
+    "decode",
+    "encode",
+    "schema_version_of",
+]

@@ -1,0 +1,43 @@
+"""The frozen records that the parts of koderz hand to each other: problems, messages, verdicts, plans."""
+
+from koderz_core.records.completions import Completion, Cost, Finish, Message, Request, Sampling, Tier, Usage
+from koderz_core.records.plans import (
+    Configuration,
+    Experiment,
+    Outcome,
+    Plan,
+    Scalar,
+    ScoreKind,
+    StopReason,
+    fingerprint,
+)
+from koderz_core.records.problems import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
+from koderz_core.records.verdicts import ErrorClass, Extracted, TestFailure, Verdict
+
+__all__ = [
+    "Completion",
+    "Configuration",
+    "Cost",
+    "Dataset",
+    "DatasetOrigin",
+    "ErrorClass",
+    "Experiment",
+    "Extracted",
+    "Finish",
+    "Message",
+    "Outcome",
+    "Plan",
+    "Problem",
+    "PublicProblem",
+    "Request",
+    "Sampling",
+    "Scalar",
+    "ScoreKind",
+    "StopReason",
+    "TestFailure",
+    "TestSet",
+    "Tier",
+    "Usage",
+    "Verdict",
+    "fingerprint",
+]

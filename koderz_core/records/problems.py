@@ -1,0 +1,60 @@
+"""Problems and datasets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TestSet:
+    """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests."""
+
+    __test__ = False  # pytest: not a test class
+    source: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.source.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class PublicProblem:
+    """What a strategy may know of a problem: no tests, no canonical solution.
+
+    ``preamble`` is the part of ``prompt`` before the function to write: imports and given helper functions.
+    It is run before every candidate program, so a program need not repeat it.
+    """
+
+    id: str
+    prompt: str
+    entry_point: str
+    preamble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One coding task, whole: what is public, what its tests are, and its publisher's solution."""
+
+    public: PublicProblem
+    tests: TestSet
+    canonical_solution: str  # a whole program, preamble included
+
+    @property
+    def id(self) -> str:
+        return self.public.id
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetOrigin:
+    """Where a dataset came from: its name, the SHA-256 of its unpacked file, its licence."""
+
+    name: str
+    sha256: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A named list of problems, in the publisher's order."""
+
+    origin: DatasetOrigin
+    problems: tuple[Problem, ...]

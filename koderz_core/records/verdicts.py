@@ -1,0 +1,72 @@
+"""Programs found in replies, and what came of running them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ErrorClass = Literal[
+    "extraction",
+    "syntax",
+    "import",
+    "name",
+    "type",
+    "assertion",
+    "exception",
+    "timeout",
+    "memory",
+    "forbidden",
+    "truncated",
+    "refused",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The program found in a model's reply: ``code`` None if there was none; ``how`` names the rule that found it."""
+
+    code: str | None
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestFailure:
+    """One test that did not pass: its place in the test set, its source, and what was seen. Bounded, hostile texts."""
+
+    __test__ = False  # pytest: not a test class
+    index: int
+    source: str
+    expected: str | None = None
+    actual: str | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of running one program on one test set.
+
+    ``marks`` has one character per test, in order: ``P`` passed, ``F`` failed, ``-`` not reached. ``completed``: the
+    test code ran to its end. ``error`` is the class of the first failure, None if there was none.
+    ``isolation`` names the sandbox tier that ran it.
+    """
+
+    marks: str
+    failures: tuple[TestFailure, ...]
+    completed: bool
+    error: ErrorClass | None
+    message: str
+    seconds: float
+    isolation: str
+
+    @property
+    def tests_passed(self) -> int:
+        return self.marks.count("P")
+
+    @property
+    def tests_total(self) -> int:
+        return len(self.marks)
+
+    @property
+    def passed(self) -> bool:
+        """Every test passed, there was at least one, and the test code ran to its end."""
+        return self.completed and self.error is None and 0 < self.tests_total == self.tests_passed

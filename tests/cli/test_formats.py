@@ -1,0 +1,44 @@
+"""Numbers and hostile texts in a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from koderz_core.analysis.rates import wilson
+from koderz_core.cli.formats import count, duration, money, plain, rate
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(None, "?"), (0.04, "0.0 s"), (99.9, "99.9 s"), (125, "2 min 05 s"), (7800, "2 h 10 min")],
+)
+def test_durations(seconds: float | None, shown: str) -> None:
+    assert duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [(None, "unpriced"), (0, "$0.00"), (12.345, "$12.35"), (0.5, "$0.50"), (0.0034, "$0.0034"), (1.23e-5, "$0.000012")],
+)
+def test_money_keeps_two_digits_and_unknown_is_not_zero(usd: float | None, shown: str) -> None:
+    assert money(usd) == shown
+
+
+def test_a_rate_shows_its_interval() -> None:
+    assert rate(wilson(102, 164)) == "62 % [55, 69]"
+    assert rate(wilson(0, 0)) == "-"
+
+
+def test_counts_are_grouped() -> None:
+    assert (count(1234567), count(None)) == ("1 234 567", "?")
+
+
+def test_nothing_in_a_text_is_obeyed_by_a_terminal() -> None:
+    hostile = "a\x1b[31mred\x07\r\u202eevil\u200b\ud800\nnext\tcolumn"
+    shown = plain(hostile)
+    assert shown.count("\N{REPLACEMENT CHARACTER}") == 6
+    assert "\nnext\tcolumn" in shown
+
+
+def test_a_long_text_is_cut_and_says_by_how_much() -> None:
+    assert plain("x" * 30, 10) == "x" * 10 + "… (20 more characters)"

@@ -1,0 +1,116 @@
+"""The first minute: with a model that is served here, with one in a terminal, and with none at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.datasets import load
+
+
+class Ollama(BaseHTTPRequestHandler):
+    """Lists one model, which knows the solutions and says them in Ollama's OpenAI-compatible way."""
+
+    def do_GET(self) -> None:
+        self._send({"models": [{"name": "nomic-embed-text"}, {"name": "some-coder:1b"}]})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        said = asked["messages"][-1]["content"]
+        programs = (p.canonical_solution for p in PROBLEMS if p.public.prompt.rstrip() in said)
+        delta = {"content": f"```python\n{next(programs)}\n```"}
+        chunks: list[Any] = [
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]},
+            {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}},
+        ]
+        stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+        self._send_raw(stream.encode(), "text/event-stream")
+
+    def _send(self, body: object) -> None:
+        self._send_raw(json.dumps(body).encode(), "application/json")
+
+    def _send_raw(self, raw: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+PROBLEMS = load("humaneval", load_settings()).problems
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Ollama)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.server_port}")
+    yield
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.usefixtures("ollama")
+def test_a_model_that_is_served_here_is_used(koderz: Any) -> None:
+    said = koderz("quickstart", "--no-ui")
+    assert said.code == 0
+    assert "Using ollama/some-coder:1b, which is running here." in said.out
+    assert "100 % [57, 100]" in said.out
+    assert "What next?" in said.out
+
+
+def test_without_any_model_it_says_what_to_do_by_hand(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    for name in ("OLLAMA_HOST", "LMSTUDIO_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("KODERZ_OFFLINE", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = koderz("quickstart")
+    assert said.code == 3
+    assert "By hand: get qwen2.5-coder-0.5b-instruct-q4_k_m.gguf" in said.err
+    assert "KODERZ_OFFLINE" in said.err
+
+
+def test_in_a_terminal_a_line_shows_how_far_it_is() -> None:
+    ours, theirs = pty.openpty()
+    command = [
+        sys.executable,
+        "-c",
+        "from koderz_core.cli import main; main()",
+        "benchmark",
+        "--coder",
+        "scripted/slow",
+    ]
+    with subprocess.Popen(
+        [*command, "--problems", "0:2"], stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+    ) as process:
+        os.close(theirs)
+        drawn = b"".join(iter(lambda: _read(ours), b""))
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"/2 experiments" in drawn
+    assert b"$0.00" in drawn
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # how Linux says that the other end has closed
+        return b""

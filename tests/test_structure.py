@@ -1,0 +1,34 @@
+"""What keeps the code readable: short files, short functions, a public interface that is what it says."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import koderz_core
+
+ROOT = Path(koderz_core.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_has_at_most_250_lines_and_a_function_40(path: Path) -> None:
+    source = path.read_text()
+    assert source.count("\n") <= 250
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 40, node.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_says_in_its_first_line_what_it_is_for(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+def test_the_public_interface_is_there_and_only_imported_when_used() -> None:
+    for name in koderz_core.__all__:
+        assert getattr(koderz_core, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        koderz_core.nothing  # noqa: B018 (looked up on purpose)
