@@ -39,7 +39,7 @@ class Journal:
         self._size = _cut_torn_line(self._file)
         self._guard = threading.Lock()  # guards _size and _dirty, and keeps lines of several threads whole
         self._dirty = False
-        self._fault: OSError | None = None
+        self._fault: JournalError | None = None
         self._closing = threading.Event()
         self._syncer = threading.Thread(target=self._sync_regularly, name=f"sync {path.name}", daemon=True)
         self._syncer.start()
@@ -53,9 +53,9 @@ class Journal:
         """Write one event. Raises JournalError if the disk is full or gone; then nothing of it is in the file."""
         line = encode(entry)
         with self._guard:
+            if self._fault is not None:
+                raise self._fault
             try:
-                if self._fault is not None:
-                    raise self._fault
                 written = os.write(self._file, line)
             except OSError as error:
                 raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
@@ -70,11 +70,14 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Return when all that was appended before is on the disk."""
+        """Return when all that was appended before is on the disk. Raises JournalError."""
         with self._guard:
             due, self._dirty = self._dirty, False
-        if due:
-            os.fsync(self._file)
+        try:
+            if due:
+                os.fsync(self._file)
+        except OSError as error:
+            raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
 
     def close(self) -> None:
         """Sync, release the lock, stop the syncing thread. Idempotent."""
@@ -82,16 +85,18 @@ class Journal:
             return
         self._closing.set()
         self._syncer.join()
-        self.sync()
-        os.close(self._file)
-        fcntl.flock(self._lock_file, fcntl.LOCK_UN)  # a child forked meanwhile would keep it locked
-        self._lock_file.close()
+        try:
+            self.sync()
+        finally:
+            os.close(self._file)
+            fcntl.flock(self._lock_file, fcntl.LOCK_UN)  # a child forked meanwhile would keep it locked
+            self._lock_file.close()
 
     def _sync_regularly(self) -> None:
         while not self._closing.wait(SYNC_SECONDS):
             try:
                 self.sync()
-            except OSError as error:
+            except JournalError as error:
                 self._fault = error  # the next append reports it, where somebody listens
                 return
 

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass
 
 from koderz_core.errors import KoderzError, PlanError
@@ -46,7 +47,7 @@ class Runner:
         self._works = _remaining(assignment, history)
         if history.header is None:
             self._recorder.say(assignment.header)
-        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
 
     @property
     def remaining(self) -> int:
@@ -55,31 +56,32 @@ class Runner:
 
     def start(self, concurrency: int = 1) -> None:
         """Begin, in threads of its own; returns at once."""
-        self._thread = threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark)
-        self._thread.start()
+        threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark).start()
 
     def stop(self) -> None:
         """End every experiment at its next step; they count as cancelled and can be taken up again."""
         self._stopping.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether all has ended within ``seconds``. Raises what broke the benchmark, if something did."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-            if self._thread.is_alive():
-                return False
+        """Whether all has ended within ``seconds`` (None: for ever). Raises what broke the benchmark, if something did.
+
+        It waits on an event, since a ``Thread.join`` that Ctrl-C interrupts takes the thread for ended (Python 3.11).
+        """
+        ended = self._ended.wait(seconds)
         if self._fault is not None:
             raise self._fault
-        return True
+        return ended
 
     def _run(self, concurrency: int) -> None:
-        with ThreadPoolExecutor(concurrency, thread_name_prefix=self.benchmark) as threads:
-            wait([threads.submit(self._perform, work) for work in self._works])
         try:
-            self._recorder.say(BenchmarkClosed("stopped" if self._stopping.is_set() else "finished"))
-            self._journal.close()
+            with closing(self._journal):
+                with ThreadPoolExecutor(concurrency, thread_name_prefix=self.benchmark) as threads:
+                    wait([threads.submit(self._perform, work) for work in self._works])
+                self._recorder.say(BenchmarkClosed("stopped" if self._stopping.is_set() else "finished"))
         except KoderzError as error:
             self._break(error)
+        finally:
+            self._ended.set()
 
     def _perform(self, work: Work) -> None:
         """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
