@@ -8,11 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 
 __version__ = "0.1.0"
-__all__ = ["KoderzError", "Order", "Workspace", "__version__", "open_workspace"]
+__all__ = ["KoderzError", "Order", "Wanted", "Workspace", "__version__", "open_workspace"]
 
 _HOMES = {
     "KoderzError": "koderz_core.errors",
     "Order": "koderz_core.runner.planning",
+    "Wanted": "koderz_core.runner.planning",
     "Workspace": "koderz_core.workspace",
     "open_workspace": "koderz_core.workspace",
 }

@@ -34,7 +34,12 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="KODERZ_", env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True
+        env_prefix="KODERZ_",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
     )
 
     home: Path = Field(default_factory=default_home)
@@ -52,12 +57,26 @@ class Settings(BaseSettings):
     lmstudio_base_url: str = Field("http://127.0.0.1:1234/v1", validation_alias="lmstudio_base_url")
     vllm_base_url: str = Field("http://127.0.0.1:8000/v1", validation_alias="vllm_base_url")
 
-    timeout: float = Field(300.0, gt=0, description="seconds one request to a model may take")
-    test_timeout: float = Field(10.0, gt=0, description="seconds one program may take on its tests")
+    timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request to a model may take")
+    test_timeout: float = Field(10.0, gt=0, le=3600, description="seconds one program may take on its tests")
     num_ctx: int = Field(8192, ge=512, description="context of an embedded model, in tokens")
-    local_watts: float = Field(65.0, ge=0, description="power this machine draws while a local model works")
-    usd_per_kwh: float = Field(0.15, ge=0, description="price of electricity")
-    local_usd_per_hour: float = Field(0.0, ge=0, description="amortisation of this machine")
+    local_watts: float = Field(
+        65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"
+    )
+    usd_per_kwh: float = Field(0.15, ge=0, le=1e6, description="price of electricity")
+    local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
+
+    @field_validator("home", "models_dir", "humaneval_path")
+    @classmethod
+    def _in_full(cls, value: Path | None) -> Path | None:
+        return value and value.expanduser()
+
+    @field_validator("openai_api_key", "anthropic_api_key")
+    @classmethod
+    def _a_key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().isascii():
+            raise ValueError("a key has only ASCII characters: was something else pasted?")
+        return value if value and value.get_secret_value().strip() else None
 
     @field_validator("ollama_base_url")
     @classmethod
@@ -93,6 +112,11 @@ class Settings(BaseSettings):
     def weights_dir(self) -> Path:
         return self.models_dir or self.home / "models"
 
+    def secrets(self) -> tuple[str, ...]:
+        """The values of all keys that are set: what must never be written anywhere."""
+        keys = (self.openai_api_key, self.anthropic_api_key)
+        return tuple(key.get_secret_value() for key in keys if key)
+
     def check_egress(self, url: str, purpose: str) -> None:
         """The one gate for every outbound address; raises OfflineError beyond loopback when ``offline`` is set."""
         if self.offline and not is_loopback(url):
@@ -107,6 +131,8 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         return Settings(**given)
     except ValidationError as error:
         raise ConfigError(_explain(error)) from None  # its text may hold a secret's value
+    except UnicodeDecodeError as error:
+        raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Mend that line or remove the file.") from error
 

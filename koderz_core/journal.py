@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from koderz_core.errors import JournalError
-from koderz_core.events import SCHEMA_VERSION, Entry, ExperimentFinished, decode, encode, schema_version_of
+from koderz_core.events import Entry, ExperimentFinished, decode, encode
 
 SYNC_SECONDS = 1.0
 CHUNK_BYTES = 8 << 20
@@ -38,6 +38,7 @@ class Journal:
             ) from error
         self._size = _cut_torn_line(self._file)
         self._guard = threading.Lock()  # guards _size and _dirty, and keeps lines of several threads whole
+        self._syncing = threading.Lock()  # held until the disk has it, so that nobody returns from sync too early
         self._dirty = False
         self._fault: JournalError | None = None
         self._closing = threading.Event()
@@ -71,13 +72,14 @@ class Journal:
 
     def sync(self) -> None:
         """Return when all that was appended before is on the disk. Raises JournalError."""
-        with self._guard:
-            due, self._dirty = self._dirty, False
-        try:
-            if due:
-                os.fsync(self._file)
-        except OSError as error:
-            raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
+        with self._syncing:
+            with self._guard:
+                due, self._dirty = self._dirty, False
+            try:
+                if due:
+                    os.fsync(self._file)
+            except OSError as error:
+                raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
 
     def close(self) -> None:
         """Sync, release the lock, stop the syncing thread. Idempotent."""
@@ -88,6 +90,8 @@ class Journal:
         try:
             self.sync()
         finally:
+            if self.empty:
+                self.path.unlink(missing_ok=True)  # nothing was begun
             os.close(self._file)
             fcntl.flock(self._lock_file, fcntl.LOCK_UN)  # a child forked meanwhile would keep it locked
             self._lock_file.close()
@@ -117,7 +121,6 @@ def read(path: Path, offset: int = 0, max_bytes: int = CHUNK_BYTES) -> Tail:
     """
     try:
         with path.open("rb") as file:
-            version = _schema_version(file, path)
             file.seek(offset)
             chunk = file.read(max_bytes)
             if b"\n" not in chunk:
@@ -128,7 +131,7 @@ def read(path: Path, offset: int = 0, max_bytes: int = CHUNK_BYTES) -> Tail:
     position = offset
     for line in chunk.split(b"\n")[:-1]:
         try:
-            entry = decode(line, version)
+            entry = decode(line)
         except JournalError as error:
             if position > offset:
                 break
@@ -148,28 +151,13 @@ def read_all(path: Path) -> Iterator[Entry]:
         more, offset = tail.offset > offset, tail.offset
 
 
-def _schema_version(file: BinaryIO, path: Path) -> int:
-    line = file.readline()
-    if not line.endswith(b"\n"):
-        return SCHEMA_VERSION  # the header itself is still being written
-    try:
-        version = schema_version_of(line)
-    except JournalError as error:
-        raise JournalError(_corrupt(path, 0, str(error))) from error
-    if version > SCHEMA_VERSION:
-        raise JournalError(
-            f"The journal {path.name} was written by a later koderz (schema {version}, this one reads up to "
-            f"{SCHEMA_VERSION}). Upgrade koderz to read it."
-        )
-    return version
-
-
 def _corrupt(path: Path, offset: int, fault: str) -> str:
     with path.open("rb") as file:
         number = file.read(offset).count(b"\n") + 1
     return (
-        f"Line {number} of the journal {path.name} is corrupt: {fault}. Nothing behind it was read. Copy the file, "
-        f"delete that line, then run `koderz reindex`."
+        f"Line {number} of the journal {path.name} cannot be read: {fault}. Nothing behind it was read. If it is of a "
+        f"later koderz, upgrade. Else move the file away, and back once it is mended; no other benchmark is touched. "
+        f"`koderz reindex` then rebuilds the index."
     )
 
 

@@ -5,17 +5,17 @@ CLI and pages hold a workspace and nothing else.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from koderz_core import __version__
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import load
-from koderz_core.errors import UnknownNameError
+from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
 from koderz_core.grading.typed import problem_of
 from koderz_core.journal import Journal
@@ -31,13 +31,11 @@ from koderz_core.records import Completion, Cost, Dataset, Message, Plan, Proble
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.planning import Order, draft
 from koderz_core.runner.recorder import Watch
+from koderz_core.runner.redaction import Redactor
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.sandbox.judge import ProcessJudge
-from koderz_core.store.queries import Reader
+from koderz_core.store.results import Results
 from koderz_core.store.store import Store
-
-if TYPE_CHECKING:
-    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 
 class Workspace:
@@ -45,9 +43,10 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.store = Store(settings.store_path, settings.journals_dir)
+        self.results = Results(Store(settings.store_path, settings.journals_dir))
         self.judge = ProcessJudge(settings.test_timeout)
         self._models: dict[str, Model] = {}
+        self._guard = threading.Lock()  # guards _models: two threads must not load the same weights twice
 
     def __enter__(self) -> Workspace:
         return self
@@ -59,9 +58,12 @@ class Workspace:
 
     def close(self) -> None:
         """Let go of every model. Idempotent."""
-        for model in self._models.values():
-            model.close()
-        self._models.clear()
+        with self._guard:
+            for model in self._models.values():
+                model.close()
+            self._models.clear()
+
+    # What there is to solve
 
     def dataset(self, name: str = "humaneval") -> Dataset:
         """The problems of a dataset. Raises UnknownNameError, DataError."""
@@ -74,58 +76,6 @@ class Workspace:
             raise UnknownNameError("problem", name, problems)
         return problems[name]
 
-    def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
-        """What an order comes to. Raises UsageError if it cannot be done."""
-        return draft(order, self.dataset(dataset), self.settings)
-
-    def runner(self, plan: Plan, watches: Iterable[Watch] = ()) -> Runner:
-        """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.
-
-        Raises PlanError, JournalError, ModelError; nothing has been asked of a model then.
-        """
-        dataset = self.dataset(plan.dataset.name)
-        problems = {problem.id: problem for problem in dataset.problems}
-        names = plan.models()
-        cards = {name: resolve(name, self.settings) for name in names}
-        for name in names:
-            require(name, self.settings)
-        parts = Parts(
-            models={name: self.model(name) for name in names},
-            local=frozenset(name for name in names if cards[name].tier == "local"),
-            judge=self.judge,
-            price=self._price,
-            clock=time.time,
-        )
-        header = BenchmarkOpened(
-            schema_version=SCHEMA_VERSION,
-            koderz_version=__version__,
-            benchmark=plan.id,
-            plan=plan,
-            prompt_versions=VERSIONS,
-            price_version=price_version(),
-            isolation=self.judge.isolation,
-            tiers={name: card.tier for name, card in cards.items()},
-        )
-        journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
-        try:
-            return Runner(Assignment(header, problems), parts, journal, watches)
-        except BaseException:
-            journal.close()
-            raise
-
-    def model(self, name: str) -> Model:
-        """The model of that name, kept open until the workspace is closed. Raises UnknownNameError, ModelError."""
-        card = resolve(name, self.settings)
-        if card.id not in self._models:
-            programs = {p.public.prompt.rstrip(): p.canonical_solution for p in self.dataset().problems}
-            self._models[card.id] = create(card, self.settings, programs)
-        return self._models[card.id]
-
-    def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
-        """Ask a model one question outside any experiment. Raises ModelError."""
-        request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
-        return self.model(name).complete(request, lambda _text: None)
-
     def grade(self, code: str, tests: Problem | str) -> Verdict:
         """Run a program on a problem's tests, or on asserts given as text.
 
@@ -134,23 +84,84 @@ class Workspace:
         problem = problem_of(tests) if isinstance(tests, str) else tests
         return self.judge.check(problem, code, problem.tests)
 
+    # Benchmarks
+
+    def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
+        """What an order comes to. Raises UsageError if it cannot be done."""
+        return draft(order, self.dataset(dataset), self.settings)
+
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; what it did before is not done again. Raises as ``runner``."""
-        runner = self.runner(plan)
-        runner.start(concurrency or default_concurrency(plan))
-        runner.wait()
+        with self.runner(plan) as runner:
+            runner.start(concurrency or default_concurrency(plan))
+            runner.wait()
 
-    @contextmanager
-    def results(self) -> Iterator[Reader]:
-        """The index of the journals, up to date and open for a moment. Raises StoreError, JournalError."""
-        self.store.ingest()
-        with self.store.open() as con:
-            yield Reader(con)
+    def runner(self, plan: Plan, watches: Iterable[Watch] = ()) -> Runner:
+        """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.
 
-    def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
-        """``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
-        with self.results() as reader:
-            return reader.frame(table, benchmark)
+        Raises PlanError, DataError, JournalError, ModelError; nothing has been asked of a model then.
+        """
+        dataset = self.dataset(plan.dataset.name)
+        if dataset.origin != plan.dataset:
+            raise DataError(f"{plan.dataset.name} is another file now than when {plan.id} was planned. Plan it anew.")
+        assignment = Assignment(self._header(plan), {problem.id: problem for problem in dataset.problems})
+        journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
+        try:
+            return Runner(assignment, journal, lambda names: self._parts(names, plan.dataset.name), watches)
+        except BaseException:
+            journal.close()
+            raise
+
+    def _header(self, plan: Plan) -> BenchmarkOpened:
+        settings = self.settings
+        return BenchmarkOpened(
+            schema_version=SCHEMA_VERSION,
+            koderz_version=__version__,
+            benchmark=plan.id,
+            plan=plan,
+            prompt_versions=VERSIONS,
+            price_version=price_version(),
+            isolation=self.judge.isolation,
+            tiers={name: resolve(name, settings).tier for name in plan.models()},
+            energy={name: getattr(settings, name) for name in ("local_watts", "usd_per_kwh", "local_usd_per_hour")},
+        )
+
+    def _parts(self, names: Iterable[str], dataset: str) -> Parts:
+        """The parts with these models, each of which can be asked now as far as one can tell."""
+        for name in sorted(names):
+            require(name, self.settings)
+        return Parts(
+            models={name: self.model(name, dataset) for name in names},
+            local=frozenset(name for name in names if resolve(name, self.settings).tier == "local"),
+            judge=self.judge,
+            price=self._price,
+            redact=Redactor(self.settings.secrets()),
+            clock=time.time,
+        )
+
+    def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
+        return price(resolve(name, self.settings), usage, seconds, self.settings)
+
+    # Models
+
+    def model(self, name: str, dataset: str = "humaneval") -> Model:
+        """The model of that name, kept open until the workspace is closed. Raises UnknownNameError, ModelError.
+
+        ``dataset``: whose problems a scripted model knows.
+        """
+        card = resolve(name, self.settings)
+        with self._guard:
+            if card.id not in self._models:
+                self._models[card.id] = create(card, self.settings, lambda: self._programs(dataset))
+            return self._models[card.id]
+
+    def _programs(self, dataset: str) -> dict[str, str]:
+        return {one.public.prompt.rstrip(): one.canonical_solution for one in self.dataset(dataset).problems}
+
+    def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
+        """Ask a model one question outside any experiment. Raises ModelError."""
+        request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
+        return self.model(name).complete(request, lambda _text: None)
 
     def available_models(self) -> list[Availability]:
         """Which models can be asked now, and what the others lack."""
@@ -163,9 +174,6 @@ class Workspace:
     def fetch_weights(self, name: str, report: Report) -> Path:
         """The file of an embedded model's weights, downloaded if need be. Raises WeightsError, UnknownNameError."""
         return fetch(name, self.settings, report)
-
-    def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
-        return price(resolve(name, self.settings), usage, seconds, self.settings)
 
 
 def default_concurrency(plan: Plan) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -43,6 +44,23 @@ def begin(path: Path) -> Journal:
     return journal
 
 
+def test_what_was_synced_is_on_the_disk_when_sync_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_disk: list[int] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), on_disk.append(os.fstat(file).st_size)))
+    journal = begin(tmp_path / "b.jsonl")
+    journal.append(Entry(1.0, ExperimentFinished("solved", "gate", "oracle", None, 1.0), "exp_1"))
+    assert on_disk[-1] == journal.path.stat().st_size
+    journal.append(text(1))
+    journal.close()
+    assert on_disk[-1] == journal.path.stat().st_size
+
+
+def test_a_journal_in_which_nothing_was_begun_leaves_no_file(tmp_path: Path) -> None:
+    Journal(tmp_path / "b.jsonl").close()
+    assert not (tmp_path / "b.jsonl").exists()
+
+
 def test_what_is_appended_is_read_back_in_order(tmp_path: Path) -> None:
     journal = begin(tmp_path / "b.jsonl")
     for number in range(50):
@@ -79,20 +97,21 @@ def test_a_torn_last_line_is_neither_read_nor_kept(tmp_path: Path) -> None:
 def test_a_corrupt_line_in_the_middle_is_named_with_its_cure(tmp_path: Path) -> None:
     path = tmp_path / "bench_x.jsonl"
     path.write_bytes(encode(HEADER) + encode(text(1)) + b"{broken\n" + encode(text(2)))
-    with pytest.raises(JournalError, match=r"Line 3 of the journal bench_x\.jsonl is corrupt.*koderz reindex"):
+    with pytest.raises(JournalError, match=r"Line 3 of the journal bench_x\.jsonl cannot be read.*koderz reindex"):
         list(read_all(path))
 
 
 def test_a_journal_of_a_later_koderz_says_so(tmp_path: Path) -> None:
     path = tmp_path / "b.jsonl"
-    path.write_bytes(encode(HEADER).replace(b'"schema_version":1', b'"schema_version":99'))
+    path.write_bytes(encode(HEADER) + encode(text(1)).replace(b'"v":1', b'"v":99'))
+    assert read(path).entries == (HEADER,)
     with pytest.raises(JournalError, match="later koderz"):
-        read(path)
+        list(read_all(path))
 
 
 def test_kinds_that_are_not_known_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "b.jsonl"
-    path.write_bytes(encode(HEADER) + b'{"at":1.0,"kind":"moon_landed","event":{"x":1}}\n' + encode(text(1)))
+    path.write_bytes(encode(HEADER) + b'{"v":9,"at":1.0,"kind":"moon_landed","event":{"x":1}}\n' + encode(text(1)))
     assert list(read_all(path)) == [HEADER, text(1)]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from koderz_core.errors import JournalError
 from koderz_core.events import KINDS, Entry, SpecWritten, decode, encode
-from koderz_core.records import Configuration, DatasetOrigin, Plan, TestFailure, Verdict
+from koderz_core.records import Configuration, DatasetOrigin, Plan, TestFailure, Verdict, fingerprint
 
 DIRECT = Configuration("direct", {"coder": ("scripted/weak",)}, {"spec": False})
 PLAN = Plan(DatasetOrigin("d", "0" * 64, "MIT"), ("p/0", "p/1"), (DIRECT, replace(DIRECT, gate="none")), repeats=2)
@@ -25,7 +25,10 @@ def test_the_same_plan_finds_its_own_benchmark_and_experiments() -> None:
     assert (again.id, again.experiments()) == (PLAN.id, PLAN.experiments())
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"problems": ("p/0",)}, {"repeats": 3}, {"name": "x"}])
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 1}, {"problems": ("p/0",)}, {"repeats": 3}, {"name": "x"}, {"conditions": {"test_timeout": 1.0}}],
+)
 def test_another_plan_is_another_benchmark(change: dict[str, object]) -> None:
     assert replace(PLAN, **change).id != PLAN.id  # type: ignore[arg-type]
 
@@ -65,11 +68,33 @@ def test_an_entry_comes_back_as_it_was_written() -> None:
     assert line.count(b"\n") == 1
 
 
+def test_a_line_of_an_older_schema_is_brought_up_and_a_newer_one_beside_it_is_not() -> None:
+    line = encode(Entry(1.0, SpecWritten("text")))
+    older = line.replace(b'"v":1', b'"v":0')
+    upcasters = {("spec_written", 0): lambda payload: {"text": payload["text"].upper()}}
+    assert [decode(one, upcasters).event.text for one in (older, line)] == ["TEXT", "text"]  # type: ignore[union-attr]
+
+
+def test_a_field_that_a_later_version_adds_changes_no_identity() -> None:
+    @dataclass(frozen=True)
+    class Later(Configuration):
+        feedback: str = "full"
+
+    later = Later(DIRECT.strategy, DIRECT.models, DIRECT.parameters)
+    assert fingerprint(later) == fingerprint(DIRECT) != fingerprint(replace(later, feedback="none"))
+
+
+def test_the_order_in_which_things_are_named_makes_no_other_benchmark() -> None:
+    turned = replace(PLAN, problems=PLAN.problems[::-1], configurations=PLAN.configurations[::-1])
+    assert turned.id == PLAN.id
+    assert {one.id for one in turned.experiments()} == {one.id for one in PLAN.experiments()}
+
+
 def test_every_kind_has_one_name() -> None:
     assert len(set(KINDS.values())) == len(KINDS)
 
 
-@pytest.mark.parametrize("line", [b"", b"{}", b"[1]", b'{"at":1,"kind":"spec_written","event":{}}', b"\xff\xfe"])
+@pytest.mark.parametrize("line", [b"", b"{}", b"[1]", b'{"v":1,"at":1,"kind":"spec_written","event":{}}', b"\xff\xfe"])
 def test_what_is_no_line_of_a_journal_says_so(line: bytes) -> None:
     with pytest.raises(JournalError, match="not a journal line"):
         decode(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
@@ -11,7 +12,8 @@ from typing import NoReturn
 import click
 
 from koderz_core import __version__
-from koderz_core.errors import KoderzError
+from koderz_core.cli.formats import plain
+from koderz_core.errors import InfrastructureError, KoderzError, UsageError
 
 COMMANDS: Mapping[str, str] = {
     "quickstart": "quickstart:quickstart",
@@ -63,6 +65,22 @@ def commands() -> None:
     """
 
 
+def _check_ground(arguments: Sequence[str]) -> None:
+    """Raise UsageError for what cannot work from the start, before anything that needs it is imported."""
+    if sys.platform == "win32":
+        raise UsageError("koderz runs on Linux, macOS and, on Windows, inside WSL2. Install it there.")
+    try:
+        " ".join(arguments).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("The command line holds bytes that are no text. Type them again.") from error
+
+
+def _leave_pipe() -> int:
+    """The reader left (`| head`): there is nothing more to say, and nobody to say it to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry of the ``koderz`` script: the edge where every error becomes a message and an exit code.
 
@@ -70,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     try:
+        _check_ground(sys.argv[1:] if arguments is None else arguments)
         code = commands.main(arguments, prog_name="koderz", standalone_mode=False)
     except click.ClickException as error:
         error.show()
@@ -78,11 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         click.echo("Interrupted. What was finished is kept; the same command goes on.", err=True)
         code = 130
     except KoderzError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {plain(str(error))}", err=True)
         code = error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()  # the reader left (`| head`): nothing to say, and nobody to say it to
-        code = 0
+        code = _leave_pipe()
+    except OSError as error:
+        click.echo(f"Error: {plain(str(error))}. Check the disk, or where the output goes.", err=True)
+        code = InfrastructureError.exit_code
     except Exception:
         logging.getLogger("koderz").exception("This is a bug of koderz. Please report it with the lines below.")
         code = 1

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import click
 
-from koderz_core.cli.analyze import print_experiment
+from koderz_core.cli.analyze import print_details
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.cli.tables import print_summaries
+from koderz_core.errors import PlanError
 from koderz_core.records import Plan
 from koderz_core.runner.runner import Runner
 from koderz_core.store.rows import SummaryRow
 from koderz_core.workspace import Workspace, default_concurrency
+
+
+class Percent(click.FloatRange):
+    """Click lets nan through, which no rate is ever under."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
+        number = super().convert(value, param, ctx)
+        return self.fail("nan is no percentage.", param, ctx) if math.isnan(number) else number
+
 
 UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
 
@@ -25,18 +36,17 @@ UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
 @click.option("--start", type=click.IntRange(0), default=0, help="First problem, if --problems is not given.")
 @click.option("--end", type=click.IntRange(1), default=10, help="Behind the last one, if --problems is not given.")
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Of every experiment.")
-@click.option("--fail-under", type=click.FloatRange(0, 100), help="Exit with 4 if a configuration solves less (%).")
+@click.option("--fail-under", type=Percent(0, 100), help="Exit with 4 if a configuration solves less (%).")
 @order_options
 @as_json
 @data_dir
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run one or more strategies on a set of problems. The same command again goes on where it stopped."""
-    chosen = problems or f"{options['start']}:{options['end']}"
+    chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, chosen, options["repeats"]), options["dataset"])
         runner = perform(opened, plan, options["concurrency"], quiet=as_json)
-        with opened.results() as found:
-            rows = found.summaries(plan.id)
+        rows = opened.results.summaries(plan.id)
         if as_json:
             print_json(rows)
         else:
@@ -54,26 +64,27 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
     """Run one problem; exits with 0 if every strategy solved it and with 4 if one did not."""
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, problem_id), options["dataset"])
+        if len(plan.problems) != 1:
+            raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
         runner = perform(opened, plan, options["concurrency"], quiet=as_json)
-        with opened.results() as found:
-            experiments = found.experiments(plan.id)
-            rows = found.summaries(plan.id)
-            if as_json:
-                print_json(experiments)
-            else:
-                for experiment in experiments:
-                    print_experiment(found, experiment)
+        details = [opened.results.experiment(experiment.id) for experiment in plan.experiments()]
+        rows = opened.results.summaries(plan.id)
+    if as_json:
+        print_json(details)
+    else:
+        for one in details:
+            print_details(one)
     return _exit_code(runner, rows, fail_under=100.0)
 
 
 def perform(opened: Workspace, plan: Plan, concurrency: int | None = None, *, quiet: bool = False) -> Runner:
     """Run a plan to its end, with a live line."""
-    progress = Progress(len(plan.experiments()), quiet=quiet)
-    runner = opened.runner(plan, [progress.watch])
-    if not quiet:
-        _announce(plan, runner)
-    runner.start(concurrency or default_concurrency(plan))
-    progress.follow(runner)
+    progress = Progress(quiet=quiet)
+    with opened.runner(plan, [progress.watch]) as runner:
+        if not quiet:
+            _announce(plan, runner)
+        runner.start(concurrency or default_concurrency(plan))
+        progress.follow(runner)
     return runner
 
 

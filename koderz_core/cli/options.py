@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from koderz_core.config import load_settings
+from koderz_core.errors import InfrastructureError
 from koderz_core.workspace import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
@@ -35,6 +36,13 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
     """An open workspace under the command line's settings."""
     with Workspace(load_settings(home=data_dir, **settings)) as opened:
         yield opened
+
+
+def report_faults(opened: Workspace) -> int:
+    """Say which journals could not be read to their end; the exit code that this calls for."""
+    for fault in opened.results.faults:
+        click.echo(f"Warning: {fault}", err=True)
+    return InfrastructureError.exit_code if opened.results.faults else 0
 
 
 def print_json(value: object) -> None:

@@ -9,15 +9,19 @@ from typing import Any
 import click
 
 from koderz_core.cli.options import Command
+from koderz_core.errors import UnknownNameError
 from koderz_core.records import Scalar
-from koderz_core.runner.planning import Order
-from koderz_core.strategies import STRATEGIES
+from koderz_core.runner.planning import Order, Wanted
+from koderz_core.strategies import STRATEGIES, complete
 
+FOLLOWING = frozenset({"retry_temperature"})  # set along with another option
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take and give any command
     click.option("--strategy", default="direct", show_default=True, help=f"One or more of {', '.join(STRATEGIES)}."),
-    click.option("--coder", "--local-model", default=DEFAULT_CODER, show_default=True, help="Writes the code."),
+    click.option(
+        "--coder", "--local-model", default=DEFAULT_CODER, show_default=True, help="Writes the code; one or more."
+    ),
     click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
     click.option("--reviewer", "--frontier-checkpoint-model", help="Reviews at checkpoints.  [default: the coder]"),
     click.option("--max-iterations", type=click.IntRange(1), help="Candidates per experiment."),
@@ -50,17 +54,32 @@ def order_options(command: Command) -> Command:
 
 
 def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
-    """The order that parsed options come to."""
-    roles = {"coder": options["coder"], "spec": options["spec_model"], "reviewer": options["reviewer"]}
-    return Order(
-        strategies=[name.strip() for name in options["strategy"].split(",") if name.strip()],
-        models={role: model for role, model in roles.items() if model},
-        problems=problems,
-        parameters=_parameters(options),
-        seed=options["seed"],
-        repeats=repeats,
-        name=options["name"],
-    )
+    """The order that parsed options come to: every strategy with every coder.
+
+    An option that none of the strategies has is an error: it would be ignored otherwise, at somebody's expense.
+    """
+    helpers = {"spec": options["spec_model"], "reviewer": options["reviewer"]}
+    given = {role: model for role, model in helpers.items() if model}
+    strategies, parameters = _names(options["strategy"]), _parameters(options)
+    known = {name for strategy in strategies for name in complete(strategy, {})}
+    for parameter in parameters.keys() - known - FOLLOWING:
+        raise UnknownNameError(f"parameter of {options['strategy']}", parameter, known)
+    configurations = [
+        Wanted(strategy, {"coder": coder, **given}, _of(strategy, parameters))
+        for coder in _names(options["coder"])
+        for strategy in strategies
+    ]
+    return Order(configurations, problems, options["seed"], repeats, options["name"])
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _of(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Those of the parameters that a strategy has: one option may be meant for some of the strategies only."""
+    known = complete(strategy, {})
+    return {name: value for name, value in parameters.items() if name in known}
 
 
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:

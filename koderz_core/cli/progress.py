@@ -6,7 +6,6 @@ import threading
 import time
 from dataclasses import dataclass
 
-import click
 from rich.live import Live
 from rich.text import Text
 
@@ -31,8 +30,8 @@ class _Count:
 class Progress:
     """Watches the entries of a runner and draws one line."""
 
-    def __init__(self, planned: int, *, quiet: bool = False) -> None:
-        self._planned = planned
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._planned = 0
         self._quiet = quiet
         self._count = _Count()
         self._guard = threading.Lock()  # guards _count: entries come from every worker thread
@@ -54,16 +53,8 @@ class Progress:
                     count.failed += outcome in ("error", "cancelled")
 
     def follow(self, runner: Runner) -> None:
-        """Draw until the runner has ended. Ctrl-C stops it, waits for its threads and goes on as KeyboardInterrupt."""
-        try:
-            self._draw_until_done(runner)
-        except KeyboardInterrupt:
-            click.echo("Stopping: the experiments that run end at their next step.", err=True)
-            runner.stop()
-            runner.wait()
-            raise
-
-    def _draw_until_done(self, runner: Runner) -> None:
+        """Draw until the runner has ended; what was done before it began is not counted."""
+        self._planned = runner.remaining
         console = terminal(stderr=True)
         if self._quiet:
             runner.wait()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
 from koderz_core.cli.benchmark import perform
+from koderz_core.cli.formats import plain
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
-from koderz_core.runner.planning import Order
+from koderz_core.errors import WeightsError
+from koderz_core.models.availability import require_runtime
+from koderz_core.runner.planning import Order, Wanted
 from koderz_core.workspace import Workspace
 
+FALLBACK = "embedded/smollm2-135m"
 PROBLEMS = "0:5"
 PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 
@@ -28,15 +33,14 @@ def quickstart(data_dir: Path | None) -> None:
     """
     with workspace(data_dir) as opened:
         model = _local_model(opened)
-        order = Order(("direct", "supervised"), {"coder": model}, PROBLEMS, PARAMETERS)
-        plan = opened.plan(order)
+        coder = {"coder": model}
+        plan = opened.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
         perform(opened, plan)
-        with opened.results() as found:
-            print_summaries(found.summaries(plan.id))
+        print_summaries(opened.results.summaries(plan.id))
     click.echo(
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}                  each experiment; with an exp_ id, each iteration\n"
-        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --coder {model}\n"
+        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --coder {plain(shlex.quote(model))}\n"
         f"  koderz models list                           what else can run here\n"
         f"Five problems show that it works, not which is better: look at the intervals."
     )
@@ -45,8 +49,21 @@ def quickstart(data_dir: Path | None) -> None:
 def _local_model(opened: Workspace) -> str:
     served = opened.served_model()
     if served is not None:
-        click.echo(f"Using {served}, which is running here.")
+        click.echo(f"Using {plain(served)}, which is running here.")
         return served
     click.echo(f"No Ollama or LM Studio model answers here, so this uses {DEFAULT_CODER}.")
-    fetch(opened, DEFAULT_CODER)
+    require_runtime()  # before anything is downloaded for it
+    try:
+        fetch(opened, DEFAULT_CODER)
+    except WeightsError as error:
+        return _smaller_model(opened, error)
     return DEFAULT_CODER
+
+
+def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
+    try:
+        fetch(opened, FALLBACK)
+    except WeightsError:
+        raise missing from None
+    click.echo(f"{missing}\nUsing {FALLBACK} instead: it solves little, but shows how it works.")
+    return FALLBACK

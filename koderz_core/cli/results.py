@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_summaries
+from koderz_core.errors import UsageError
 from koderz_core.records import Outcome
 
 
@@ -27,23 +28,19 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     limit: int,
     as_json: bool,
     data_dir: Path | None,
-) -> None:
+) -> int:
     """Show all benchmarks, or the one whose id begins with BENCHMARK."""
-    one_by_one = experiments or problem is not None or success_only
-    with workspace(data_dir) as opened, opened.results() as found:
+    with workspace(data_dir) as opened:
+        found = opened.results
         chosen = found.find(benchmark) if benchmark else None
-        outcome: Outcome | None = "solved" if success_only else None
-        if one_by_one:
-            rows = found.experiments(chosen, problem, outcome, limit or None)
+        if chosen and chosen.startswith("exp_"):
+            raise UsageError(f"{chosen} is an experiment. Look into it with: koderz analyze {chosen}")
+        if experiments or problem is not None or success_only:
+            outcome: Outcome | None = "solved" if success_only else None
+            rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None)
             print_json(rows) if as_json else print_experiments(rows)
-            return
-        summaries = found.summaries(chosen)
-    shown = summaries[: limit or None]
-    if as_json:
-        print_json(shown)
-    elif not shown:
-        click.echo("No results yet. Begin with: koderz quickstart")
-    else:
-        print_summaries(shown)
-        if len(shown) < len(summaries):
-            click.echo(f"… and {len(summaries) - len(shown)} more (--limit 0 shows all)")
+        else:
+            summaries = found.summaries(chosen)
+            shown = summaries[: limit or None]
+            print_json(shown) if as_json else print_summaries(shown, left_out=len(summaries) - len(shown))
+        return report_faults(opened)

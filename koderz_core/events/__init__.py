@@ -18,7 +18,7 @@ from koderz_core.events.kinds import (
     SpecWritten,
     TextStored,
 )
-from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode, schema_version_of
+from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
 
 __all__ = [
     "KINDS",
@@ -42,5 +42,4 @@ __all__ = [
     "TextStored",
     "decode",
     "encode",
-    "schema_version_of",
 ]

@@ -6,11 +6,12 @@ Long texts stand in a journal once, as ``text_stored``; other events name them b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from koderz_core.records import (
     Cost,
+    ErrorClass,
     Experiment,
     Finish,
     Outcome,
@@ -40,6 +41,7 @@ class BenchmarkOpened:
     price_version: str
     isolation: str
     tiers: Mapping[str, Tier]  # model id -> tier
+    energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +145,18 @@ class CandidateScored:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFinished:
-    """How an experiment ended. ``error`` says what went wrong on our or a provider's side."""
+    """How an experiment ended.
+
+    ``failure`` is the class of what was wrong with the program it handed in, None if nothing was or if it has no
+    result. ``error`` says what went wrong on our or a provider's side.
+    """
 
     outcome: Outcome
     reason: StopReason | None
     score_kind: ScoreKind | None
     code: Text | None
     seconds: float
+    failure: ErrorClass | None = None
     error: str | None = None
 
 

@@ -1,7 +1,7 @@
 """Events as journal lines, and lines of any schema version as events.
 
-A line is an envelope ``{"at", "kind", "experiment", "ordinal", "event"}``. Kinds that a later koderz wrote are kept and
-skipped.
+A line is an envelope ``{"v", "at", "kind", "experiment", "ordinal", "event"}``. Kinds that a later koderz wrote are
+kept and skipped.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from koderz_core.events.kinds import KINDS, Event, Kind
 
 SCHEMA_VERSION = 1
 
-# (kind, schema version it stood in) -> the payload as the next schema version has it.
-UPCASTERS: Mapping[tuple[Kind, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}  # Any: JSON of any version
+Upcasters = Mapping[tuple[Kind, int], Callable[[dict[str, Any]], dict[str, Any]]]  # Any: JSON of any version
+UPCASTERS: Upcasters = {}
+"""(Kind, schema version it stood in) -> the payload as the next schema version has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
+    v: int  # schema version: each line has its own, for a later koderz may go on with a journal
     at: float
     kind: Kind
     event: msgspec.Raw
@@ -49,42 +51,32 @@ _EVENTS = {kind: msgspec.json.Decoder(record) for kind, record in KINDS.items()}
 def encode(entry: Entry) -> bytes:
     """One journal line, newline included."""
     payload = msgspec.Raw(_ENCODER.encode(entry.event))
-    line = _Line(entry.at, _NAMES[type(entry.event)], payload, entry.experiment, entry.ordinal)
+    line = _Line(SCHEMA_VERSION, entry.at, _NAMES[type(entry.event)], payload, entry.experiment, entry.ordinal)
     return _ENCODER.encode(line) + b"\n"
 
 
-def decode(line: bytes, schema_version: int = SCHEMA_VERSION) -> Entry | None:
-    """The entry of one journal line, brought up from ``schema_version``; None for a kind not known here.
+def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
+    """The entry of one journal line of any version so far; None for a kind not known here.
 
-    Raises JournalError if the line is not one of koderz.
+    Raises JournalError if the line is not one of koderz, or of a later one.
     """
     try:
         envelope = _LINES.decode(line)
         if envelope.kind not in KINDS:
             return None
-        event = _event(envelope.kind, envelope.event, schema_version)
+        event = _event(envelope, upcasters)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise JournalError(f"not a journal line of koderz ({error})") from error
     return Entry(envelope.at, event, envelope.experiment, envelope.ordinal)
 
 
-def schema_version_of(header: bytes) -> int:
-    """The schema version that a journal's first line states. Raises JournalError if it is no header."""
-    try:
-        envelope = _LINES.decode(header)
-        version = msgspec.json.decode(envelope.event)["schema_version"]
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise JournalError(f"the header is missing or broken ({error})") from error
-    if envelope.kind != "benchmark_opened" or not isinstance(version, int):
-        raise JournalError("the header is missing")
-    return version
-
-
-def _event(kind: Kind, raw: msgspec.Raw, schema_version: int) -> Event:
-    if schema_version == SCHEMA_VERSION:
-        return _EVENTS[kind].decode(raw)
-    payload = msgspec.json.decode(raw)
-    for version in range(schema_version, SCHEMA_VERSION):
-        if upcast := UPCASTERS.get((kind, version)):
+def _event(line: _Line, upcasters: Upcasters) -> Event:
+    if line.v > SCHEMA_VERSION:
+        raise JournalError(f"it is of a later koderz (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
+    if line.v == SCHEMA_VERSION:
+        return _EVENTS[line.kind].decode(line.event)
+    payload = msgspec.json.decode(line.event)
+    for version in range(line.v, SCHEMA_VERSION):
+        if upcast := upcasters.get((line.kind, version)):
             payload = upcast(payload)
-    return msgspec.convert(payload, KINDS[kind])
+    return msgspec.convert(payload, KINDS[line.kind])

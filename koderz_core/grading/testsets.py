@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from koderz_core.errors import UnknownNameError
+from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.inside.instrument import count_tests
 
@@ -21,6 +21,16 @@ class Split:
 
     gate: TestSet
     held_out: TestSet
+
+
+def check_tests(problem: Problem) -> None:
+    """Raise DataError if a problem has no test that counts: no program could pass it, whatever its model does."""
+    try:
+        total = count_tests(problem.tests.source)
+    except (SyntaxError, ValueError) as error:
+        raise DataError(f"The tests of {problem.id} are not Python: {error}. Mend or omit that problem.") from error
+    if total == 0:
+        raise DataError(f"The tests of {problem.id} hold no assert that could fail. Mend or leave out that problem.")
 
 
 def split(problem: Problem, gate: str) -> Split:

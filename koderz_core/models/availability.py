@@ -17,6 +17,10 @@ from koderz_core.records import Tier
 ANSWER_SECONDS = 0.5
 """How long a server may take to list its models before it counts as absent."""
 
+RUNTIME_CURE = "pip install 'koderz[embedded]' (needs a C++ compiler)"
+PATIENT_SECONDS = 10.0
+"""The same before a benchmark: a busy machine may take its time."""
+SERVERS = ("ollama", "lmstudio", "vllm")
 NOT_FOR_CHAT = ("embed", "bge-", "minilm", "rerank", "whisper")
 FOR_CODING = ("coder", "code", "codestral", "devstral")
 
@@ -46,10 +50,20 @@ def require(name: str, settings: Settings) -> None:
     A server that is there may still not know the model: it says so when it is asked.
     """
     provider = name.partition("/")[0]
-    faults = {row.id: row for row in _ROWS[provider](settings) if not row.ready}
-    fault = faults.get(name) or faults.get(f"{provider}/*")
+    if provider in SERVERS or (provider == "openai" and not is_openai(settings.openai_base_url)):
+        listing = _listing(provider, settings, PATIENT_SECONDS)
+        if listing.absent:
+            raise ModelError(f"{name} cannot be asked: {listing.fault}. {PROVIDERS[provider].start}.")
+        return
+    fault = next((row for row in _ROWS[provider](settings) if row.id == name and not row.ready), None)
     if fault is not None:
         raise ModelError(f"{name} cannot be asked: {fault.reason}. {fault.cure}.")
+
+
+def require_runtime() -> None:
+    """Raise ModelError if embedded models cannot run because llama.cpp is not installed."""
+    if find_spec("llama_cpp") is None:
+        raise ModelError(f"Embedded models need llama.cpp, which is not installed. {RUNTIME_CURE}.")
 
 
 def first_ready_local(settings: Settings) -> str | None:
@@ -64,8 +78,7 @@ def _embedded(settings: Settings) -> Iterator[Availability]:
     for name in CLOSED["embedded"]:
         id_ = f"embedded/{name}"
         if not runtime:
-            cure = "pip install 'koderz[embedded]' (needs a C++ compiler)"
-            yield Availability(id_, "local", False, "llama-cpp-python is not installed", cure)
+            yield Availability(id_, "local", False, "llama-cpp-python is not installed", RUNTIME_CURE)
         elif find(name, settings) is None:
             yield Availability(id_, "local", False, "its weights are not here", f"koderz models pull {name}")
         else:
@@ -115,10 +128,11 @@ def _scripted(_: Settings) -> Iterator[Availability]:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """The chat models that a server lists; ``fault``: why it could not be asked."""
+    """The chat models that a server lists; ``fault``: why it could not be asked; ``absent``: nobody is there."""
 
     names: tuple[str, ...] = ()
     fault: str = ""
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,29 +155,36 @@ class _Reply:
     data: tuple[_Served, ...] = ()  # OpenAI's form
 
 
-def _listing(provider: str, settings: Settings) -> _Listing:
+class _AbsentError(ModelError):
+    """Nobody listens at an address."""
+
+
+def _listing(provider: str, settings: Settings, seconds: float = ANSWER_SECONDS) -> _Listing:
     ollama = provider == "ollama"
     url = f"{settings.ollama_base_url}/api/tags" if ollama else f"{address_of(provider, settings)}/models"
     try:
         shown = redact(url)
         settings.check_egress(url, "its list of models")
-        reply = msgspec.json.decode(_get(url, settings if provider == "openai" else None), type=_Reply)
+        body = _get(url, settings if provider == "openai" else None, seconds)
+        reply = msgspec.json.decode(body, type=_Reply)
     except (ModelError, OfflineError) as error:
-        return _Listing(fault=str(error))
+        return _Listing(fault=str(error), absent=isinstance(error, _AbsentError | OfflineError))
     except msgspec.MsgspecError:
         return _Listing(fault=f"{shown} answers with something else than a list of models")
     return _Listing(tuple(model.name or model.id for model in (*reply.models, *reply.data) if model.for_chat))
 
 
-def _get(url: str, keyed: Settings | None) -> bytes:
+def _get(url: str, keyed: Settings | None, seconds: float) -> bytes:
     import httpx  # noqa: PLC0415 (heavy)
 
     key = keyed.openai_api_key if keyed else None
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     try:
-        reply = httpx.get(url, headers=headers, timeout=ANSWER_SECONDS, trust_env=not is_loopback(url))
+        reply = httpx.get(url, headers=headers, timeout=seconds, trust_env=not is_loopback(url))
+    except httpx.ConnectError:
+        raise _AbsentError(f"nothing answers at {redact(url)}") from None  # its text may hold a password
     except (httpx.HTTPError, httpx.InvalidURL):
-        raise ModelError(f"nothing answers at {redact(url)}") from None  # its text may hold a password
+        raise ModelError(f"nothing answers in time at {redact(url)}") from None  # as above
     if not reply.is_success:
         raise ModelError(f"{redact(url)} answers {reply.status_code}")
     return reply.content

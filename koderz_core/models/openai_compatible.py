@@ -225,6 +225,10 @@ def _choice(reply: object) -> object:
     return choices[0] if isinstance(choices, list) and choices else None
 
 
+MOST_TOKENS = 1 << 53
+"""A count beyond this is a server's mistake."""
+
+
 def _usage(reported: object) -> Usage:
     # Ollama reports 0 prompt tokens when it does not know them (its issue 2068); no chat has an empty prompt.
     details = getattr(reported, "prompt_tokens_details", None)
@@ -238,7 +242,7 @@ def _usage(reported: object) -> Usage:
 
 def _count(record: object, name: str) -> int | None:
     value = getattr(record, name, None)
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else None
 
 
 def _text(record: object, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from importlib.metadata import version
 
-from koderz_core.config import Settings
+from koderz_core.config import Settings, is_loopback
 from koderz_core.models.catalogue import ModelCard, address_of, is_openai
 from koderz_core.records import Cost, Usage
 
@@ -23,7 +23,10 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
     if card.tier == "local":
-        return _local(seconds, settings)
+        url = address_of(card.provider, settings)
+        if url is None or is_loopback(url):
+            return _local(seconds, settings)
+        return Cost(None, f"unpriced: {card.id} runs on another machine, whose power is not known")
     if usage.input_tokens is None or usage.output_tokens is None:
         return Cost(None, f"unpriced: {card.id} did not report its tokens")
     return _by_tokens(card, usage, settings, at)

@@ -12,8 +12,8 @@ from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.scripted import ACTORS, ScriptedModel, actor
 from koderz_core.protocols import Model
 
-Programs = Mapping[str, str]
-"""A problem's text as prompts show it -> a right program; only scripted models look at it."""
+Programs = Callable[[], Mapping[str, str]]
+"""Gives a right program for each problem's text as prompts show it; only scripted models ask."""
 
 
 def create(card: ModelCard, settings: Settings, programs: Programs) -> Model:
@@ -38,7 +38,7 @@ def _anthropic(card: ModelCard, settings: Settings, _: Programs) -> Model:  # no
 
 
 def _scripted(card: ModelCard, settings: Settings, programs: Programs) -> Model:  # noqa: ARG001 (all have one shape)
-    return ScriptedModel(card.id, actor(card.name, programs), ACTORS[card.name].seconds_per_piece)
+    return ScriptedModel(card.id, actor(card.name, programs()), ACTORS[card.name].seconds_per_piece)
 
 
 CREATE: Mapping[str, Callable[[ModelCard, Settings, Programs], Model]] = {

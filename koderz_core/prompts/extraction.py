@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from koderz_core.prompts.fences import Block, layout
@@ -32,7 +32,7 @@ from koderz_core.prompts.programs import (
     without_prompts,
 )
 from koderz_core.prompts.thoughts import answer
-from koderz_core.records import Extracted, PublicProblem
+from koderz_core.records import Completion, Extracted, PublicProblem
 
 VERSION = "1"
 """Another rule finds other programs, so a changed one is a new version."""
@@ -45,6 +45,11 @@ MAX_LINES = 10_000
 _START = re.compile(
     r"[ \t]*(?:>>> ?)?(?:(?:async +)?def +\w+ *\(|class +\w+ *[(:]|import +\w|from +[\w.]+ +import\b|@\w|\w+ *=[^=])"
 )
+
+
+def candidate(completion: Completion, problem: PublicProblem) -> Extracted:
+    """The program in a model's answer, with how the answer ended."""
+    return replace(extract(completion.text, problem), finish=completion.finish)
 
 
 def extract(reply: str, problem: PublicProblem) -> Extracted:

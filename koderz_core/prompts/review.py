@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from koderz_core.prompts.coding import CODE_LIMIT, Attempt
+from koderz_core.prompts.coding import Attempt
 from koderz_core.prompts.feedback import failing_tests
+from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
+PROGRAMS_LIMIT = 12_000  # characters of all programs shown together: about 3,000 tokens, whatever the interval
 GUIDANCE_LIMIT = 3000  # characters: a review longer than about 750 tokens would crowd out the problem
 
 _TASK = (
@@ -25,7 +27,8 @@ def checkpoint(
     """Show the last ``attempts`` of ``iterations`` so far, and the guidance given before, if any."""
     first = iterations - len(attempts) + 1
     parts = [_TASK, f"Problem:\n```python\n{problem.prompt.rstrip()}\n```"]
-    parts += [_shown(number, attempt) for number, attempt in enumerate(attempts, first)]
+    limit = PROGRAMS_LIMIT // len(attempts)
+    parts += [_shown(number, attempt, limit) for number, attempt in enumerate(attempts, first)]
     if earlier:
         parts.append(f"Your earlier guidance, which did not suffice:\n{earlier}")
     return (Message("user", "\n\n".join(parts)),)
@@ -33,10 +36,10 @@ def checkpoint(
 
 def guidance(reply: str) -> str:
     """What goes into the coder's next prompts: the answer without its thinking, bounded."""
-    return reply.rpartition("</think>")[2].strip()[:GUIDANCE_LIMIT]
+    return answer(reply).strip()[:GUIDANCE_LIMIT]
 
 
-def _shown(number: int, attempt: Attempt) -> str:
+def _shown(number: int, attempt: Attempt, limit: int) -> str:
     program = attempt.candidate.code
-    shown = f"```python\n{program[:CODE_LIMIT]}\n```" if program else "(no program in the reply)"
+    shown = f"```python\n{program[:limit]}\n```" if program else "(no program in the reply)"
     return f"Attempt {number}:\n{shown}\n{failing_tests(attempt.verdict)}"

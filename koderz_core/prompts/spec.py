@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
@@ -12,6 +13,11 @@ _TASK = (
     "in plain words.\n"
     "Do not give an algorithm, code, pseudocode, data structures or tests. At most 150 words."
 )
+
+
+def text_of(reply: str) -> str:
+    """The specification in an answer: without its thinking."""
+    return answer(reply).strip()
 
 
 def write(problem: PublicProblem) -> tuple[Message, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Literal
 
 import msgspec
@@ -35,7 +35,8 @@ class Configuration:
 class Plan:
     """A set of experiments: every configuration on every problem, ``repeats`` times.
 
-    ``name`` empty: the plan is known by its content, so the same command finds its own benchmark again.
+    ``name`` empty: the plan is known by its content, whatever its order, so the same command finds its own benchmark
+    again. ``conditions`` are the settings that can change an outcome, such as the time limit of tests.
     """
 
     dataset: DatasetOrigin
@@ -44,11 +45,19 @@ class Plan:
     seed: int = 0
     repeats: int = 1
     name: str = ""
+    conditions: Mapping[str, Scalar] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
-        identity = (self.name, self.dataset.sha256, self.seed) if self.name else self
+        identity = (self.name, self.dataset.sha256, self.seed) if self.name else self.content
         return f"bench_{fingerprint(identity)[:12]}"
+
+    @property
+    def content(self) -> str:
+        """Fingerprint of all that is planned, in whatever order it was named."""
+        configurations = sorted(configuration.id for configuration in self.configurations)
+        rest = replace(self, problems=tuple(sorted(self.problems)), configurations=())
+        return fingerprint((rest, configurations))
 
     def models(self) -> tuple[str, ...]:
         """Ids of all models that some configuration uses, sorted."""
@@ -82,5 +91,21 @@ class Experiment:
 
 
 def fingerprint(value: object) -> str:
-    """SHA-256 (hex) of a record's or plain value's canonical JSON: equal content, equal fingerprint."""
-    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
+    """SHA-256 (hex) of a record's or plain value's canonical JSON: equal content, equal fingerprint.
+
+    Fields at their default are left out, so a field that a later version adds changes no fingerprint of before.
+    """
+    return hashlib.sha256(msgspec.json.encode(_canonical(value), order="sorted")).hexdigest()
+
+
+def _canonical(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = ((one, getattr(value, one.name)) for one in fields(value))
+        return {one.name: _canonical(held) for one, held in pairs if held != _default(one)}
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(held) for key, held in value.items()}
+    return [_canonical(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _default(one: Field[object]) -> object:
+    return one.default_factory() if one.default_factory is not MISSING else one.default

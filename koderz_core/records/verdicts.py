@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from koderz_core.records.completions import Finish
+
 ErrorClass = Literal[
     "extraction",
     "syntax",
@@ -23,10 +25,14 @@ ErrorClass = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The program found in a model's reply: ``code`` None if there was none; ``how`` names the rule that found it."""
+    """The program found in a model's reply: ``code`` None if there was none; ``how`` names the rule that found it.
+
+    ``finish``: how the reply ended, since one that was cut short breaks its program.
+    """
 
     code: str | None
     how: str
+    finish: Finish = "stop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,11 @@ class Calls:
         self._stopping = stopping
 
     def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
-        """The answer to ``request``, announced as ``started``. Raises ModelError after the last attempt, Cancelled."""
-        for attempt, wait in enumerate((*self._parts.retry_seconds, None), 1):
+        """The answer to ``request``, announced as ``started``; attempts are counted on from there.
+
+        Raises ModelError after the last attempt, Cancelled.
+        """
+        for attempt, wait in enumerate((*self._parts.retry_seconds, None), started.attempt):
             try:
                 return self._attempt(replace(started, attempt=attempt), request, ordinal)
             except ModelError as error:

@@ -10,10 +10,10 @@ from typing import Literal
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.grading.testsets import score_kind, scoring, split
-from koderz_core.records import Configuration, Experiment, Problem, StopReason, TestSet, Verdict
+from koderz_core.records import Configuration, ErrorClass, Experiment, Problem, StopReason, TestSet, Verdict
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
-from koderz_core.runner.session import Session, Subject
+from koderz_core.runner.session import CUT_SHORT, Session, Subject
 from koderz_core.runner.tape import Tape
 from koderz_core.strategies import create
 
@@ -58,15 +58,16 @@ class _Performance:
     def result(self) -> ExperimentFinished:
         configuration = self._work.configuration
         returned = create(configuration.strategy, configuration.parameters).solve(self._session)
-        held_out = scoring(self._tests, gate_was_seen=self._session.iterations > 0)
-        scores = {code: self._score(code, code == returned, held_out) for code in self._candidates(returned)}
-        solved = returned is not None and scores[returned].passed
+        unseen = scoring(self._tests, gate_was_seen=self._session.iterations > 0)
+        failures = {code: self._score(code, code == returned, unseen) for code in self._candidates(returned)}
+        failure = self._no_program() if returned is None else failures[returned]
         return ExperimentFinished(
-            outcome="solved" if solved else "unsolved",
+            outcome="unsolved" if failure else "solved",
             reason=self._reason(returned),
-            score_kind=score_kind(held_out),
+            score_kind=score_kind(unseen),
             code=None if returned is None else self._voice.text(returned),
             seconds=0.0,
+            failure=failure,
         )
 
     def _candidates(self, returned: str | None) -> list[str]:
@@ -74,12 +75,24 @@ class _Performance:
         tried = list(self._session.verdicts)
         return tried if returned is None or returned in tried else [*tried, returned]
 
-    def _score(self, code: str, returned: bool, held_out: TestSet) -> Verdict:
-        """The verdict that counts for one candidate. Gate verdicts are known already: they are not run again."""
+    def _score(self, code: str, returned: bool, unseen: TestSet) -> ErrorClass | None:
+        """What is wrong with a candidate on gate and held-out tests, None if it passes both.
+
+        Gate verdicts that are known are not run again; for a strategy that never ran the gate it is what is held out.
+        """
         gate = self._session.verdicts.get(code)
-        unseen = self._parts.judge.check(self._work.problem, code, held_out) if held_out or gate is None else None
-        self._voice.say(CandidateScored(self._voice.text(code), returned, gate, unseen))
-        return unseen or gate  # type: ignore[return-value]  # one of them is there: see the line above
+        if gate is None and unseen != self._tests.gate:
+            gate = self._check(code, self._tests.gate)
+        held_out = self._check(code, unseen) if unseen else None
+        self._voice.say(CandidateScored(self._voice.text(code), returned, gate, held_out))
+        failed = [verdict for verdict in (gate, held_out) if verdict is not None and not verdict.passed]
+        return failed[0].error or "assertion" if failed else None
+
+    def _check(self, code: str, tests: TestSet) -> Verdict:
+        return self._parts.redact.verdict(self._parts.judge.check(self._work.problem, code, tests))
+
+    def _no_program(self) -> ErrorClass:
+        return CUT_SHORT.get(self._session.last_finish, "extraction")
 
     def _reason(self, returned: str | None) -> StopReason:
         if returned is None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from koderz_core.errors import JournalError
 from koderz_core.events import (
     BenchmarkOpened,
     CallFinished,
@@ -40,7 +41,7 @@ class History:
 
 
 def load(path: Path) -> History:
-    """Read a journal twice: who has ended, then the tapes of the others (whose texts alone are held in memory)."""
+    """Who has ended, and the tapes of the others: the journal is read again for these, so that memory holds no more."""
     history = History()
     for entry in read_all(path):
         if isinstance(entry.event, BenchmarkOpened):
@@ -55,16 +56,23 @@ def load(path: Path) -> History:
 
 def _tapes(path: Path, history: History) -> dict[str, Tape]:
     entries: defaultdict[str, list[Entry]] = defaultdict(list)
-    wanted: dict[str, str] = {}  # hash -> text of an answer that a tape needs
+    wanted: dict[str, str | None] = {}  # hash -> text of an answer that a tape needs
     for entry in read_all(path):
         if entry.experiment and not history.is_final(entry.experiment):
             entries[entry.experiment].append(entry)
             if isinstance(entry.event, CallFinished):
-                wanted[entry.event.text] = ""
+                wanted[entry.event.text] = None
     for entry in read_all(path) if wanted else ():
         if isinstance(entry.event, TextStored) and entry.event.sha256 in wanted:
             wanted[entry.event.sha256] = entry.event.text
-    return {experiment: _tape(told, wanted) for experiment, told in entries.items()}
+    texts = {sha256: text for sha256, text in wanted.items() if text is not None}
+    try:
+        return {experiment: _tape(told, texts) for experiment, told in entries.items()}
+    except KeyError as error:
+        raise JournalError(
+            f"The journal {path.name} lacks lines that others name, so {path.stem} cannot go on. Restore the file, or "
+            f"move it out of the folder and start anew."
+        ) from error
 
 
 def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
@@ -72,11 +80,12 @@ def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
     calls: dict[int, RecordedCall] = {}
     tests: dict[int, RecordedTest] = {}
     notes: set[int] = set()
+    attempts: dict[int, int] = {}
     for entry in entries:
         ordinal = entry.ordinal or 0
         match entry.event:
-            case CallStarted(request=request):
-                requests[ordinal] = request
+            case CallStarted(request=request, attempt=attempt):
+                requests[ordinal], attempts[ordinal] = request, attempt
             case CallFinished() as answer:
                 calls[ordinal] = RecordedCall(requests[ordinal], _completion(answer, texts[answer.text]))
             case CodeTested(request=request, verdict=verdict):
@@ -85,7 +94,7 @@ def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
                 notes.add(ordinal)
             case _:
                 pass
-    return Tape(calls, tests, frozenset(notes))
+    return Tape(calls, tests, frozenset(notes), attempts)
 
 
 def _completion(answer: CallFinished, text: str) -> Completion:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Cost, Usage
+from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
 """Model id, tokens and seconds of one call to its cost."""
@@ -21,4 +22,5 @@ class Parts:
     judge: Judge
     price: Price
     clock: Callable[[], float]  # seconds since 1970 (UTC)
+    redact: Redactor = NOTHING_SECRET  # of what programs gave back
     retry_seconds: tuple[float, ...] = (1.0, 4.0)  # waits between the attempts of one call

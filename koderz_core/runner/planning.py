@@ -7,24 +7,29 @@ from dataclasses import dataclass, field
 
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import select
-from koderz_core.errors import PlanError
-from koderz_core.grading.testsets import GATES
-from koderz_core.models.catalogue import resolve
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.grading.testsets import GATES, check_tests
+from koderz_core.models.catalogue import address_of, redact, resolve
+from koderz_core.prompts import VERSIONS
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
-from koderz_core.strategies import complete, create
+from koderz_core.strategies import ROLES, complete, create
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A configuration in the words of a person. ``models``: role -> names; a role without any takes the coder's."""
+
+    strategy: str
+    models: Mapping[str, str | Sequence[str]]
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is wanted, in the words of the person. ``models``: role -> name; roles without one take the coder's.
+    """A benchmark in the words of a person; ``problems`` as ``datasets.selection.select`` understands it."""
 
-    ``parameters`` apply to every strategy that has a parameter of that name.
-    """
-
-    strategies: Sequence[str]
-    models: Mapping[str, str]
+    configurations: Sequence[Wanted]
     problems: str = "all"
-    parameters: Mapping[str, Scalar] = field(default_factory=dict)
     seed: int = 0
     repeats: int = 1
     name: str = ""
@@ -34,23 +39,50 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
     """The plan that fulfils an order. Raises UsageError (unknown names, contradictions) before anything is paid."""
     if order.repeats < 1:
         raise PlanError(f"Repeats must be at least 1, not {order.repeats}.")
-    if len(set(order.strategies)) < len(order.strategies) or not order.strategies:
-        raise PlanError("Name at least one strategy, and each only once.")
+    configurations = tuple(_configuration(wanted, settings) for wanted in order.configurations)
+    if not configurations:
+        raise PlanError("Name at least one strategy.")
+    if len({one.id for one in configurations}) < len(configurations):
+        raise PlanError("Two configurations are the same: name each strategy with the same models only once.")
+    problems = select(dataset, order.problems, order.seed)
+    for problem in problems:
+        check_tests(problem)
     return Plan(
         dataset=dataset.origin,
-        problems=tuple(problem.id for problem in select(dataset, order.problems, order.seed)),
-        configurations=tuple(_configuration(name, order, settings) for name in order.strategies),
+        problems=tuple(problem.id for problem in problems),
+        configurations=configurations,
         seed=order.seed,
         repeats=order.repeats,
         name=order.name,
+        conditions=_conditions(configurations, settings),
     )
 
 
-def _configuration(name: str, order: Order, settings: Settings) -> Configuration:
-    known = complete(name, {})
-    parameters = complete(name, {key: value for key, value in order.parameters.items() if key in known})
-    if "coder" not in order.models:
+def _conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
+    """What beside the plan's own words can change an outcome; a benchmark with others is another benchmark."""
+    providers = {model.partition("/")[0] for one in configurations for role in one.models.values() for model in role}
+    addresses = {provider: address_of(provider, settings) for provider in providers}
+    return {
+        "test_timeout": settings.test_timeout,
+        "num_ctx": settings.num_ctx,
+        **{f"{name} prompt": version for name, version in VERSIONS.items()},
+        **{f"{provider} at": redact(address) for provider, address in addresses.items() if address},
+    }
+
+
+def _configuration(wanted: Wanted, settings: Settings) -> Configuration:
+    parameters = complete(wanted.strategy, wanted.parameters)
+    roles = create(wanted.strategy, parameters).roles()
+    for role in wanted.models:
+        if role not in ROLES:
+            raise UnknownNameError("role", role, ROLES)
+    coder = wanted.models.get("coder")
+    if not coder:
         raise PlanError("Name the model that writes the code: --coder MODEL. `koderz models list` shows what can run.")
-    roles = create(name, parameters).roles()
-    models = {role: (resolve(order.models.get(role, order.models["coder"]), settings).id,) for role in roles}
-    return Configuration(name, models, parameters, GATES[0])
+    named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
+    models = {role: named.get(role) or named["coder"] for role in roles}
+    return Configuration(wanted.strategy, models, parameters, GATES[0])
+
+
+def _ids(names: str | Sequence[str], settings: Settings) -> tuple[str, ...]:
+    return tuple(resolve(name, settings).id for name in ([names] if isinstance(names, str) else names))

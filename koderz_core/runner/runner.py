@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,6 +21,9 @@ from koderz_core.runner.tape import Tape
 
 _LOG = logging.getLogger("koderz")
 
+Provide = Callable[[frozenset[str]], Parts]
+"""Ids of the models that are needed to the parts that hold them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -33,21 +36,26 @@ class Assignment:
 class Runner:
     """The running benchmark. Owns its journal from ``start`` until its threads have ended."""
 
-    def __init__(self, assignment: Assignment, parts: Parts, journal: Journal, watches: Iterable[Watch] = ()) -> None:
-        """Takes the open ``journal`` over; raises PlanError if it was begun with other prompts."""
+    def __init__(
+        self, assignment: Assignment, journal: Journal, provide: Provide, watches: Iterable[Watch] = ()
+    ) -> None:
+        """Takes the open ``journal`` over; ``provide`` is asked once, for the models that are still needed.
+
+        Raises PlanError if the journal was begun with something else, and what ``provide`` raises.
+        """
         self.benchmark = assignment.header.benchmark
-        self._parts = parts
+        self._header = assignment.header
         self._journal = journal
         self._stopping = threading.Event()
         self._fault: KoderzError | None = None
         self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
         history = History() if journal.empty else load(journal.path)
         _check_same(assignment.header, history.header)
-        self._recorder = Recorder([journal.append, *watches], parts.clock, history.texts)
         self._works = _remaining(assignment, history)
-        if history.header is None:
-            self._recorder.say(assignment.header)
+        self._parts = provide(_models(self._works))
+        self._recorder = Recorder([journal.append, *watches], self._parts.clock, history.texts)
         self._ended = threading.Event()
+        self._started = False
 
     @property
     def remaining(self) -> int:
@@ -55,8 +63,23 @@ class Runner:
         return len(self._works)
 
     def start(self, concurrency: int = 1) -> None:
-        """Begin, in threads of its own; returns at once."""
+        """Begin, in threads of its own; returns at once. Raises JournalError."""
+        if self._journal.empty:
+            self._recorder.say(self._header)
+        self._started = True
         threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark).start()
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Leave no thread and no open journal behind, whatever happened: stop, and wait for what still runs."""
+        self.stop()
+        if not self._started:
+            self._journal.close()
+        elif not self._ended.wait(0):
+            _LOG.warning("Stopping: the experiments that run end at their next step.")
+            self._ended.wait()
 
     def stop(self) -> None:
         """End every experiment at its next step; they count as cancelled and can be taken up again."""
@@ -85,13 +108,19 @@ class Runner:
 
     def _perform(self, work: Work) -> None:
         """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
-        voice = Voice(self._recorder, work.experiment.id)
         try:
             if not self._stopping.is_set():
-                perform(work, self._parts, voice, self._stopping)
+                self._perform_or_say_why(work)
         except KoderzError as error:
             self._break(error)
-        except Exception as error:  # noqa: BLE001 (an edge)
+
+    def _perform_or_say_why(self, work: Work) -> None:
+        voice = Voice(self._recorder, work.experiment.id)
+        try:
+            perform(work, self._parts, voice, self._stopping)
+        except KoderzError:
+            raise
+        except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
             _LOG.exception("A bug of koderz or of a strategy in %s", work.experiment.id)
             self.bugs.append(error)
             voice.say(without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}"))
@@ -102,21 +131,23 @@ class Runner:
 
 
 def _check_same(header: BenchmarkOpened, recorded: BenchmarkOpened | None) -> None:
+    """Raise PlanError if the journal was begun with something that could change an outcome."""
     if recorded is None:
         return
-    changed = [
-        what
-        for what, now, then in (
-            ("the plan", header.plan, recorded.plan),
-            ("the prompts", header.prompt_versions, recorded.prompt_versions),
-        )
-        if now != then
-    ]
+    pairs = (
+        ("the plan", header.plan.content, recorded.plan.content),
+        ("the prompts", header.prompt_versions, recorded.prompt_versions),
+    )
+    changed = [what for what, now, then in pairs if now != then]
     if changed:
         raise PlanError(
             f"{header.benchmark} was begun before {' and '.join(changed)} changed, so it cannot go on. "
             f"Start anew with another --name; what it has recorded stays as it is."
         )
+
+
+def _models(works: Iterable[Work]) -> frozenset[str]:
+    return frozenset(name for work in works for role in work.configuration.models.values() for name in role)
 
 
 def _remaining(assignment: Assignment, history: History) -> list[Work]:

@@ -33,7 +33,7 @@ from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.tape import Tape
 
-_CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
+CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,13 @@ class Session:
         self.random = Random(subject.experiment.seed)  # noqa: S311 (sampling, not secrets)
         self.verdicts: dict[str, Verdict] = {}  # candidate program -> its gate verdict, in the order tried
         self.iterations = 0
-        self.asked = 0
+        self.last_finish: Finish = "stop"  # how the latest answer ended
         self._subject = subject
         self._parts = parts
         self._voice = voice
         self._tape = tape
         self._stopping = stopping
         self._ordinal = 0
-        self._last_finish: Finish = "stop"
 
     def ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
@@ -74,9 +73,9 @@ class Session:
         completion = self._tape.completion(ordinal, key)
         if completion is None:
             started = announce(self._voice, role, member, model, request, key)
+            started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
             completion = Calls(self._parts, self._voice, self._stopping).ask(started, request, ordinal)
-        self.asked += 1
-        self._last_finish = completion.finish
+        self.last_finish = completion.finish
         return completion
 
     def test(self, candidate: Extracted) -> Verdict:
@@ -105,8 +104,9 @@ class Session:
 
     def _judge(self, candidate: Extracted) -> Verdict:
         """A program that is broken because its reply was cut short says so."""
-        cut_short = _CUT_SHORT.get(self._last_finish)
+        cut_short = CUT_SHORT.get(candidate.finish)
         if candidate.code is None:
             return no_program(self._subject.gate, cut_short or "extraction")
         verdict = self._parts.judge.check(self._subject.problem, candidate.code, self._subject.gate)
+        verdict = self._parts.redact.verdict(verdict)
         return replace(verdict, error=cut_short) if cut_short and verdict.error == "syntax" else verdict

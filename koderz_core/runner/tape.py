@@ -30,11 +30,15 @@ class RecordedTest:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """Answers by ordinal, and the ordinals of notes taken. Empty for an experiment that never began."""
+    """Answers by ordinal, and the ordinals of notes taken. Empty for an experiment that never began.
+
+    ``attempts``: how many times each call has been sent.
+    """
 
     calls: Mapping[int, RecordedCall] = field(default_factory=dict)
     tests: Mapping[int, RecordedTest] = field(default_factory=dict)
     notes: frozenset[int] = frozenset()
+    attempts: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:

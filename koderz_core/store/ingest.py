@@ -81,6 +81,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "price_version": event.price_version,
         "isolation": event.isolation,
         "tiers": _json(event.tiers),
+        "energy": _json(event.energy),
         "plan": _json(plan),
         "opened_at": place.at,
     }

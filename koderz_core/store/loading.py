@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from duckdb import DuckDBPyConnection
+from duckdb import ConversionException, DuckDBPyConnection, OutOfRangeException
 
 from koderz_core import journal
 from koderz_core.errors import JournalError
@@ -83,8 +83,12 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
     after = _Seen(fold.benchmark, tail.offset, seen.entries + len(tail.entries), last_at, mark)
     fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after)}
     con.begin()
-    for table, rows in fold.rows.items():
-        _write(con, table, list(rows.values()))
+    try:
+        for table, rows in fold.rows.items():
+            _write(con, table, list(rows.values()))
+    except (ConversionException, OutOfRangeException) as error:
+        con.rollback()
+        raise JournalError(f"The journal {path.name} holds a number that no table can: {error}.") from error
     con.commit()
     return after
 

@@ -63,6 +63,11 @@ class Reader:
         found = _mappings(self._con, _SUMMARIES, {"benchmark": benchmark})
         return [msgspec.convert({**row, "tiers": tiers.get(_pair(row), [])}, SummaryRow) for row in found]
 
+    def problems(self) -> list[str]:
+        """The ids of all problems that experiments are on."""
+        rows = self._con.execute("select distinct problem from experiments order by problem").fetchall()
+        return [str(row[0]) for row in rows]
+
     def experiments(
         self,
         benchmark: str | None = None,
@@ -100,6 +105,13 @@ class Reader:
         sql = 'select * from scores where experiment = ? order by "at", code'
         return _records(self._con, ScoreRow, sql, [experiment])
 
+    def failures(self, benchmark: str) -> dict[str, dict[str, int]]:
+        """Configuration id -> error class -> how often: of iterations, or of a program handed in untested."""
+        found: dict[str, dict[str, int]] = {}
+        for row in _mappings(self._con, _FAILURES, {"benchmark": benchmark}):
+            found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
+        return found
+
     def text(self, sha256: str) -> str:
         """The text that events name by this hash. Raises DataError."""
         found = self._con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
@@ -132,7 +144,7 @@ order by b.opened_at desc, b.id
 _SUMMARIES = """
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
-    count(*) as planned,
+    count(distinct r.problem) as problems, count(*) as planned,
     count(*) filter (where r.outcome = 'solved') as solved,
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
     count(*) filter (where r.outcome = 'cancelled') as cancelled,
@@ -164,6 +176,16 @@ select * from experiment_results
 where ($benchmark is null or benchmark = $benchmark) and ($problem is null or problem = $problem)
     and ($outcome is null or outcome = $outcome)
 order by coalesce(finished_at, started_at) desc nulls last, id limit $limit
+"""
+_FAILURES = """
+select configuration, failure, count(*) as times from (
+    select e.configuration, i.error as failure from iterations i join experiments e on e.id = i.experiment
+    where e.benchmark = $benchmark
+    union all
+    select configuration, failure from experiments e
+    where benchmark = $benchmark and not exists (select 1 from iterations i where i.experiment = e.id)
+)
+where failure is not null group by all order by configuration, times desc, failure
 """
 
 

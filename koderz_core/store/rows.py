@@ -72,6 +72,7 @@ class SummaryRow:
     models: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, Scalar]
     gate: str
+    problems: int
     planned: int
     solved: int
     unsolved: int
@@ -92,7 +93,7 @@ class SummaryRow:
 class ExperimentRow:
     """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
 
-    ``iterations``: the candidates it tried; a program that it handed in untested is one.
+    ``iterations``: its tries; an answer that it handed in untested is one.
     """
 
     id: str
@@ -121,6 +122,7 @@ class ExperimentRow:
     seconds: float | None
     started_at: float | None
     finished_at: float | None
+    failure: ErrorClass | None  # what was wrong with the returned program
     error: str | None
 
 
@@ -196,3 +198,15 @@ class ScoreRow:
     returned: bool
     gate: Verdict | None
     held_out: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentDetails:
+    """Everything about one experiment; ``programs``: SHA-256 -> source of each scored candidate."""
+
+    experiment: ExperimentRow
+    iterations: list[IterationRow]
+    calls: list[CallRow]
+    notes: list[NoteRow]
+    scores: list[ScoreRow]
+    programs: Mapping[str, str]

@@ -30,8 +30,8 @@ create table benchmarks (
     id varchar primary key, name varchar not null, koderz_version varchar not null, schema_version integer not null,
     dataset varchar not null, dataset_sha256 varchar not null, licence varchar not null, problems integer not null,
     repeats integer not null, seed hugeint not null, prompt_versions json not null, price_version varchar not null,
-    isolation varchar not null, tiers json not null, plan json not null, opened_at double not null, closed_at double,
-    closed_reason varchar
+    isolation varchar not null, tiers json not null, energy json not null, plan json not null,
+    opened_at double not null, closed_at double, closed_reason varchar
 );
 create table configurations (
     benchmark varchar not null, id varchar not null, strategy varchar not null, parameters json not null,
@@ -40,7 +40,8 @@ create table configurations (
 create table experiments (
     id varchar primary key, benchmark varchar not null, configuration varchar not null, problem varchar not null,
     repeat integer not null, seed hugeint not null, state varchar not null, outcome varchar, reason varchar,
-    score_kind varchar, code varchar, seconds double, error varchar, started_at double, finished_at double
+    score_kind varchar, code varchar, seconds double, failure varchar, error varchar, started_at double,
+    finished_at double
 );
 create table iterations (
     experiment varchar not null, iteration integer not null, ordinal integer, "at" double not null, code varchar,
@@ -74,12 +75,12 @@ create table journals (
 create view experiment_results as
 select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state, e.outcome, e.reason, e.score_kind,
     e.code, s.gate_passed, s.gate_tests_passed, s.gate_tests_total, s.held_out_passed, s.held_out_tests_passed,
-    s.held_out_tests_total, coalesce(i.iterations, if(e.code is null, 0, 1)) as iterations,
+    s.held_out_tests_total, coalesce(i.iterations, if(e.outcome in ('solved', 'unsolved'), 1, 0)) as iterations,
     coalesce(c.calls, 0) as calls,
     case when c.calls is null then 0 else c.input_tokens end as input_tokens,
     case when c.calls is null then 0 else c.output_tokens end as output_tokens,
     case when c.calls is null then 0 else c.cost_usd end as cost_usd, coalesce(c.unpriced, 0) as unpriced,
-    e.seconds, e.started_at, e.finished_at, e.error
+    e.seconds, e.started_at, e.finished_at, e.failure, e.error
 from experiments e
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 left join scores s on s.experiment = e.id and s.code = e.code

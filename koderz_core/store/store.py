@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from duckdb import DuckDBPyConnection
 
-from koderz_core.errors import JournalError
 from koderz_core.store.connection import DamagedStoreError, created, held, opened, unwritable
 from koderz_core.store.dump import dump
 from koderz_core.store.loading import Loaded, load, outdated
@@ -18,6 +18,14 @@ from koderz_core.store.schema import create
 
 _LOG = logging.getLogger("koderz")
 _BREATH_SECONDS = 0.05  # between the passes of a long ingest, so that those who wait get their turn
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """How many events were read; ``faults`` names the journals that could not be read to their end, and the cure."""
+
+    events: int
+    faults: tuple[str, ...]
 
 
 class Store:
@@ -44,25 +52,18 @@ class Store:
                 con = self._entered(stack)
             yield con
 
-    def ingest(self) -> int:
-        """Read what is new in every journal; returns the number of events read.
-
-        What can be read is in the store even if JournalError is raised, which names the journals that could not be
-        read. Raises StoreError.
-        """
+    def ingest(self) -> Ingested:
+        """Read what is new in every journal. Raises StoreError."""
         events = 0
         while (loaded := self._ingest_some()).more:
             events += loaded.events
             time.sleep(_BREATH_SECONDS)
-        return _complete(events + loaded.events, loaded.faults)
+        return Ingested(events + loaded.events, loaded.faults)
 
-    def reindex(self) -> int:
-        """Build the store anew from the journals, beside the old one, which it then replaces.
-
-        Returns the number of events read. Raises StoreError, and JournalError as ``ingest`` does.
-        """
+    def reindex(self) -> Ingested:
+        """Build the store anew from the journals, beside the old one, which it then replaces. Raises StoreError."""
         loaded = self._replace()
-        return _complete(loaded.events, loaded.faults)
+        return Ingested(loaded.events, loaded.faults)
 
     def dump(self) -> bytes:
         """Every row of every table, sorted: equal for two stores of the same journals, bit for bit."""
@@ -116,12 +117,6 @@ class Store:
         while (loaded := load(con, self.journals_dir)).more:
             events += loaded.events
         return Loaded(events + loaded.events, loaded.faults, False)
-
-
-def _complete(events: int, faults: tuple[str, ...]) -> int:
-    if faults:
-        raise JournalError("\n".join(faults))
-    return events
 
 
 def _forget(path: Path) -> None:

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.protocols import Strategy
 from koderz_core.records import Scalar
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.supervised import Supervised
 
 STRATEGIES: Mapping[str, type[Direct] | type[Supervised]] = {"direct": Direct, "supervised": Supervised}
 
+ROLES = ("spec", "coder", "reviewer")
+"""Every role that some strategy asks."""
 
-def create(name: str, parameters: Mapping[str, Scalar]) -> Strategy:
+
+def create(name: str, parameters: Mapping[str, Scalar]) -> Direct | Supervised:
     """The strategy called ``name`` with these parameters, the others at their defaults.
 
     Raises UnknownNameError for a strategy or a parameter that there is none of, PlanError for a value out of place.
@@ -26,13 +28,18 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> Strategy:
         if parameter not in known:
             raise UnknownNameError(f"parameter of {name}", parameter, known)
         _check(name, parameter, value, known[parameter].default)
-    return STRATEGIES[name](**parameters)  # type: ignore[arg-type]  # _check held each value against its default
+    fitting = {parameter: _fitting(value, known[parameter].default) for parameter, value in parameters.items()}
+    return STRATEGIES[name](**fitting)  # type: ignore[arg-type]  # _check held each value against its default
 
 
 def complete(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """All parameters of a strategy, the defaults filled in: what a configuration records. Raises as ``create``."""
-    create(name, parameters)
-    return asdict(STRATEGIES[name](**parameters))  # type: ignore[arg-type]  # held against its default just above
+    return asdict(create(name, parameters))
+
+
+def _fitting(value: Scalar, default: object) -> Scalar:
+    """1 and 1.0 must make the same configuration."""
+    return float(value) if isinstance(default, float) and isinstance(value, int) else value
 
 
 def _check(strategy: str, parameter: str, value: Scalar, default: object) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from koderz_core.events import SpecWritten
 from koderz_core.prompts import coding, spec
-from koderz_core.prompts.extraction import extract
+from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 
@@ -27,8 +27,8 @@ class Direct:
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         specification = None
         if self.spec:
-            specification = ctx.ask("spec", spec.write(ctx.problem), sampling).text
+            specification = spec.text_of(ctx.ask("spec", spec.write(ctx.problem), sampling).text)
             ctx.note(SpecWritten(specification))
         brief = coding.Brief(ctx.problem, specification, chain_of_thought=self.chain_of_thought)
         reply = ctx.ask("coder", coding.first_attempt(brief), sampling)
-        return extract(reply.text, ctx.problem).code
+        return candidate(reply, ctx.problem).code

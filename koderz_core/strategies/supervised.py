@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from koderz_core.events import CheckpointReviewed, SpecWritten
 from koderz_core.prompts import coding, review, spec
-from koderz_core.prompts.extraction import extract
+from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.best import Best
@@ -48,15 +48,16 @@ class Supervised:
     def _specify(self, ctx: Context) -> str | None:
         if not self.spec:
             return None
-        text = ctx.ask("spec", spec.write(ctx.problem), Sampling(self.temperature, max_tokens=self.max_tokens)).text
+        reply = ctx.ask("spec", spec.write(ctx.problem), Sampling(self.temperature, max_tokens=self.max_tokens))
+        text = spec.text_of(reply.text)
         ctx.note(SpecWritten(text))
         return text
 
     def _iterate(self, ctx: Context, messages: coding.Prompt, *, first: bool) -> coding.Attempt:
         temperature = self.temperature if first else self.retry_temperature
         reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens))
-        candidate = extract(reply.text, ctx.problem)
-        return coding.Attempt(candidate, ctx.test(candidate))
+        tried = candidate(reply, ctx.problem)
+        return coding.Attempt(tried, ctx.test(tried))
 
     def _checkpoint_due(self, iteration: int) -> bool:
         """Never after the last iteration: nobody would read the guidance."""

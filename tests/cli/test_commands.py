@@ -71,7 +71,7 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
     koderz(*SMALL, "--coder", "scripted/never", "--checkpoint-interval", "1")
     rows = koderz("results", "--experiments", "--json").json
     benchmark = koderz("analyze", rows[0]["benchmark"])
-    assert "Failed iterations of supervised" in benchmark.out
+    assert "Failed programs of supervised" in benchmark.out
     supervised = next(row["id"] for row in rows if row["label"].startswith("supervised"))
     said = koderz("analyze", supervised[:9], "--show-code").out
     assert "checkpoint reviewed after iteration 2" in said
@@ -110,9 +110,10 @@ def test_models_test_asks_one_question(koderz: Any) -> None:
 def test_reindex_changes_nothing_bit_for_bit(koderz: Any) -> None:
     koderz(*WEAK)
     with koderz_core.open_workspace() as workspace:
-        before = workspace.store.dump()
+        store = workspace.results.store
+        before = store.dump()
         assert koderz("reindex").out.startswith("Indexed ")
-        assert workspace.store.dump() == before
+        assert store.dump() == before
 
 
 def test_two_benchmarks_at_once_on_one_folder_are_both_in_the_results(koderz: Any) -> None:
@@ -133,7 +134,7 @@ def test_ctrl_c_exits_with_130_and_the_same_command_goes_on(koderz: Any) -> None
     process.stderr.readline()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert err.rstrip().endswith(b"the same command goes on.")
     assert koderz(*slow).code == 0
 

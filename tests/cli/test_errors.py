@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +30,61 @@ def test_an_unknown_strategy_is_named_with_those_there_are(koderz: Any) -> None:
     said = koderz(*SMALL, "scripted/weak", "--strategy", "supervise")
     assert said.code == 2
     assert "supervised" in said.err
+
+
+def test_a_parameter_that_no_strategy_has_is_not_ignored(koderz: Any) -> None:
+    said = koderz(*SMALL, "scripted/weak", "--strategy", "direct", "--max-iterations", "7")
+    assert said.code == 2
+    assert "Unknown parameter of direct 'max_iterations'" in said.err
+
+
+def test_a_wrong_model_in_a_role_that_is_not_asked_is_wrong_all_the_same(koderz: Any) -> None:
+    assert koderz(*SMALL, "scripted/weak", "--reviewer", "nosuchmodel").code == 2
+
+
+def test_other_conditions_make_another_benchmark(koderz: Any) -> None:
+    koderz(*SMALL, "scripted/strong", "--test-timeout", "0.001")
+    koderz(*SMALL, "scripted/strong", "--test-timeout", "20")
+    assert len({row["benchmark"] for row in koderz("results", "--json").json}) == 2
+
+
+def test_a_problem_without_a_test_that_counts_is_refused_when_planned(koderz: Any, tmp_path: Path) -> None:
+    row = {"task_id": "a/0", "prompt": "def f():\n", "entry_point": "f", "canonical_solution": "    return 1\n"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps({**row, "test": "def check(candidate):\n    assert True\n"}))
+    said = koderz("benchmark", "--coder", "scripted/weak", "--humaneval-path", tmp_path / "mine.jsonl")
+    assert said.code == 3
+    assert "a/0 hold no assert that could fail" in said.err
+
+
+def test_an_unknown_problem_in_results_is_named(koderz: Any) -> None:
+    koderz(*SMALL, "scripted/weak")
+    assert koderz("results", "--problem", "NOPE").code == 2
+    assert {row["problem"] for row in koderz("results", "--problem", "1", "--json").json} == {"HumanEval/1"}
+
+
+def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any) -> None:
+    said = koderz("results", "RED\x1b]0;pwn\x07")
+    assert said.code == 2
+    assert "\x1b" not in said.err
+
+
+def test_a_reader_that_leaves_is_no_bug(koderz: Any) -> None:
+    koderz(*SMALL, "scripted/weak")
+    command = f"{shlex.quote(sys.executable)} -c 'from koderz_core.cli import main; main()' results | true"
+    ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_key_that_is_no_key_and_a_setting_that_is_no_text_are_named(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "pässword")
+    said = koderz("models", "list")
+    assert (said.code, "pässword" in said.err) == (2, False)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "settings.toml").write_bytes(b'home = "\xff"')
+    assert koderz("models", "list").code == 2
 
 
 def test_an_unknown_option_is_wrong_usage(koderz: Any) -> None:
@@ -84,10 +143,12 @@ def test_a_corrupt_journal_line_is_named_with_the_cure(koderz: Any, tmp_path: Pa
     (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:4], b"{broken\n", *lines[4:]]))
-    said = koderz("results")
+    koderz(*SMALL, "scripted/weak", "--name", "sound")
+    said = koderz("results", "--json")
     assert said.code == 3
     assert "Line 5 of the journal" in said.err
     assert "koderz reindex" in said.err
+    assert any(row["solved"] + row["unsolved"] == 2 for row in said.json)  # the sound one is there all the same
 
 
 def test_a_wrong_setting_is_named_and_its_value_is_not_shown(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_every_provider_can_be_created() -> None:
 @pytest.mark.parametrize("name", ["ollama/a:1b", "lmstudio/a", "vllm/a", "gpt-4o"])
 def test_servers_are_asked_through_the_openai_protocol(name: str) -> None:
     settings = load_settings(openai_api_key="sk-test")
-    model = create(resolve(name, settings), settings, {})
+    model = create(resolve(name, settings), settings, dict)
     assert isinstance(model, OpenAICompatibleModel)
     assert model.id == resolve(name, settings).id
     model.close()
@@ -90,15 +90,17 @@ def test_servers_are_asked_through_the_openai_protocol(name: str) -> None:
 
 
 def test_a_scripted_model_is_created_with_its_programs(settings: Settings) -> None:
-    assert isinstance(create(resolve("scripted/slow", settings), settings, {"f": "def f(): ..."}), ScriptedModel)
+    assert isinstance(
+        create(resolve("scripted/slow", settings), settings, lambda: {"f": "def f(): ..."}), ScriptedModel
+    )
 
 
 def test_an_embedded_model_is_created_with_its_own_id(settings: Settings) -> None:
-    model = create(resolve("smollm2-135m", settings), settings, {})
+    model = create(resolve("smollm2-135m", settings), settings, dict)
     assert model.id == "embedded/smollm2-135m"
     model.close()
 
 
 def test_a_claude_model_says_that_this_version_has_no_client_for_it(settings: Settings) -> None:
     with pytest.raises(ModelError, match=r"no Anthropic client yet.*Use an openai/"):
-        create(resolve("claude-opus-4-5", settings), settings, {})
+        create(resolve("claude-opus-4-5", settings), settings, dict)

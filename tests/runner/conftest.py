@@ -30,15 +30,18 @@ from koderz_core.runner.runner import Assignment, Runner
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
 ORIGIN = DatasetOrigin("tiny", "0" * 64, "MIT")
-TESTS = TestSet("def check(candidate):\n    assert candidate(1, 2) == 3\n    assert candidate(0, 0) == 0\n")
+TESTS = TestSet(
+    "def check(candidate):  # MARKED TEST\n    assert candidate(1, 2) == 3\n    assert candidate(0, 0) == 0\n"
+)
 
 
 class ReadingJudge:
-    """Passes programs that add."""
+    """Passes programs that add, on the tests there are."""
 
     isolation = "none"
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
+        assert tests, "a judge must be given tests"
         if "+" in code:
             return Verdict("PP", (), True, None, "", 0.1, self.isolation)
         failure = TestFailure(0, "candidate(1, 2) == 3", "3", "-1")
@@ -65,7 +68,7 @@ class Bench:
             clock=lambda: 1.0,
             retry_seconds=(0.0, 0.0),
         )
-        return Runner(Assignment(header, problems), parts, Journal(self.path), watches)
+        return Runner(Assignment(header, problems), Journal(self.path), lambda _: parts, watches)
 
     def go(self) -> Runner:
         runner = self.runner()
@@ -98,4 +101,4 @@ def bench(tmp_path: Path) -> Callable[..., Bench]:
 
 def _problem(name: str) -> Problem:
     public = PublicProblem(name, 'def add(a, b):\n    """Add."""\n', "add")
-    return Problem(public, TESTS, "def add(a, b):\n    return a + b\n")
+    return Problem(public, TESTS, "def add(a, b):\n    return a + b  # MARKED SOLUTION\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -19,8 +20,12 @@ from koderz_core.events import (
     ExperimentFinished,
     encode,
 )
-from koderz_core.records import Request
+from koderz_core.prompts.extraction import candidate
+from koderz_core.protocols import Context
+from koderz_core.records import Request, TestFailure, Verdict
+from koderz_core.runner.redaction import Redactor
 from koderz_core.strategies import STRATEGIES
+from koderz_core.strategies.direct import Direct
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
@@ -72,7 +77,7 @@ def test_no_program_at_all_is_giving_up(bench: Make) -> None:
     made = bench(lambda _: "I would rather not.")
     made.go()
     (finished,) = of(made.entries(), ExperimentFinished)
-    assert (finished.outcome, finished.reason, finished.code) == ("unsolved", "gave_up", None)
+    assert (finished.outcome, finished.reason, finished.failure) == ("unsolved", "gave_up", "extraction")
 
 
 def test_a_reply_cut_at_its_token_limit_is_called_truncated(bench: Make) -> None:
@@ -206,8 +211,64 @@ def test_changed_prompts_are_not_mixed_with_recorded_answers(bench: Make) -> Non
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
-def test_no_test_or_solution_reaches_a_strategy_beyond_failing_gate_tests(bench: Make, strategy: str) -> None:
-    made = bench(lambda _: "nothing", strategy)
+def test_of_tests_and_solution_only_failing_gate_tests_reach_a_prompt(bench: Make, strategy: str) -> None:
+    made = bench(lambda _: WRONG, strategy)
     made.go()
-    assert made.requests
-    assert not any("candidate(" in message.content for request in made.requests for message in request.messages)
+    said = "\n".join(message.content for request in made.requests for message in request.messages)
+    assert "return a - b" in said or strategy == "direct"
+    assert "MARKED SOLUTION" not in said
+    assert "MARKED TEST" not in said
+    assert ("candidate(1, 2) == 3" in said) == (strategy != "direct")
+
+
+def test_attempts_are_counted_on_after_an_interruption(bench: Make) -> None:
+    troubles = iter([ModelError("busy", retryable=True)])
+
+    def answer(_: Request) -> str:
+        if trouble := next(troubles, None):
+            raise trouble
+        return RIGHT
+
+    made = bench(answer)
+    made.go()
+    lines = made.path.read_bytes().splitlines(keepends=True)
+    failed = next(number for number, line in enumerate(lines) if b'"call_failed"' in line)
+    made.path.write_bytes(b"".join(lines[: failed + 1]))
+    made.go()
+    assert [call.attempt for call in of(made.entries(), CallStarted)] == [1, 2]
+
+
+def test_a_journal_with_a_gap_is_not_gone_on_with(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.go()
+    lines = made.path.read_bytes().splitlines(keepends=True)
+    end = next(number for number, line in enumerate(lines) if b'"call_finished"' in line)
+    made.path.write_bytes(b"".join(line for line in lines[: end + 1] if b"return a + b" not in line))
+    with pytest.raises(JournalError, match="lacks lines that others name"):
+        made.runner()
+
+
+def test_a_program_handed_in_untested_is_held_to_the_gate_too(bench: Make) -> None:
+    @dataclass(frozen=True)
+    class Synthesis(Direct):
+        def solve(self, ctx: Context) -> str | None:
+            ctx.test(candidate(ctx.ask("coder", ()), ctx.problem))
+            return "def add(a, b): return a - b"
+
+    STRATEGIES["synthesis"] = Synthesis  # type: ignore[index]  # an explicit dict: tests may add to it
+    try:
+        made = bench(lambda _: RIGHT, "synthesis")
+        made.go()
+    finally:
+        del STRATEGIES["synthesis"]  # type: ignore[attr-defined]
+    (finished,) = of(made.entries(), ExperimentFinished)
+    assert (finished.outcome, finished.failure, finished.score_kind) == ("unsolved", "assertion", "oracle")
+
+
+def test_keys_are_taken_out_of_what_programs_gave_back() -> None:
+    failure = TestFailure(0, "f()", "1", "KEY=sk-secret-key")
+    verdict = Verdict("F", (failure,), True, "assertion", "gave sk-secret-key", 0.1, "limited")
+    clean = Redactor(["sk-secret-key"]).verdict(verdict)
+    assert "sk-secret-key" not in repr(clean)
+    assert clean.failures[0].actual == "KEY=[secret]"
+    assert Redactor([]).verdict(verdict) is verdict

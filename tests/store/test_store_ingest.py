@@ -24,7 +24,7 @@ def test_every_kind_of_event_has_its_rows():
 
 
 def test_planned_experiments_are_there_before_they_begin(store, journal, plan):
-    assert store.ingest() == 1
+    assert store.ingest().events == 1
     with store.open() as con:
         found = Reader(con).experiments(plan.id)
     assert {row.id for row in found} == {one.id for one in plan.experiments()}
@@ -33,9 +33,9 @@ def test_planned_experiments_are_there_before_they_begin(store, journal, plan):
 
 def test_what_was_read_is_not_read_again(store, journal, plan):
     journal.tell(plan.experiments()[0])
-    assert store.ingest() == 12
+    assert store.ingest().events == 12
     before = store.dump()
-    assert store.ingest() == 0
+    assert store.ingest().events == 0
     assert store.dump() == before
 
 
@@ -56,10 +56,10 @@ def test_a_torn_last_line_is_read_once_it_is_whole(store, journal, plan, reindex
     journal.tell(plan.experiments()[0])
     whole = journal.path.read_bytes()
     journal.path.write_bytes(whole[:-9])
-    assert store.ingest() == 11
-    assert store.ingest() == 0
+    assert store.ingest().events == 11
+    assert store.ingest().events == 0
     journal.path.write_bytes(whole)
-    assert store.ingest() == 1
+    assert store.ingest().events == 1
     assert store.dump() == reindexed()
 
 
