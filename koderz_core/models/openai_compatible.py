@@ -225,8 +225,7 @@ def _choice(reply: object) -> object:
     return choices[0] if isinstance(choices, list) and choices else None
 
 
-MOST_TOKENS = 1 << 53
-"""A count beyond this is a server's mistake."""
+MOST_TOKENS = 1 << 53  # a count beyond this is a server's mistake
 
 
 def _usage(reported: object) -> Usage:

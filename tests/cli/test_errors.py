@@ -106,7 +106,7 @@ def test_a_server_that_does_not_run_is_found_before_anything_is_begun(
     said = koderz(*SMALL, model)
     assert said.code == 3
     assert "nothing answers at http://127.0.0.1:9" in said.err
-    assert not list((tmp_path / "home").glob("journals/*"))
+    assert not list((tmp_path / "home").glob("journals/*.jsonl"))
 
 
 def test_a_missing_key_is_named_and_asked_for(koderz: Any) -> None:

@@ -24,7 +24,7 @@ from koderz_core.store.store import Store
 store = Store(Path(sys.argv[1]), Path(sys.argv[2]))
 read, there = 0, 0
 while there < int(sys.argv[3]):
-    read += store.ingest()
+    read += store.ingest().events
     with store.open() as con:
         there = con.execute("select sum(entries) from journals").fetchone()[0]
 print(read)
