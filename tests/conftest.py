@@ -16,7 +16,7 @@ PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_")
 @pytest.fixture(autouse=True)
 def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in os.environ:
-        if name.startswith(PERSONAL) and name != "KODERZ_TEST_DATA":
+        if name.startswith(PERSONAL):
             monkeypatch.delenv(name)
     monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "home"))
     if MODELS_DIR:
