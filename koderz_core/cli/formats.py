@@ -8,9 +8,11 @@ from koderz_core.analysis.rates import Rate
 
 
 def duration(seconds: float | None) -> str:
-    """``1.2 s``, ``3 min 05 s``, ``2 h 10 min``; unknown is ``?``."""
+    """``12 ms``, ``1.2 s``, ``3 min 05 s``, ``2 h 10 min``; unknown is ``?``."""
     if seconds is None:
         return "?"
+    if seconds < 0.1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 100:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -10,7 +10,7 @@ from koderz_core.cli.formats import count, duration, money, plain, rate
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(None, "?"), (0.04, "0.0 s"), (99.9, "99.9 s"), (125, "2 min 05 s"), (7800, "2 h 10 min")],
+    [(None, "?"), (0.04, "40 ms"), (0.2, "0.2 s"), (99.9, "99.9 s"), (125, "2 min 05 s"), (7800, "2 h 10 min")],
 )
 def test_durations(seconds: float | None, shown: str) -> None:
     assert duration(seconds) == shown
