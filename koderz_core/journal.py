@@ -186,9 +186,8 @@ def _acquire(path: Path) -> BinaryIO:
         lock.seek(0)
         holder = lock.read().decode(errors="replace").strip() or "unknown"
         lock.close()
-        raise JournalError(
-            f"{path.stem} is being run by another process (PID {holder}). Wait for it or stop it."
-        ) from error
+        whose = "this process already" if holder == str(os.getpid()) else f"another process (PID {holder})"
+        raise JournalError(f"{path.stem} is being run by {whose}. Wait for it or stop it.") from error
     lock.truncate(0)
     lock.write(str(os.getpid()).encode())
     lock.flush()

@@ -45,6 +45,7 @@ class Workspace:
         self.settings = settings
         self.results = Results(Store(settings.store_path, settings.journals_dir))
         self.judge = ProcessJudge(settings.test_timeout)
+        self._redactor = Redactor(settings.secrets())
         self._models: dict[str, Model] = {}
         self._guard = threading.Lock()  # guards _models: two threads must not load the same weights twice
 
@@ -82,7 +83,7 @@ class Workspace:
         Raises DataError for tests that are none, SandboxError if the program could not be judged.
         """
         problem = problem_of(tests) if isinstance(tests, str) else tests
-        return self.judge.check(problem, code, problem.tests)
+        return self._redactor.verdict(self.judge.check(problem, code, problem.tests))
 
     # Benchmarks
 
@@ -135,7 +136,7 @@ class Workspace:
             local=frozenset(name for name in names if resolve(name, self.settings).tier == "local"),
             judge=self.judge,
             price=self._price,
-            redact=Redactor(self.settings.secrets()),
+            redact=self._redactor,
             clock=time.time,
         )
 

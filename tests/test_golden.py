@@ -1,7 +1,8 @@
 """Journals of every released schema stay readable, with the same identities and the same results.
 
 ``golden/schema-1.jsonl`` was written by ``koderz benchmark --humaneval-path golden/problems.jsonl --problems all
---strategy direct,supervised --coder scripted/weak,scripted/strong --max-iterations 3 --checkpoint-interval 1 --seed 3``.
+--strategy direct,supervised --coder scripted/weak,scripted/strong --max-iterations 3 --checkpoint-interval 1
+--seed 3``.
 SCRIPTED: it shows nothing about models.
 """
 

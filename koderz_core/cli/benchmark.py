@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.cli.tables import print_summaries
@@ -52,7 +52,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
         else:
             print_summaries(rows)
             click.echo(f"\nLook closer: koderz analyze {plan.id}")
-    return _exit_code(runner, rows, options["fail_under"])
+        return _exit_code(opened, runner, rows, options["fail_under"])
 
 
 @click.command()
@@ -69,12 +69,12 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         runner = perform(opened, plan, options["concurrency"], quiet=as_json)
         details = [opened.results.experiment(experiment.id) for experiment in plan.experiments()]
         rows = opened.results.summaries(plan.id)
-    if as_json:
-        print_json(details)
-    else:
-        for one in details:
-            print_details(one)
-    return _exit_code(runner, rows, fail_under=100.0)
+        if as_json:
+            print_json(details)
+        else:
+            for one in details:
+                print_details(one)
+        return _exit_code(opened, runner, rows, fail_under=100.0)
 
 
 def perform(opened: Workspace, plan: Plan, concurrency: int | None = None, *, quiet: bool = False) -> Runner:
@@ -99,11 +99,12 @@ def _announce(plan: Plan, runner: Runner) -> None:
         )
 
 
-def _exit_code(runner: Runner, rows: list[SummaryRow], fail_under: float | None) -> int:
+def _exit_code(opened: Workspace, runner: Runner, rows: list[SummaryRow], fail_under: float | None) -> int:
+    unread = report_faults(opened)
     if runner.bugs:
         return BUG
-    if any(row.errors for row in rows):
-        return INFRASTRUCTURE
+    if not rows or any(row.errors for row in rows):
+        return unread or INFRASTRUCTURE
     if fail_under is not None and any(row.solved * 100 < fail_under * (row.solved + row.unsolved) for row in rows):
         return UNSOLVED
     return 0

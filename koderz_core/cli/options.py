@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from koderz_core.config import load_settings
-from koderz_core.errors import InfrastructureError
+from koderz_core.errors import InfrastructureError, JournalError, UnknownNameError
 from koderz_core.workspace import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
@@ -35,7 +35,14 @@ def as_json(command: Command) -> Command:
 def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  # Any: settings by field name
     """An open workspace under the command line's settings."""
     with Workspace(load_settings(home=data_dir, **settings)) as opened:
-        yield opened
+        try:
+            yield opened
+        except UnknownNameError as error:
+            if not opened.results.faults:
+                raise
+            raise JournalError(
+                f"{error} It may be in a journal that cannot be read. {opened.results.faults[0]}"
+            ) from error
 
 
 def report_faults(opened: Workspace) -> int:

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from koderz_core.cli.options import Command
-from koderz_core.errors import UnknownNameError
+from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
-from koderz_core.runner.planning import Order, Wanted
-from koderz_core.strategies import STRATEGIES, complete
+from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
+from koderz_core.strategies import STRATEGIES, complete, create
 
 FOLLOWING = frozenset({"retry_temperature"})  # set along with another option
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
@@ -31,7 +31,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take a
     click.option("--no-cot", is_flag=True, help="Without chain of thought."),
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
     click.option("--max-tokens", type=click.IntRange(1), help="Longest answer."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Root of all randomness."),
+    click.option(
+        "--seed", type=click.IntRange(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."
+    ),
     click.option("--dataset", default="humaneval", show_default=True),
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
     click.option("--num-ctx", type=int, help="Context of embedded models, in tokens."),
@@ -69,6 +71,9 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
         for coder in _names(options["coder"])
         for strategy in strategies
     ]
+    asked = {role for one in configurations for role in create(one.strategy, one.parameters).roles()}
+    for role in given.keys() - asked:
+        raise PlanError(f"No strategy here asks a {role}, so its model would be ignored. Leave the option out.")
     return Order(configurations, problems, options["seed"], repeats, options["name"])
 
 

@@ -10,7 +10,7 @@ import click
 from koderz_core.cli.benchmark import perform
 from koderz_core.cli.formats import plain
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import data_dir, workspace
+from koderz_core.cli.options import data_dir, report_faults, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.errors import WeightsError
@@ -26,7 +26,7 @@ PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 @click.command()
 @click.option("--no-ui", is_flag=True, expose_value=False, help="Stay in the terminal; this version always does.")
 @data_dir
-def quickstart(data_dir: Path | None) -> None:
+def quickstart(data_dir: Path | None) -> int:
     """Run 5 HumanEval problems with `direct` and with `supervised` on a local model and show the table.
 
     Uses a model that Ollama or LM Studio serves, if one answers, else fetches the embedded Qwen2.5-Coder 0.5B.
@@ -37,6 +37,7 @@ def quickstart(data_dir: Path | None) -> None:
         plan = opened.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
         perform(opened, plan)
         print_summaries(opened.results.summaries(plan.id))
+        code = report_faults(opened)
     click.echo(
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}                  each experiment; with an exp_ id, each iteration\n"
@@ -44,6 +45,7 @@ def quickstart(data_dir: Path | None) -> None:
         f"  koderz models list                           what else can run here\n"
         f"Five problems show that it works, not which is better: look at the intervals."
     )
+    return code
 
 
 def _local_model(opened: Workspace) -> str:

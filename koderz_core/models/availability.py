@@ -53,11 +53,13 @@ def require(name: str, settings: Settings) -> None:
     if provider in SERVERS or (provider == "openai" and not is_openai(settings.openai_base_url)):
         listing = _listing(provider, settings, PATIENT_SECONDS)
         if listing.absent:
-            raise ModelError(f"{name} cannot be asked: {listing.fault}. {PROVIDERS[provider].start}.")
+            cure = "" if settings.offline else f" {PROVIDERS[provider].start}."
+            raise ModelError(f"{name} cannot be asked: {listing.fault.rstrip('.')}.{cure}")
         return
-    fault = next((row for row in _ROWS[provider](settings) if row.id == name and not row.ready), None)
-    if fault is not None:
-        raise ModelError(f"{name} cannot be asked: {fault.reason}. {fault.cure}.")
+    # What OpenAI lacks it lacks for every name, those that koderz does not offer too.
+    faults = [row for row in _ROWS[provider](settings) if not row.ready and (row.id == name or provider == "openai")]
+    if faults:
+        raise ModelError(f"{name} cannot be asked: {faults[0].reason}. {faults[0].cure}.")
 
 
 def require_runtime() -> None:
@@ -181,7 +183,7 @@ def _get(url: str, keyed: Settings | None, seconds: float) -> bytes:
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     try:
         reply = httpx.get(url, headers=headers, timeout=seconds, trust_env=not is_loopback(url))
-    except httpx.ConnectError:
+    except (httpx.ConnectError, httpx.ConnectTimeout):
         raise _AbsentError(f"nothing answers at {redact(url)}") from None  # its text may hold a password
     except (httpx.HTTPError, httpx.InvalidURL):
         raise ModelError(f"nothing answers in time at {redact(url)}") from None  # as above

@@ -65,12 +65,18 @@ class Plan:
 
     def experiments(self) -> tuple[Experiment, ...]:
         """All experiments, problem by problem, so that configurations can be compared early."""
+        benchmark, configurations = self.id, [configuration.id for configuration in self.configurations]
         return tuple(
-            Experiment.of(self, configuration, problem, repeat)
+            self._experiment(benchmark, configuration, problem, repeat)
             for repeat in range(self.repeats)
             for problem in self.problems
-            for configuration in self.configurations
+            for configuration in configurations
         )
+
+    def _experiment(self, benchmark: str, configuration: str, problem: str, repeat: int) -> Experiment:
+        digest = fingerprint((benchmark, configuration, problem, self.dataset.sha256, repeat))
+        seed = int(fingerprint((self.seed, digest))[:8], 16)
+        return Experiment(f"exp_{digest[:12]}", configuration, problem, repeat, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +88,6 @@ class Experiment:
     problem: str  # id
     repeat: int
     seed: int
-
-    @classmethod
-    def of(cls, plan: Plan, configuration: Configuration, problem: str, repeat: int) -> Experiment:
-        digest = fingerprint((plan.id, configuration.id, problem, plan.dataset.sha256, repeat))
-        seed = int(fingerprint((plan.seed, digest))[:8], 16)
-        return cls(f"exp_{digest[:12]}", configuration.id, problem, repeat, seed)
 
 
 def fingerprint(value: object) -> str:

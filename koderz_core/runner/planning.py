@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import select
 from koderz_core.errors import PlanError, UnknownNameError
@@ -13,6 +15,8 @@ from koderz_core.models.catalogue import address_of, redact, resolve
 from koderz_core.prompts import VERSIONS
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.strategies import ROLES, complete, create
+
+MOST_SEEDS = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
     """The plan that fulfils an order. Raises UsageError (unknown names, contradictions) before anything is paid."""
     if order.repeats < 1:
         raise PlanError(f"Repeats must be at least 1, not {order.repeats}.")
+    if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
+        raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
     configurations = tuple(_configuration(wanted, settings) for wanted in order.configurations)
     if not configurations:
         raise PlanError("Name at least one strategy.")
@@ -47,7 +53,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
     problems = select(dataset, order.problems, order.seed)
     for problem in problems:
         check_tests(problem)
-    return Plan(
+    plan = Plan(
         dataset=dataset.origin,
         problems=tuple(problem.id for problem in problems),
         configurations=configurations,
@@ -56,6 +62,10 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
         name=order.name,
         conditions=_conditions(configurations, settings),
     )
+    try:
+        return msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
+    except msgspec.ValidationError as error:
+        raise PlanError(f"The order cannot be planned: {error}.") from error
 
 
 def _conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
@@ -64,7 +74,7 @@ def _conditions(configurations: Sequence[Configuration], settings: Settings) -> 
     addresses = {provider: address_of(provider, settings) for provider in providers}
     return {
         "test_timeout": settings.test_timeout,
-        "num_ctx": settings.num_ctx,
+        **({"num_ctx": settings.num_ctx} if "embedded" in providers else {}),
         **{f"{name} prompt": version for name, version in VERSIONS.items()},
         **{f"{provider} at": redact(address) for provider, address in addresses.items() if address},
     }

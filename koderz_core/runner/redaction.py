@@ -1,34 +1,43 @@
 """Takes the user's keys out of what programs gave back, before it is journalled or shown to a model.
 
-A program that finds a key (an unprivileged one cannot, root can) must not get it out through its answer.
+A program that finds a key (an unprivileged one cannot, root can) must not get it out through its answer. Only keys as
+they are set are found, not what a program made of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-import msgspec
-
-from koderz_core.records import Verdict
-
-_VERDICTS = msgspec.json.Decoder(Verdict)
+from koderz_core.records import TestFailure, Verdict
 
 
 class Redactor:
     """Replaces every occurrence of some secrets; without any it does nothing."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._secrets = tuple(secret.encode() for secret in secrets if len(secret) >= 8)  # shorter ones are words
+        self._secrets = tuple(secret for secret in secrets if len(secret) >= 8)  # shorter ones are words
 
     def verdict(self, verdict: Verdict) -> Verdict:
         """The verdict without the secrets in any of its texts."""
         if not self._secrets:
             return verdict
-        raw = msgspec.json.encode(verdict)
-        clean = raw
+        failures = tuple(self._failure(failure) for failure in verdict.failures)
+        return replace(verdict, failures=failures, message=self._text(verdict.message))
+
+    def _failure(self, failure: TestFailure) -> TestFailure:
+        return replace(
+            failure,
+            source=self._text(failure.source),
+            expected=failure.expected and self._text(failure.expected),
+            actual=failure.actual and self._text(failure.actual),
+            message=self._text(failure.message),
+        )
+
+    def _text(self, text: str) -> str:
         for secret in self._secrets:
-            clean = clean.replace(secret, b"[secret]")
-        return verdict if clean == raw else _VERDICTS.decode(clean)
+            text = text.replace(secret, "[secret]")
+        return text
 
 
 NOTHING_SECRET = Redactor(())

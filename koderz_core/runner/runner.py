@@ -63,11 +63,15 @@ class Runner:
         return len(self._works)
 
     def start(self, concurrency: int = 1) -> None:
-        """Begin, in threads of its own; returns at once. Raises JournalError."""
+        """Begin, in threads of its own; returns at once. Raises PlanError (begun before, no thread), JournalError."""
+        if self._started or concurrency < 1:
+            raise PlanError(
+                f"{self.benchmark} has been started already, or with {concurrency} threads: give at least 1."
+            )
         if self._journal.empty:
             self._recorder.say(self._header)
-        self._started = True
         threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark).start()
+        self._started = True
 
     def __enter__(self) -> Runner:
         return self
@@ -103,6 +107,9 @@ class Runner:
                 self._recorder.say(BenchmarkClosed("stopped" if self._stopping.is_set() else "finished"))
         except KoderzError as error:
             self._break(error)
+        except Exception as error:  # noqa: BLE001 (the edge of this thread)
+            _LOG.exception("A bug of koderz in %s", self.benchmark)
+            self.bugs.append(error)
         finally:
             self._ended.set()
 
@@ -137,8 +144,12 @@ def _check_same(header: BenchmarkOpened, recorded: BenchmarkOpened | None) -> No
     pairs = (
         ("the plan", header.plan.content, recorded.plan.content),
         ("the prompts", header.prompt_versions, recorded.prompt_versions),
+        ("the isolation", header.isolation, recorded.isolation),
     )
     changed = [what for what, now, then in pairs if now != then]
+    changed += [name for name, value in header.plan.conditions.items() if recorded.plan.conditions.get(name) != value]
+    if (header.energy, header.price_version) != (recorded.energy, recorded.price_version):
+        _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", header.benchmark)
     if changed:
         raise PlanError(
             f"{header.benchmark} was begun before {' and '.join(changed)} changed, so it cannot go on. "

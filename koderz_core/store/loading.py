@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from duckdb import ConversionException, DuckDBPyConnection, OutOfRangeException
+from duckdb import ConversionException, DuckDBPyConnection, InvalidInputException, OutOfRangeException
 
 from koderz_core import journal
 from koderz_core.errors import JournalError
@@ -86,7 +86,7 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
     try:
         for table, rows in fold.rows.items():
             _write(con, table, list(rows.values()))
-    except (ConversionException, OutOfRangeException) as error:
+    except (ConversionException, InvalidInputException, OutOfRangeException) as error:
         con.rollback()
         raise JournalError(f"The journal {path.name} holds a number that no table can: {error}.") from error
     con.commit()

@@ -38,14 +38,14 @@ def complete(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 
 def _fitting(value: Scalar, default: object) -> Scalar:
-    """1 and 1.0 must make the same configuration."""
-    return float(value) if isinstance(default, float) and isinstance(value, int) else value
+    """1 and 1.0 must make the same configuration, and so must -0.0 and 0.0."""
+    return float(value) + 0.0 if isinstance(default, float) and isinstance(value, int | float) else value
 
 
 def _check(strategy: str, parameter: str, value: Scalar, default: object) -> None:
     wanted = type(default)
     fits = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
-    if not (fits or (wanted is float and isinstance(value, int))):
+    if not (fits or (wanted is float and isinstance(value, int) and not isinstance(value, bool))):
         raise PlanError(f"{strategy}: {parameter} must be {wanted.__name__}, not {value!r}.")
     low = 1 if wanted is int else 0
     if not isinstance(value, bool | str | None) and not low <= value < 1e9:

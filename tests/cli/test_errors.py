@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+import koderz_core
+from koderz_core.errors import UsageError
+
 SMALL = ("benchmark", "--problems", "0:2", "--coder")
 
 
@@ -38,8 +41,40 @@ def test_a_parameter_that_no_strategy_has_is_not_ignored(koderz: Any) -> None:
     assert "Unknown parameter of direct 'max_iterations'" in said.err
 
 
-def test_a_wrong_model_in_a_role_that_is_not_asked_is_wrong_all_the_same(koderz: Any) -> None:
-    assert koderz(*SMALL, "scripted/weak", "--reviewer", "nosuchmodel").code == 2
+def test_a_model_for_a_role_that_nobody_asks_is_not_ignored(koderz: Any) -> None:
+    said = koderz(*SMALL, "scripted/weak", "--reviewer", "scripted/strong")
+    assert said.code == 2
+    assert "No strategy here asks a reviewer" in said.err
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**63)])
+def test_a_seed_that_no_table_can_hold_is_refused(koderz: Any, seed: str) -> None:
+    assert koderz(*SMALL, "scripted/weak", "--seed", seed).code == 2
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak"})], seed=1.0),
+        koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak"})], repeats=2.0),
+        koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak", "critic": "scripted/weak"})]),
+        koderz_core.Order([koderz_core.Wanted("direct", {})]),
+        koderz_core.Order([]),
+        koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak"})] * 2),
+    ],
+)
+def test_an_order_that_no_journal_could_hold_is_refused(order: Any) -> None:
+    with koderz_core.open_workspace() as workspace, pytest.raises(UsageError):
+        workspace.plan(order)
+
+
+def test_a_benchmark_in_a_journal_that_cannot_be_read_is_not_called_unknown(koderz: Any, tmp_path: Path) -> None:
+    koderz(*SMALL, "scripted/weak")
+    (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
+    journal.write_bytes(b"{broken\n" + journal.read_bytes())
+    said = koderz("analyze", journal.stem)
+    assert said.code == 3
+    assert "Line 1 of the journal" in said.err
 
 
 def test_other_conditions_make_another_benchmark(koderz: Any) -> None:

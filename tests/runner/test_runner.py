@@ -160,7 +160,7 @@ def test_a_finished_benchmark_has_nothing_left_to_do(bench: Make) -> None:
 def test_a_benchmark_is_run_by_one_process_at_a_time(bench: Make) -> None:
     made = bench(lambda _: RIGHT)
     first = made.runner()
-    with pytest.raises(JournalError, match="being run by another process"):
+    with pytest.raises(JournalError, match="being run by this process already"):
         made.runner()
     first.start()
     first.wait()
@@ -272,3 +272,16 @@ def test_keys_are_taken_out_of_what_programs_gave_back() -> None:
     assert "sk-secret-key" not in repr(clean)
     assert clean.failures[0].actual == "KEY=[secret]"
     assert Redactor([]).verdict(verdict) is verdict
+    assert Redactor(["FFFFFFFF", "completed"]).verdict(verdict) == verdict
+
+
+def test_a_runner_is_started_once_and_with_a_thread(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    with made.runner() as runner:
+        with pytest.raises(PlanError, match="at least 1"):
+            runner.start(0)
+        runner.start()
+        with pytest.raises(PlanError, match="started already"):
+            runner.start()
+        runner.wait()
+    assert len(made.requests) == 1

@@ -154,6 +154,13 @@ def test_a_parameter_out_of_place_is_refused(value: object) -> None:
         create("supervised", {"max_iterations": value})  # type: ignore[dict-item]
 
 
+def test_numbers_that_are_equal_make_the_same_configuration() -> None:
+    assert complete("direct", {"temperature": 0}) == complete("direct", {"temperature": -0.0}) == complete("direct", {})
+    assert repr(complete("direct", {"temperature": -0.0})["temperature"]) == "0.0"
+    with pytest.raises(PlanError, match="temperature must be float"):
+        complete("direct", {"temperature": True})
+
+
 def test_a_configuration_records_every_parameter() -> None:
     assert complete("direct", {"spec": True}) == {
         "spec": True,
