@@ -71,6 +71,7 @@ def test_a_model_that_is_served_here_is_used(koderz: Any) -> None:
     assert "Using ollama/some-coder:1b, which is running here." in said.out
     assert "100 % [57, 100]" in said.out
     assert "What next?" in said.out
+    assert f"Everything is kept in {load_settings().home}" in said.out
 
 
 def test_without_any_model_it_says_what_to_do_by_hand(
