@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -64,4 +65,9 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         if told:
             click.echo(f"\nFailed programs of {plain(summary.label)}: {told}")
     click.echo()
-    print_experiments(sorted(rows, key=lambda row: (row.label, row.problem)))
+    print_experiments(sorted(rows, key=lambda row: (row.label, _natural(row.problem), row.repeat)))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sorts ``HumanEval/9`` before ``HumanEval/10``."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]

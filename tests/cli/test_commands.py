@@ -78,6 +78,14 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
     assert "return None" in said
 
 
+def test_analyze_lists_problems_in_their_natural_order(koderz: Any) -> None:
+    koderz("benchmark", "--problems", "8:12", "--coder", "scripted/weak")
+    (row,) = koderz("results", "--json").json
+    said = koderz("analyze", row["benchmark"]).out
+    places = [said.index(f"HumanEval/{number} ") for number in (8, 9, 10, 11)]
+    assert places == sorted(places)
+
+
 def test_run_exits_with_4_if_the_problem_is_not_solved(koderz: Any) -> None:
     said = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/never")
     assert said.code == 4
