@@ -40,9 +40,10 @@ def quickstart(data_dir: Path | None) -> int:
         code, home = report_faults(opened), opened.settings.home
     click.echo(
         f"\nWhat next?\n"
-        f"  koderz analyze {plan.id}                  each experiment; with an exp_ id, each iteration\n"
-        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --coder {plain(shlex.quote(model))}\n"
-        f"  koderz models list                           what else can run here\n"
+        f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"
+        f"  koderz models list                  what else can run here\n"
+        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 5 "
+        f"--coder {plain(shlex.quote(model))}\n"
         f"Everything is kept in {plain(str(home))}.\n"
         f"Five problems show that it works, not which is better: look at the intervals."
     )
