@@ -10,6 +10,7 @@ from typing import Literal
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.grading.testsets import score_kind, scoring, split
+from koderz_core.protocols import Strategy
 from koderz_core.records import Configuration, ErrorClass, Experiment, Problem, StopReason, TestSet, Verdict
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
@@ -57,7 +58,8 @@ class _Performance:
 
     def result(self) -> ExperimentFinished:
         configuration = self._work.configuration
-        returned = create(configuration.strategy, configuration.parameters).solve(self._session)
+        strategy: Strategy = create(configuration.strategy, configuration.parameters)
+        returned = strategy.solve(self._session)
         unseen = scoring(self._tests, gate_was_seen=self._session.iterations > 0)
         failures = {code: self._score(code, code == returned, unseen) for code in self._candidates(returned)}
         failure = self._no_program() if returned is None else failures[returned]
