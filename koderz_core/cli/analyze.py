@@ -10,7 +10,7 @@ import click
 from koderz_core.cli.formats import count, duration, money, plain
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import MARKS, print_experiments, print_iterations, print_summaries
-from koderz_core.store.rows import ExperimentDetails
+from koderz_core.records.rows import ExperimentDetails
 from koderz_core.workspace import Workspace
 
 

@@ -15,8 +15,8 @@ from koderz_core.cli.progress import Progress
 from koderz_core.cli.tables import print_summaries
 from koderz_core.errors import PlanError
 from koderz_core.records import Plan
+from koderz_core.records.rows import SummaryRow
 from koderz_core.runner.runner import Runner
-from koderz_core.store.rows import SummaryRow
 from koderz_core.workspace import Workspace, default_concurrency
 
 

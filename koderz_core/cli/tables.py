@@ -9,7 +9,7 @@ from rich.table import Table
 
 from koderz_core.analysis.rates import wilson
 from koderz_core.cli.formats import count, duration, money, plain, rate
-from koderz_core.store.rows import ExperimentRow, IterationRow, SummaryRow
+from koderz_core.records.rows import ExperimentRow, IterationRow, SummaryRow
 
 PIPED_WIDTH = 140  # columns where no terminal says how many it has
 MARKS = {"solved": "✓ solved", "unsolved": "✗ unsolved", "cancelled": "- cancelled", "error": "! error", None: "…"}

@@ -14,6 +14,7 @@ from koderz_core.records import (
     ErrorClass,
     Experiment,
     Finish,
+    MessageRef,
     Outcome,
     Plan,
     Sampling,
@@ -57,14 +58,6 @@ class ExperimentStarted:
     """Work on an experiment began, or began again after an interruption."""
 
     experiment: Experiment
-
-
-@dataclass(frozen=True, slots=True)
-class MessageRef:
-    """A message sent to a model, its content by hash."""
-
-    role: Literal["system", "user", "assistant"]
-    text: Text
 
 
 @dataclass(frozen=True, slots=True)

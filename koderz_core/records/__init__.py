@@ -1,6 +1,16 @@
 """The frozen records that the parts of koderz hand to each other: problems, messages, verdicts, plans."""
 
-from koderz_core.records.completions import Completion, Cost, Finish, Message, Request, Sampling, Tier, Usage
+from koderz_core.records.completions import (
+    Completion,
+    Cost,
+    Finish,
+    Message,
+    MessageRef,
+    Request,
+    Sampling,
+    Tier,
+    Usage,
+)
 from koderz_core.records.plans import (
     Configuration,
     Experiment,
@@ -25,6 +35,7 @@ __all__ = [
     "Extracted",
     "Finish",
     "Message",
+    "MessageRef",
     "Outcome",
     "Plan",
     "Problem",

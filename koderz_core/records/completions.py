@@ -18,6 +18,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageRef:
+    """A message sent to a model, its content by the SHA-256 (hex) of a stored text."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sampling:
     """How a model is asked to sample; None leaves the provider's default."""
 

@@ -7,9 +7,9 @@ import time
 from dataclasses import replace
 
 from koderz_core.errors import Cancelled, ModelError
-from koderz_core.events import CallFailed, CallFinished, CallStarted, MessageRef
+from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request
+from koderz_core.records import Completion, MessageRef, Request
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 

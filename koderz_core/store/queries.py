@@ -11,8 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Outcome, Tier
-from koderz_core.store.frames import frame
-from koderz_core.store.rows import (
+from koderz_core.records.rows import (
     BenchmarkRow,
     CallRow,
     ExperimentRow,
@@ -22,6 +21,7 @@ from koderz_core.store.rows import (
     SummaryRow,
     TierCost,
 )
+from koderz_core.store.frames import frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
+from koderz_core.records.rows import ExperimentDetails, ExperimentRow, SummaryRow
 from koderz_core.store.queries import Reader
-from koderz_core.store.rows import ExperimentDetails, ExperimentRow, SummaryRow
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from koderz_core.events import (
     Event,
     ExperimentFinished,
     ExperimentStarted,
-    MessageRef,
     TextStored,
     encode,
 )
@@ -28,6 +27,7 @@ from koderz_core.records import (
     Cost,
     DatasetOrigin,
     Experiment,
+    MessageRef,
     Plan,
     Sampling,
     Usage,

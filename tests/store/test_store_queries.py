@@ -16,9 +16,9 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import TestFailure, Verdict
+from koderz_core.records.rows import TierCost
 from koderz_core.store.frames import frame
 from koderz_core.store.queries import Reader
-from koderz_core.store.rows import TierCost
 
 FRONTIER = "anthropic/claude-opus-4-5"
 

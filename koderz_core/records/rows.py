@@ -1,4 +1,4 @@
-"""What the queries return: one frozen record per row."""
+"""What the results are asked for: one frozen record per row."""
 
 from __future__ import annotations
 
@@ -6,19 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from koderz_core.events import MessageRef
-from koderz_core.records import (
-    ErrorClass,
-    Finish,
-    Outcome,
-    Sampling,
-    Scalar,
-    ScoreKind,
-    StopReason,
-    TestFailure,
-    Tier,
-    Verdict,
-)
+from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
+from koderz_core.records.plans import Outcome, Scalar, ScoreKind, StopReason
+from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
 State = Literal["planned", "running", "finished"]
 
