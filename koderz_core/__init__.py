@@ -6,16 +6,39 @@ The public Python interface is ``__all__``; each name is imported when it is fir
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from koderz_core.errors import KoderzError
+    from koderz_core.runner.forms import Parameter, StrategyForm
+    from koderz_core.runner.planning import Order, Wanted
+    from koderz_core.runner.presets import Preset
+    from koderz_core.workspace import Workspace, open_workspace, the_workspace
 
 __version__ = "0.1.0"
-__all__ = ["KoderzError", "Order", "Wanted", "Workspace", "__version__", "open_workspace"]
+__all__ = [
+    "KoderzError",
+    "Order",
+    "Parameter",
+    "Preset",
+    "StrategyForm",
+    "Wanted",
+    "Workspace",
+    "__version__",
+    "open_workspace",
+    "the_workspace",
+]
 
 _HOMES = {
     "KoderzError": "koderz_core.errors",
     "Order": "koderz_core.runner.planning",
+    "Parameter": "koderz_core.runner.forms",
+    "Preset": "koderz_core.runner.presets",
+    "StrategyForm": "koderz_core.runner.forms",
     "Wanted": "koderz_core.runner.planning",
     "Workspace": "koderz_core.workspace",
     "open_workspace": "koderz_core.workspace",
+    "the_workspace": "koderz_core.workspace",
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from koderz_core.events import Entry, ExperimentFinished, decode, encode
 
 SYNC_SECONDS = 1.0
 CHUNK_BYTES = 8 << 20
+PATIENCE_SECONDS = 0.5  # how long a lock may be taken before it counts as held
+_KNOCK_SECONDS = 0.01
 
 
 class Journal:
@@ -151,6 +154,24 @@ def read_all(path: Path) -> Iterator[Entry]:
         more, offset = tail.offset > offset, tail.offset
 
 
+def holder(path: Path) -> int | None:
+    """The id of the process that is writing the journal at ``path`` now, None if none is: the dead hold no lock.
+
+    0 if it has not said which it is. Raises JournalError.
+    """
+    try:
+        with path.with_suffix(".lock").open("rb") as lock:
+            if _locked(lock, fcntl.LOCK_SH):
+                fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough if a child was forked meanwhile
+                return None
+            said = lock.read().strip()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise JournalError(f"Who writes the journal {path.name} cannot be told: {_reason(error)}") from error
+    return int(said) if said.isdigit() else 0
+
+
 def _corrupt(path: Path, offset: int, fault: str) -> str:
     with path.open("rb") as file:
         number = file.read(offset).count(b"\n") + 1
@@ -178,20 +199,33 @@ def _cut_torn_line(file: int) -> int:
 
 
 def _acquire(path: Path) -> BinaryIO:
-    """The lock stands beside the journal, so that reading it needs none; it holds the writer's process id."""
+    """The lock stands beside the journal, so that reading it needs none; it holds the writer's process id.
+
+    Patient for a moment, since those who only ask for the holder lock it in passing.
+    """
     lock = path.with_suffix(".lock").open("a+b")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.seek(0)
-        holder = lock.read().decode(errors="replace").strip() or "unknown"
-        lock.close()
-        whose = "this process already" if holder == str(os.getpid()) else f"another process (PID {holder})"
-        raise JournalError(f"{path.stem} is being run by {whose}. Wait for it or stop it.") from error
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not _locked(lock, fcntl.LOCK_EX):
+        if time.monotonic() > deadline:
+            lock.close()
+            raise JournalError(f"{path.stem} is being run by {_whose(holder(path))}. Wait for it or stop it.")
+        time.sleep(_KNOCK_SECONDS)
     lock.truncate(0)
     lock.write(str(os.getpid()).encode())
     lock.flush()
     return lock
+
+
+def _locked(lock: BinaryIO, how: int) -> bool:
+    try:
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _whose(pid: int | None) -> str:
+    return "this process already" if pid == os.getpid() else f"another process (PID {pid or 'unknown'})"
 
 
 def _reason(error: OSError) -> str:

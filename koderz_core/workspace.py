@@ -7,32 +7,39 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-from koderz_core import __version__
+from koderz_core import __version__, process
+from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.analysis.forecast import seconds_left
 from koderz_core.config import Settings, load_settings
-from koderz_core.datasets import load
+from koderz_core.datasets import dataset_names, load
+from koderz_core.datasets.typed import keep
 from koderz_core.errors import DataError, UnknownNameError
-from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
-from koderz_core.grading.typed import problem_of
+from koderz_core.grading.typed import problem_of, typed_row
 from koderz_core.journal import Journal
-from koderz_core.models.availability import Availability, first_ready_local, require, survey
+from koderz_core.models.availability import Availability, first_ready_local, lacking, require, survey
 from koderz_core.models.catalogue import resolve
-from koderz_core.models.pricing import price, price_version
+from koderz_core.models.pricing import price
 from koderz_core.models.providers import create
 from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Report
-from koderz_core.prompts import VERSIONS
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Cost, Dataset, Message, Plan, Problem, Request, Sampling, Usage, Verdict
+from koderz_core.runner.forms import StrategyForm, strategy_forms
+from koderz_core.runner.header import header
+from koderz_core.runner.live import LiveText, Spoken
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.planning import Order, draft
+from koderz_core.runner.presets import Preset, presets
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.redaction import Redactor
 from koderz_core.runner.runner import Assignment, Runner
+from koderz_core.runner.running import Running, default_concurrency
+from koderz_core.runner.wording import command_of
 from koderz_core.sandbox.judge import ProcessJudge
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
@@ -43,10 +50,12 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.results = Results(Store(settings.store_path, settings.journals_dir))
+        self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
         self.judge = ProcessJudge(settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
-        self._models: dict[str, Model] = {}
+        self._running = Running(settings.journals_dir)
+        self._live = LiveText()
+        self._models: dict[tuple[str, str], Model] = {}
         self._guard = threading.Lock()  # guards _models: two threads must not load the same weights twice
 
     def __enter__(self) -> Workspace:
@@ -58,7 +67,8 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Let go of every model. Idempotent."""
+        """Stop what runs here, wait until it has ended, and let go of every model. Idempotent."""
+        self._running.close()
         with self._guard:
             for model in self._models.values():
                 model.close()
@@ -85,7 +95,30 @@ class Workspace:
         problem = problem_of(tests) if isinstance(tests, str) else tests
         return self._redactor.verdict(self.judge.check(problem, code, problem.tests))
 
+    def datasets(self) -> tuple[str, ...]:
+        """The names of all datasets: those that are published, then the problems that somebody typed."""
+        return dataset_names(self.settings)
+
+    def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
+        """Keep a problem that somebody typed; it is a dataset of its own, whose name this is: ``typed-...``.
+
+        The same text gives the same name. Raises DataError, which names the field and what to write there.
+        """
+        return keep(typed_row(prompt, tests, solution), self.settings).origin.name
+
     # Benchmarks
+
+    def strategies(self) -> tuple[StrategyForm, ...]:
+        """What can be chosen: every strategy with its roles and parameters."""
+        return strategy_forms()
+
+    def presets(self, surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
+        """Benchmarks to start from, filled with the models that ``available_models`` found ready."""
+        return presets(surveyed)
+
+    def command(self, order: Order, dataset: str = "humaneval", concurrency: int | None = None) -> str:
+        """The command line that makes the same benchmark. Raises UsageError for an unknown strategy or parameter."""
+        return command_of(order, dataset, concurrency)
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
         """What an order comes to. Raises UsageError if it cannot be done."""
@@ -97,6 +130,34 @@ class Workspace:
             runner.start(concurrency or default_concurrency(plan))
             runner.wait()
 
+    def start(self, plan: Plan, concurrency: int | None = None) -> str:
+        """Run a plan in threads that outlive the caller; the benchmark's id. What runs here already is left running.
+
+        Raises as ``runner``, and UsageError while the same benchmark is still being stopped.
+        """
+        self._running.start(plan, lambda: self.runner(plan), concurrency)
+        return plan.id
+
+    def stop(self, benchmark: str) -> None:
+        """End its experiments at their next step. Raises UsageError if this process does not run it."""
+        self._running.stop(benchmark)
+
+    def runs_here(self, benchmark: str) -> bool:
+        """Whether this process is running it now."""
+        return self._running.runs(benchmark)
+
+    def trouble(self, benchmark: str) -> str | None:
+        """What broke a benchmark that ``start`` began, None if nothing did."""
+        return self._running.trouble(benchmark)
+
+    def live_text(self, experiment: str) -> Spoken | None:
+        """What a model says in an experiment right now, as far as this process hears it. Hostile text."""
+        return self._live.of(experiment)
+
+    def compare(self, benchmarks: Iterable[str]) -> Comparison:
+        """The configurations of these benchmarks (by id) side by side. Raises StoreError."""
+        return compare([row for one in benchmarks for row in self.results.summaries(one)])
+
     def runner(self, plan: Plan, watches: Iterable[Watch] = ()) -> Runner:
         """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.
 
@@ -105,27 +166,14 @@ class Workspace:
         dataset = self.dataset(plan.dataset.name)
         if dataset.origin != plan.dataset:
             raise DataError(f"{plan.dataset.name} is another file now than when {plan.id} was planned. Plan it anew.")
-        assignment = Assignment(self._header(plan), {problem.id: problem for problem in dataset.problems})
+        opened = header(plan, self.settings, self.judge.isolation, __version__)
+        assignment = Assignment(opened, {problem.id: problem for problem in dataset.problems})
         journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
         try:
             return Runner(assignment, journal, lambda names: self._parts(names, plan.dataset.name), watches)
         except BaseException:
             journal.close()
             raise
-
-    def _header(self, plan: Plan) -> BenchmarkOpened:
-        settings = self.settings
-        return BenchmarkOpened(
-            schema_version=SCHEMA_VERSION,
-            koderz_version=__version__,
-            benchmark=plan.id,
-            plan=plan,
-            prompt_versions=VERSIONS,
-            price_version=price_version(),
-            isolation=self.judge.isolation,
-            tiers={name: resolve(name, settings).tier for name in plan.models()},
-            energy={name: getattr(settings, name) for name in ("local_watts", "usd_per_kwh", "local_usd_per_hour")},
-        )
 
     def _parts(self, names: Iterable[str], dataset: str) -> Parts:
         """The parts with these models, each of which can be asked now as far as one can tell."""
@@ -138,6 +186,7 @@ class Workspace:
             price=self._price,
             redact=self._redactor,
             clock=time.time,
+            live=self._live,
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
@@ -151,13 +200,15 @@ class Workspace:
         ``dataset``: whose problems a scripted model knows.
         """
         card = resolve(name, self.settings)
+        kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
         with self._guard:
-            if card.id not in self._models:
-                self._models[card.id] = create(card, self.settings, lambda: self._programs(dataset))
-            return self._models[card.id]
+            if kept not in self._models:
+                self._models[kept] = create(card, self.settings, lambda: self._programs(dataset))
+            return self._models[kept]
 
     def _programs(self, dataset: str) -> dict[str, str]:
-        return {one.public.prompt.rstrip(): one.canonical_solution for one in self.dataset(dataset).problems}
+        problems = self.dataset(dataset).problems
+        return {one.public.prompt.rstrip(): one.canonical_solution for one in problems if one.canonical_solution}
 
     def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
         """Ask a model one question outside any experiment. Raises ModelError."""
@@ -168,6 +219,10 @@ class Workspace:
         """Which models can be asked now, and what the others lack."""
         return survey(self.settings)
 
+    def lacking(self, plan: Plan, surveyed: Iterable[Availability]) -> list[Availability]:
+        """The models of a plan that cannot be asked now, going by what ``available_models`` found."""
+        return lacking(plan.models(), surveyed)
+
     def served_model(self) -> str | None:
         """A model that Ollama or LM Studio serves here now, if one answers."""
         return first_ready_local(self.settings)
@@ -177,11 +232,18 @@ class Workspace:
         return fetch(name, self.settings, report)
 
 
-def default_concurrency(plan: Plan) -> int:
-    """One at a time where a model is embedded, since its calls queue and would wait on the clock of others; else 4."""
-    return 1 if any(name.startswith("embedded/") for name in plan.models()) else 4
-
-
 def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
     """A workspace under the user's settings, with these on top. Raises ConfigError."""
     return Workspace(load_settings(**settings))
+
+
+def the_workspace() -> Workspace:
+    """The one workspace of this process, opened under the user's settings at first use. Raises ConfigError."""
+    return process.the_one("workspace", open_workspace)
+
+
+def leave() -> None:
+    """Close and forget the process's workspace, if there is one."""
+    left = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
+    if left is not None:
+        left.close()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from koderz_core.analysis.forecast import seconds_left
 from koderz_core.events import BenchmarkOpened, ExperimentStarted
 from koderz_core.journal import read_all
 from koderz_core.store.results import Results
@@ -36,7 +37,7 @@ def test_its_identities_are_still_those_of_its_plan(path: Path) -> None:
 def test_its_results_are_still_the_same(path: Path, tmp_path: Path) -> None:
     (tmp_path / "journals").mkdir()
     shutil.copy(path, tmp_path / "journals" / "golden.jsonl")
-    results = Results(Store(tmp_path / "koderz.duckdb", tmp_path / "journals"))
+    results = Results(Store(tmp_path / "koderz.duckdb", tmp_path / "journals"), seconds_left)
     found = {row.id: row for row in results.experiments()}
     expected = json.loads(path.with_suffix(".json").read_text())
     assert not results.faults

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pytest
 
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkOpened, Entry, ExperimentFinished, TextStored, encode
-from koderz_core.journal import Journal, read, read_all
+from koderz_core.journal import Journal, holder, read, read_all
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 
 PLAN = Plan(DatasetOrigin("d", "0" * 64, "MIT"), ("p/0",), (Configuration("direct", {"coder": ("scripted/weak",)}),))
@@ -120,6 +122,35 @@ def test_a_second_writer_is_refused_and_told_who_writes(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="bench_x is being run by this process already"):
         Journal(journal.path)
     journal.close()
+
+
+def test_the_holder_is_the_process_that_writes_and_nobody_afterwards(tmp_path: Path) -> None:
+    assert holder(tmp_path / "b.jsonl") is None
+    journal = begin(tmp_path / "b.jsonl")
+    assert holder(journal.path) == os.getpid()
+    journal.close()
+    assert holder(journal.path) is None
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "b.jsonl"
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path), "0"], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    assert holder(path) == writer.pid
+    writer.kill()
+    writer.communicate()
+    assert holder(path) is None
+
+
+def test_who_asks_for_the_holder_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    begin(tmp_path / "b.jsonl").close()
+    asked = (tmp_path / "b.lock").open("rb")
+    fcntl.flock(asked, fcntl.LOCK_SH)
+    enough = threading.Timer(0.1, asked.close)
+    enough.start()
+    Journal(tmp_path / "b.jsonl").close()
+    enough.join()
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

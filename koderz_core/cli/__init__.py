@@ -12,8 +12,8 @@ from typing import NoReturn
 import click
 
 from koderz_core import __version__
-from koderz_core.cli.formats import plain
 from koderz_core.errors import InfrastructureError, KoderzError, UsageError
+from koderz_core.export.formats import plain
 
 COMMANDS: Mapping[str, str] = {
     "quickstart": "quickstart:quickstart",
@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "analyze": "analyze:analyze",
     "list-problems": "problems:list_problems",
     "models": "models:models",
+    "ui": "ui:ui",
     "reindex": "reindex:reindex",
 }
 SUMMARIES: Mapping[str, str] = {
@@ -33,6 +34,7 @@ SUMMARIES: Mapping[str, str] = {
     "analyze": "Look into one benchmark or one experiment.",
     "list-problems": "List the problems of a dataset, or show one.",
     "models": "List, fetch and test models.",
+    "ui": "Show the dashboard in the browser.",
     "reindex": "Rebuild the index from the journals.",
 }
 

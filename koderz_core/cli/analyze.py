@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
 
-from koderz_core.cli.formats import count, duration, money, plain
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import MARKS, print_experiments, print_iterations, print_summaries
+from koderz_core.cli.tables import print_experiments, print_iterations, print_summaries
+from koderz_core.export.formats import MARKS, count, duration, money, plain
+from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.workspace import Workspace
 
@@ -65,9 +65,4 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         if told:
             click.echo(f"\nFailed programs of {plain(summary.label)}: {told}")
     click.echo()
-    print_experiments(sorted(rows, key=lambda row: (row.label, _natural(row.problem), row.repeat)))
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Sorts ``HumanEval/9`` before ``HumanEval/10``."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+    print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)))

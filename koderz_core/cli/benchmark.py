@@ -15,9 +15,10 @@ from koderz_core.cli.progress import Progress
 from koderz_core.cli.tables import print_summaries
 from koderz_core.errors import PlanError
 from koderz_core.records import Plan
-from koderz_core.records.rows import SummaryRow
+from koderz_core.records.summaries import SummaryRow
 from koderz_core.runner.runner import Runner
-from koderz_core.workspace import Workspace, default_concurrency
+from koderz_core.runner.running import default_concurrency
+from koderz_core.workspace import Workspace
 
 
 class Percent(click.FloatRange):

@@ -8,9 +8,9 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from koderz_core.cli.formats import count, duration, plain
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
+from koderz_core.export.formats import count, duration, plain
 from koderz_core.models.weights_download import Progress as Downloaded
 from koderz_core.workspace import Workspace
 

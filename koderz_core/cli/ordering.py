@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +12,35 @@ from koderz_core.cli.options import Command
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
+from koderz_core.runner.wording import configuration_of
 from koderz_core.strategies import STRATEGIES, complete, create
 
 FOLLOWING = frozenset({"retry_temperature"})  # set along with another option
+DEFAULT_STRATEGY = "direct"
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
+REPLACED = (
+    *("strategy", "coder", "spec_model", "reviewer", "max_iterations", "checkpoint_interval", "spec"),
+    *("no_checkpoints", "no_cot", "temperature", "max_tokens"),
+)
+"""The options that ``--configuration`` takes the place of."""
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take and give any command
-    click.option("--strategy", default="direct", show_default=True, help=f"One or more of {', '.join(STRATEGIES)}."),
-    click.option(
-        "--coder", "--local-model", default=DEFAULT_CODER, show_default=True, help="Writes the code; one or more."
-    ),
+    click.option("--strategy", help=f"One or more of {', '.join(STRATEGIES)}.  [default: {DEFAULT_STRATEGY}]"),
+    click.option("--coder", "--local-model", help=f"Writes the code; one or more.  [default: {DEFAULT_CODER}]"),
     click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
     click.option("--reviewer", "--frontier-checkpoint-model", help="Reviews at checkpoints.  [default: the coder]"),
     click.option("--max-iterations", type=click.IntRange(1), help="Candidates per experiment.  [default: 50]"),
     click.option("--checkpoint-interval", type=click.IntRange(1), help="Iterations between two reviews.  [default: 5]"),
     click.option("--spec/--no-spec", default=None, help="With or without the spec phase."),
-    click.option("--no-checkpoints", is_flag=True, help="Without reviews."),
-    click.option("--no-cot", is_flag=True, help="Without chain of thought."),
+    click.option("--no-checkpoints", is_flag=True, default=None, help="Without reviews."),
+    click.option("--no-cot", is_flag=True, default=None, help="Without chain of thought."),
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
     click.option("--max-tokens", type=click.IntRange(1), help="Longest answer."),
+    click.option(
+        "--configuration",
+        multiple=True,
+        help="Instead of --strategy to --max-tokens, once or more: 'supervised coder=gpt-oss:20b max_iterations=5'.",
+    ),
     click.option(
         "--seed", type=click.IntRange(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."
     ),
@@ -56,25 +66,36 @@ def order_options(command: Command) -> Command:
 
 
 def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
-    """The order that parsed options come to: every strategy with every coder.
+    """The order that parsed options come to: these configurations, or every strategy with every coder.
 
     An option that none of the strategies has is an error: it would be ignored otherwise, at somebody's expense.
     """
-    helpers = {"spec": options["spec_model"], "reviewer": options["reviewer"]}
-    given = {role: model for role, model in helpers.items() if model}
-    strategies, parameters = _names(options["strategy"]), _parameters(options)
+    described: Sequence[str] = options["configuration"]
+    configurations = [configuration_of(text) for text in described] if described else _combined(options)
+    given = [f"--{name.replace('_', '-')}" for name in REPLACED if options[name] is not None]
+    if described and given:
+        raise PlanError(f"--configuration replaces {', '.join(given)}: write that into the configuration instead.")
+    return Order(configurations, problems, options["seed"], repeats, options["name"])
+
+
+def _combined(options: Mapping[str, Any]) -> list[Wanted]:
+    """Every strategy with every coder."""
+    others = {"spec": options["spec_model"], "reviewer": options["reviewer"]}
+    given = {role: model for role, model in others.items() if model}
+    named = DEFAULT_STRATEGY if options["strategy"] is None else options["strategy"]
+    strategies, parameters = _names(named), _parameters(options)
     known = {name for strategy in strategies for name in complete(strategy, {})}
     for parameter in parameters.keys() - known - FOLLOWING:
-        raise UnknownNameError(f"parameter of {options['strategy']}", parameter, known)
+        raise UnknownNameError(f"parameter of {named}", parameter, known)
     configurations = [
         Wanted(strategy, {"coder": coder, **given}, _of(strategy, parameters))
-        for coder in _names(options["coder"])
+        for coder in _names(DEFAULT_CODER if options["coder"] is None else options["coder"])
         for strategy in strategies
     ]
     asked = {role for one in configurations for role in create(one.strategy, one.parameters).roles()}
     for role in given.keys() - asked:
         raise PlanError(f"No strategy here asks a {role}, so its model would be ignored. Leave the option out.")
-    return Order(configurations, problems, options["seed"], repeats, options["name"])
+    return configurations
 
 
 def _names(text: str) -> list[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.formats import plain
 from koderz_core.cli.options import as_json, data_dir, print_json
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.datasets.selection import select
+from koderz_core.export.formats import plain
 
 
 @click.command(name="list-problems")

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rich.live import Live
 from rich.text import Text
 
-from koderz_core.cli.formats import duration, money
 from koderz_core.cli.tables import console as terminal
 from koderz_core.events import CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.export.formats import duration, money
 from koderz_core.runner.runner import Runner
 
 PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from koderz_core.cli.benchmark import perform
-from koderz_core.cli.formats import plain
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, report_faults, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.errors import WeightsError
+from koderz_core.export.formats import plain
 from koderz_core.models.availability import require_runtime
 from koderz_core.runner.planning import Order, Wanted
 from koderz_core.workspace import Workspace

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.rates import wilson
-from koderz_core.cli.formats import count, duration, money, plain, rate
-from koderz_core.records.rows import ExperimentRow, IterationRow, SummaryRow
+from koderz_core.analysis.comparison import Compared, compare
+from koderz_core.export.formats import MARKS, count, duration, money, plain, rate
+from koderz_core.records.rows import ExperimentRow, IterationRow
+from koderz_core.records.summaries import SummaryRow
 
 PIPED_WIDTH = 140  # columns where no terminal says how many it has
-MARKS = {"solved": "✓ solved", "unsolved": "✗ unsolved", "cancelled": "- cancelled", "error": "! error", None: "…"}
 
 
 class _Console(Console):
@@ -38,12 +38,12 @@ def print_summaries(rows: Sequence[SummaryRow], left_out: int = 0) -> None:
     for name in ("configuration", "solved [95 %]", "n", "iterations", "tokens in / out", "time", "cost"):
         table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
     several = len({row.benchmark for row in rows}) > 1
-    for row in rows:
-        n = row.solved + row.unsolved
+    comparison = compare(rows)
+    for row, compared in zip(rows, comparison.configurations, strict=True):
         table.add_row(
             plain(f"{row.benchmark} {row.label}" if several else row.label),
-            _rate(row),
-            f"{n}/{row.planned}",
+            _rate(compared),
+            f"{compared.n}/{row.planned}",
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),
@@ -52,7 +52,7 @@ def print_summaries(rows: Sequence[SummaryRow], left_out: int = 0) -> None:
     console().print(table)
     if left_out:
         console().print(f"… and {left_out} more (--limit 0 shows all)")
-    for remark in _remarks(rows):
+    for remark in comparison.remarks:
         console().print(remark, style="dim")
 
 
@@ -90,33 +90,12 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, header_style="bold")
 
 
-def _rate(row: SummaryRow) -> str:
-    """Wilson's interval is for independent trials, which repeats of one problem are not."""
-    n = row.solved + row.unsolved
-    shown = rate(wilson(row.solved, n)) if row.planned == row.problems else f"{row.solved / n:.0%}" if n else "-"
-    return shown + ("*" if row.score_kind == "oracle" else "")
+def _rate(row: Compared) -> str:
+    shown = rate(row.rate) if row.rate else "-" if row.share is None else f"{row.share:.0%}"
+    return shown + ("*" if row.oracle else "")
 
 
 def _tests(row: ExperimentRow) -> str:
     if row.held_out_tests_total is not None:
         return f"{row.held_out_tests_passed}/{row.held_out_tests_total}"
     return "" if row.gate_tests_total is None else f"{row.gate_tests_passed}/{row.gate_tests_total}"
-
-
-def _remarks(rows: Sequence[SummaryRow]) -> list[str]:
-    remarks = []
-    if any(row.score_kind == "oracle" for row in rows):
-        remarks.append("* stopped on the very tests that score it: an oracle's rate, not pass@1.")
-        if any(row.score_kind == "held_out" for row in rows):
-            remarks.append("  Rates with and without * are of two kinds: their difference is not the strategy's alone.")
-    if any(row.planned > row.problems for row in rows):
-        remarks.append("Repeats of one problem are no independent trials, so rates with repeats have no interval yet.")
-    without = sum(row.errors + row.cancelled for row in rows)
-    if without:
-        remarks.append(f"{without} experiments ended without a result (error or cancelled); no rate counts them.")
-    unpriced = sum(row.unpriced for row in rows)
-    if unpriced:
-        remarks.append(f"{unpriced} calls have no known price, so their costs are left open.")
-    if any("scripted" in model for row in rows for models in row.models.values() for model in models):
-        remarks.append("SCRIPTED: some of these answers come from a script, not from a model.")
-    return remarks

@@ -1,4 +1,4 @@
-"""Coding problems by dataset name: one file per publisher's format."""
+"""Coding problems by dataset name: one file per publisher's format, and the problems that somebody typed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 
 from koderz_core.config import Settings
 from koderz_core.datasets.humaneval import load_humaneval
+from koderz_core.datasets.typed import load_typed, typed_names
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset
 
-__all__ = ["DATASETS", "load"]
+__all__ = ["DATASETS", "dataset_names", "load"]
 
 DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
     "humaneval": load_humaneval,
@@ -21,6 +22,13 @@ def load(name: str, settings: Settings) -> Dataset:
 
     Raises UnknownNameError if there is no such dataset, DataError if its file cannot be had or is wrong.
     """
-    if name not in DATASETS:
-        raise UnknownNameError("dataset", name, DATASETS)
-    return DATASETS[name](settings)
+    if name in DATASETS:
+        return DATASETS[name](settings)
+    if name in typed_names(settings):
+        return load_typed(name, settings)
+    raise UnknownNameError("dataset", name, dataset_names(settings))
+
+
+def dataset_names(settings: Settings) -> tuple[str, ...]:
+    """Every name that ``load`` knows: the published datasets, then the problems that somebody typed."""
+    return (*DATASETS, *typed_names(settings))

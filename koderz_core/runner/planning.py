@@ -88,7 +88,7 @@ def _configuration(wanted: Wanted, settings: Settings) -> Configuration:
             raise UnknownNameError("role", role, ROLES)
     coder = wanted.models.get("coder")
     if not coder:
-        raise PlanError("Name the model that writes the code: --coder MODEL. `koderz models list` shows what can run.")
+        raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows what can run.")
     named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
     models = {role: named.get(role) or named["coder"] for role in roles}
     return Configuration(wanted.strategy, models, parameters, GATES[0])

@@ -1,32 +1,42 @@
-"""Says what happens: stamps events with time and place, stores each text once, tells journal and watchers."""
+"""Says what happens: stamps events with time and place, stores each text once, tells the journal, then watchers."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Iterable
 
 from koderz_core.events import Entry, Event, TextStored
 
+_LOG = logging.getLogger("koderz")
+
+Append = Callable[[Entry], None]
+"""Writes an entry where it lasts; what it raises breaks the benchmark."""
+
 Watch = Callable[[Entry], None]
-"""Called with every entry, in the thread where it happened; must be quick."""
+"""Called with every entry that was written, in the thread where it happened: be quick. What it raises is logged."""
 
 
 class Recorder:
     """Shared by all experiments of a benchmark."""
 
-    def __init__(self, sinks: Iterable[Watch], clock: Callable[[], float], known_texts: Iterable[str] = ()) -> None:
-        """``sinks`` are called in order, so put the journal first. ``clock``: seconds since 1970 (UTC)."""
-        self._sinks = tuple(sinks)
+    def __init__(
+        self, append: Append, watches: Iterable[Watch], clock: Callable[[], float], known_texts: Iterable[str] = ()
+    ) -> None:
+        """``clock``: seconds since 1970 (UTC); ``known_texts``: hashes of the texts that were stored before."""
+        self._append = append
+        self._watches = tuple(watches)
         self._clock = clock
         self._texts = set(known_texts)
         self._guard = threading.Lock()  # guards _texts: a text must stand in the journal before its first mention
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
-        """Stamp an event and pass it on."""
+        """Stamp an event, write it, and tell the watchers. Raises JournalError."""
         entry = Entry(self._clock(), event, experiment, ordinal)
-        for sink in self._sinks:
-            sink(entry)
+        self._append(entry)
+        for watch in self._watches:
+            _tell(watch, entry)
 
     def text(self, text: str) -> str:
         """The hash that events name this text by; stores it if it is new."""
@@ -38,13 +48,21 @@ class Recorder:
         return digest
 
 
+def _tell(watch: Watch, entry: Entry) -> None:
+    """What is only looked at must not break what is looked at."""
+    try:
+        watch(entry)
+    except Exception:  # noqa: BLE001 (the edge to code that only looks on)
+        _LOG.exception("A watcher failed at %s; the benchmark goes on", type(entry.event).__name__)
+
+
 class Voice:
     """A recorder that speaks for one experiment."""
 
     def __init__(self, recorder: Recorder, experiment: str) -> None:
         self._recorder = recorder
-        self._experiment = experiment
+        self.experiment = experiment
         self.text = recorder.text
 
     def say(self, event: Event, ordinal: int | None = None) -> None:
-        self._recorder.say(event, self._experiment, ordinal)
+        self._recorder.say(event, self.experiment, ordinal)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened
 from koderz_core.journal import Journal
-from koderz_core.records import Problem
+from koderz_core.records import Plan, Problem
 from koderz_core.runner.experiment import Work, perform, without_result
+from koderz_core.runner.header import check_same
 from koderz_core.runner.history import History, load
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Recorder, Voice, Watch
@@ -50,12 +51,18 @@ class Runner:
         self._fault: KoderzError | None = None
         self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
         history = History() if journal.empty else load(journal.path)
-        _check_same(assignment.header, history.header)
+        if history.header is not None:
+            check_same(assignment.header, history.header)
         self._works = _remaining(assignment, history)
         self._parts = provide(_models(self._works))
-        self._recorder = Recorder([journal.append, *watches], self._parts.clock, history.texts)
+        self._recorder = Recorder(journal.append, watches, self._parts.clock, history.texts)
         self._ended = threading.Event()
-        self._started = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """What it runs."""
+        return self._header.plan
 
     @property
     def remaining(self) -> int:
@@ -64,37 +71,59 @@ class Runner:
 
     def start(self, concurrency: int = 1) -> None:
         """Begin, in threads of its own; returns at once. Raises PlanError (begun before, no thread), JournalError."""
-        if self._started or concurrency < 1:
+        if self._thread is not None or concurrency < 1:
             raise PlanError(
                 f"{self.benchmark} has been started already, or with {concurrency} threads: give at least 1."
             )
         if self._journal.empty:
             self._recorder.say(self._header)
-        threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark).start()
-        self._started = True
+        thread = threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark)
+        thread.start()
+        self._thread = thread
 
     def __enter__(self) -> Runner:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         """Leave no thread and no open journal behind, whatever happened: stop, and wait for what still runs."""
         self.stop()
-        if not self._started:
+        if self._thread is None:
             self._journal.close()
-        elif not self._ended.wait(0):
+            return
+        if not self.ended():
             _LOG.warning("Stopping: the experiments that run end at their next step.")
-            self._ended.wait()
+            self.ended(None)
+        self._thread.join()
 
     def stop(self) -> None:
         """End every experiment at its next step; they count as cancelled and can be taken up again."""
         self._stopping.set()
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Whether all has ended within ``seconds`` (None: for ever). Raises what broke the benchmark, if something did.
+    @property
+    def stopping(self) -> bool:
+        """Whether it has been stopped, by somebody or by what broke it."""
+        return self._stopping.is_set()
+
+    @property
+    def trouble(self) -> str | None:
+        """What broke it, or the first bug that cost an experiment; None if nothing did."""
+        if self._fault is not None:
+            return str(self._fault)
+        return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else None
+
+    def ended(self, seconds: float | None = 0.0) -> bool:
+        """Whether all has ended within ``seconds`` (None: for ever), well or not; its journal is closed then.
 
         It waits on an event, since a ``Thread.join`` that Ctrl-C interrupts takes the thread for ended (Python 3.11).
         """
-        ended = self._ended.wait(seconds)
+        return self._ended.wait(seconds)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """As ``ended``. Raises what broke the benchmark, if something did."""
+        ended = self.ended(seconds)
         if self._fault is not None:
             raise self._fault
         return ended
@@ -135,26 +164,6 @@ class Runner:
     def _break(self, error: KoderzError) -> None:
         self._fault = self._fault or error
         self._stopping.set()
-
-
-def _check_same(header: BenchmarkOpened, recorded: BenchmarkOpened | None) -> None:
-    """Raise PlanError if the journal was begun with something that could change an outcome."""
-    if recorded is None:
-        return
-    pairs = (
-        ("the plan", header.plan.content, recorded.plan.content),
-        ("the prompts", header.prompt_versions, recorded.prompt_versions),
-        ("the isolation", header.isolation, recorded.isolation),
-    )
-    changed = [what for what, now, then in pairs if now != then]
-    changed += [name for name, value in header.plan.conditions.items() if recorded.plan.conditions.get(name) != value]
-    if (header.energy, header.price_version) != (recorded.energy, recorded.price_version):
-        _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", header.benchmark)
-    if changed:
-        raise PlanError(
-            f"{header.benchmark} was begun before {' and '.join(changed)} changed, so it cannot go on. "
-            f"Start anew with another --name; what it has recorded stays as it is."
-        )
 
 
 def _models(works: Iterable[Work]) -> frozenset[str]:

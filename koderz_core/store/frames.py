@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
@@ -17,21 +18,38 @@ def frame(con: DuckDBPyConnection, name: str, benchmark: str | None = None) -> D
     """``experiments``, ``iterations`` or ``calls`` as a data frame, of one benchmark (by id) or of all.
 
     The columns are those of the row records of the same name; iterations and calls begin with benchmark,
-    configuration, label, problem and repeat. Raises UnknownNameError.
+    configuration, label, strategy, models, problem and repeat, and iterations end with ``program``, the text that
+    ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``. Raises UnknownNameError.
     """
     if name not in _FRAMES:
         raise UnknownNameError("table", name, _FRAMES)
-    return con.execute(_FRAMES[name], {"benchmark": benchmark}).df()
+    found = con.execute(_FRAMES[name], {"benchmark": benchmark}).df()
+    return found.assign(models=found["models"].map(_said))
 
 
-_OF = "e.benchmark, e.configuration, f.label, e.problem, e.repeat"
+def _said(models: str) -> str:
+    roles = msgspec.json.decode(models, type=dict[str, list[str]])
+    return "; ".join(f"{role}: {', '.join(members)}" for role, members in roles.items())
+
+
+_OF = "e.benchmark, e.configuration, f.label, f.strategy, f.models, e.problem, e.repeat"
 _FROM = """
 join experiments e on e.id = x.experiment
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 where $benchmark is null or e.benchmark = $benchmark
 """
 _FRAMES: Mapping[str, str] = {
-    "experiments": "select * from experiment_results where $benchmark is null or benchmark = $benchmark order by id",
-    "iterations": f"select {_OF}, x.* from iterations x {_FROM} order by x.experiment, x.iteration",  # noqa: S608 (ours)
+    "experiments": """
+select r.id, r.benchmark, r.configuration, r.label, f.strategy, f.models,
+    r.* exclude (id, benchmark, configuration, label)
+from experiment_results r
+join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+where $benchmark is null or r.benchmark = $benchmark
+order by r.benchmark, r.label, r.problem, r.repeat
+""",
+    "iterations": f"""
+select {_OF}, x.*, t.text as program from iterations x left join texts t on t.sha256 = x.code {_FROM}
+order by x.experiment, x.iteration
+""",  # noqa: S608 (ours)
     "calls": f"select {_OF}, x.* exclude (position) from calls x {_FROM} order by all",  # noqa: S608 (ours)
 }

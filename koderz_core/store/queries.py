@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -16,17 +16,17 @@ from koderz_core.records.rows import (
     CallRow,
     ExperimentRow,
     IterationRow,
+    NewestIteration,
     NoteRow,
     ScoreRow,
-    SummaryRow,
-    TierCost,
 )
+from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.store.benchmarks import Writers, benchmarks, newest
 from koderz_core.store.frames import frame
+from koderz_core.store.reading import mappings, records
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
-
-Record = TypeVar("Record")
 
 
 class Reader:
@@ -45,22 +45,28 @@ class Reader:
         if prefix in ids or len(ids) == 1:
             return prefix if prefix in ids else ids[0]
         if not ids:
-            known = [str(row[0]) for row in self._con.execute("select id from benchmarks").fetchall()]
-            raise UnknownNameError("benchmark or experiment", prefix, known)
+            raise UnknownNameError("benchmark or experiment", prefix, self._benchmark_ids())
         more = ", ..." if len(ids) > _SHOWN else ""
         raise UsageError(f"{prefix!r} fits several: {', '.join(ids[:_SHOWN])}{more}. Give more of the id.")
 
-    def benchmarks(self) -> list[BenchmarkRow]:
-        """All benchmarks, the newest first."""
-        return _records(self._con, BenchmarkRow, _BENCHMARKS)
+    def benchmarks(self, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
+        """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
+        found = benchmarks(self._con, writers, benchmark)
+        if benchmark is not None and not found:
+            raise UnknownNameError("benchmark", benchmark, self._benchmark_ids())
+        return found
+
+    def newest(self, benchmark: str) -> list[NewestIteration]:
+        """The latest iterations of a benchmark, the newest first."""
+        return newest(self._con, benchmark)
 
     def summaries(self, benchmark: str | None = None) -> list[SummaryRow]:
         """One row per benchmark (or only the one given, by id) and configuration; the newest benchmark first."""
         tiers: dict[tuple[str, str], list[TierCost]] = {}
-        for one in _records(self._con, _ConfigurationTier, _TIERS, {"benchmark": benchmark}):
+        for one in records(self._con, _ConfigurationTier, _TIERS, {"benchmark": benchmark}):
             cost = TierCost(one.tier, one.calls, one.unpriced, one.cost_usd)
             tiers.setdefault((one.benchmark, one.configuration), []).append(cost)
-        found = _mappings(self._con, _SUMMARIES, {"benchmark": benchmark})
+        found = mappings(self._con, _SUMMARIES, {"benchmark": benchmark})
         return [msgspec.convert({**row, "tiers": tiers.get(_pair(row), [])}, SummaryRow) for row in found]
 
     def problems(self) -> list[str]:
@@ -77,11 +83,11 @@ class Reader:
     ) -> list[ExperimentRow]:
         """Experiments that fit all that is given, the one with the newest news first, those not begun last."""
         asked = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
-        return _records(self._con, ExperimentRow, _EXPERIMENTS, asked)
+        return records(self._con, ExperimentRow, _EXPERIMENTS, asked)
 
     def experiment(self, experiment: str) -> ExperimentRow:
         """The experiment of an id; ``find`` gives it. Raises UnknownNameError."""
-        found = _records(self._con, ExperimentRow, "select * from experiment_results where id = ?", [experiment])
+        found = records(self._con, ExperimentRow, f"{_EXPERIMENT} where r.id = ?", [experiment])
         if not found:
             raise UnknownNameError("experiment", experiment, [])
         return found[0]
@@ -89,26 +95,26 @@ class Reader:
     def iterations(self, experiment: str) -> list[IterationRow]:
         """The iterations of an experiment, in order."""
         sql = "select * from iterations where experiment = ? order by iteration"
-        return _records(self._con, IterationRow, sql, [experiment])
+        return records(self._con, IterationRow, sql, [experiment])
 
     def calls(self, experiment: str) -> list[CallRow]:
         """The calls of an experiment, in order, failed attempts too."""
         sql = "select * from calls where experiment = ? order by ordinal, attempt"
-        return _records(self._con, CallRow, sql, [experiment])
+        return records(self._con, CallRow, sql, [experiment])
 
     def notes(self, experiment: str) -> list[NoteRow]:
         """The notes of an experiment, in order."""
-        return _records(self._con, NoteRow, "select * from notes where experiment = ? order by ordinal", [experiment])
+        return records(self._con, NoteRow, "select * from notes where experiment = ? order by ordinal", [experiment])
 
     def scores(self, experiment: str) -> list[ScoreRow]:
         """The scored candidates of an experiment, in the order they were scored."""
         sql = 'select * from scores where experiment = ? order by "at", code'
-        return _records(self._con, ScoreRow, sql, [experiment])
+        return records(self._con, ScoreRow, sql, [experiment])
 
     def failures(self, benchmark: str) -> dict[str, dict[str, int]]:
         """Configuration id -> error class -> how often: of iterations, or of a program handed in untested."""
         found: dict[str, dict[str, int]] = {}
-        for row in _mappings(self._con, _FAILURES, {"benchmark": benchmark}):
+        for row in mappings(self._con, _FAILURES, {"benchmark": benchmark}):
             found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
         return found
 
@@ -119,9 +125,17 @@ class Reader:
             raise DataError(f"No journal holds the text {sha256[:12]}. Restore the missing journal, then reindex.")
         return str(found[0])
 
+    def texts(self, hashes: Iterable[str]) -> dict[str, str]:
+        """The texts that events name by these hashes; those that no journal holds are left out."""
+        found = self._con.execute("select sha256, text from texts where sha256 in (select unnest(?))", [list(hashes)])
+        return {str(sha256): str(text) for sha256, text in found.fetchall()}
+
     def frame(self, table: str, benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a data frame. Raises UnknownNameError."""
         return frame(self._con, table, benchmark)
+
+    def _benchmark_ids(self) -> list[str]:
+        return [str(row[0]) for row in self._con.execute("select id from benchmarks").fetchall()]
 
 
 _SHOWN = 12
@@ -129,21 +143,11 @@ _IDS = """
 select id from (select id from benchmarks union all select id from experiments)
 where starts_with(id, $prefix) or starts_with(split_part(id, '_', 2), $prefix) order by id limit $most
 """
-_BENCHMARKS = """
-select b.*, j.last_at, c.configurations, e.planned, e.finished, e.running
-from benchmarks b
-join journals j on j.benchmark = b.id
-join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
-join (
-    select benchmark, count(*) as planned, count(outcome) as finished,
-        count(*) filter (where state = 'running' and outcome is null) as running
-    from experiments group by benchmark
-) e on e.benchmark = b.id
-order by b.opened_at desc, b.id
-"""
 _SUMMARIES = """
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
+    any_value(b.dataset) as dataset,
+    sha256(any_value(b.dataset_sha256) || string_agg(distinct r.problem, chr(10) order by r.problem)) as problem_set,
     count(distinct r.problem) as problems, count(*) as planned,
     count(*) filter (where r.outcome = 'solved') as solved,
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
@@ -156,6 +160,8 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     case when count(*) = count(r.output_tokens) then sum(r.output_tokens)::bigint end as output_tokens,
     coalesce(sum(r.seconds), 0) as seconds,
     case when count(*) = count(r.cost_usd) then sum(r.cost_usd) end as cost_usd,
+    case when count(r.outcome) = count(r.cost_usd) filter (where r.outcome is not null)
+        then coalesce(sum(r.cost_usd) filter (where r.outcome is not null), 0) end as ended_cost_usd,
     sum(r.unpriced)::bigint as unpriced
 from experiment_results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
@@ -171,11 +177,15 @@ from calls c join experiments e on e.id = c.experiment
 where c.state = 'finished' and ($benchmark is null or e.benchmark = $benchmark)
 group by e.benchmark, e.configuration, c.tier order by e.benchmark, e.configuration, c.tier
 """
-_EXPERIMENTS = """
-select * from experiment_results
-where ($benchmark is null or benchmark = $benchmark) and ($problem is null or problem = $problem)
-    and ($outcome is null or outcome = $outcome)
-order by coalesce(finished_at, started_at) desc nulls last, id limit $limit
+_EXPERIMENT = """
+select r.*, f.strategy, f.models from experiment_results r
+join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+"""
+_EXPERIMENTS = f"""
+{_EXPERIMENT}
+where ($benchmark is null or r.benchmark = $benchmark) and ($problem is null or r.problem = $problem)
+    and ($outcome is null or r.outcome = $outcome)
+order by coalesce(r.finished_at, r.started_at) desc nulls last, r.id limit $limit
 """
 _FAILURES = """
 select configuration, failure, count(*) as times from (
@@ -201,23 +211,3 @@ class _ConfigurationTier:
 
 def _pair(row: Mapping[str, object]) -> tuple[str, str]:
     return str(row["benchmark"]), str(row["configuration"])
-
-
-def _records(
-    con: DuckDBPyConnection, record: type[Record], sql: str, values: Sequence[object] | Mapping[str, object] = ()
-) -> list[Record]:
-    return [msgspec.convert(row, record) for row in _mappings(con, sql, values)]
-
-
-def _mappings(
-    con: DuckDBPyConnection, sql: str, values: Sequence[object] | Mapping[str, object] = ()
-) -> list[dict[str, object]]:
-    found = con.execute(sql, values)
-    columns = [(name, str(kind) == "JSON") for name, kind, *_ in found.description or ()]
-    return [
-        {
-            name: msgspec.json.decode(value) if is_json and value is not None else value
-            for (name, is_json), value in zip(columns, row, strict=True)
-        }
-        for row in found.fetchall()
-    ]

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
-from koderz_core.records.rows import ExperimentDetails, ExperimentRow, SummaryRow
+from koderz_core.records.order import natural
+from koderz_core.records.rows import BenchmarkProgress, BenchmarkRow, ExperimentDetails, ExperimentRow, Neighbours
+from koderz_core.records.summaries import SummaryRow
+from koderz_core.store.benchmarks import Writers
 from koderz_core.store.queries import Reader
 from koderz_core.store.store import Ingested, Store
+from koderz_core.store.timeline import Told, steps
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
+
+Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
+"""All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
 
 
 class Results:
@@ -23,8 +32,11 @@ class Results:
     all that could be read is in the answers.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
+        """``clock``: seconds since 1970."""
         self.store = store
+        self._forecast = forecast
+        self._clock = clock
         self.faults: tuple[str, ...] = ()
 
     def find(self, prefix: str) -> str:
@@ -46,6 +58,36 @@ class Results:
             raise UnknownNameError("problem in these results", name, known)
         return fitting[0]
 
+    def benchmarks(self) -> list[BenchmarkRow]:
+        """All benchmarks, the newest first."""
+        writers = self._writers()
+        with self._reader() as reader:
+            return reader.benchmarks(writers)
+
+    def benchmark(self, benchmark: str) -> BenchmarkRow:
+        """The benchmark of that id. Raises UnknownNameError."""
+        writers = self._writers()
+        with self._reader() as reader:
+            return reader.benchmarks(writers, benchmark)[0]
+
+    def progress(self, benchmark: str) -> BenchmarkProgress:
+        """How far the benchmark of that id is now; made to be asked every second. Raises UnknownNameError."""
+        writers = self._writers()
+        with self._reader() as reader:
+            row = reader.benchmarks(writers, benchmark)[0]
+            experiments = [writers.told(one) for one in reader.experiments(benchmark)]
+            newest = reader.newest(benchmark)
+        left = self._forecast(experiments, self._clock()) if row.state == "running" else None
+        return BenchmarkProgress(row, tuple(sorted(experiments, key=_natural)), tuple(newest), left)
+
+    def neighbours(self, experiment: str) -> Neighbours:
+        """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
+        with self._reader() as reader:
+            rows = sorted(reader.experiments(reader.experiment(experiment).benchmark), key=_natural)
+        ids = [None, *(row.id for row in rows), None]
+        place = ids.index(experiment)
+        return Neighbours(ids[place - 1], ids[place + 1])
+
     def summaries(self, benchmark: str | None = None) -> list[SummaryRow]:
         """One row per benchmark (or only that one) and configuration, the newest benchmark first."""
         with self._reader() as reader:
@@ -64,21 +106,20 @@ class Results:
         limit: int | None = None,
     ) -> list[ExperimentRow]:
         """Experiments that fit all that is given, the one with the newest news first."""
+        writers = self._writers()
         with self._reader() as reader:
-            return reader.experiments(benchmark, problem, outcome, limit)
+            return [writers.told(row) for row in reader.experiments(benchmark, problem, outcome, limit)]
 
     def experiment(self, experiment: str) -> ExperimentDetails:
         """Everything about the experiment of that id. Raises UnknownNameError."""
+        writers = self._writers()
         with self._reader() as reader:
-            scores = reader.scores(experiment)
-            return ExperimentDetails(
-                experiment=reader.experiment(experiment),
-                iterations=reader.iterations(experiment),
-                calls=reader.calls(experiment),
-                notes=reader.notes(experiment),
-                scores=scores,
-                programs={score.code: reader.text(score.code) for score in scores},
-            )
+            return _details(reader, writers, experiment)
+
+    def texts(self, hashes: Iterable[str]) -> Mapping[str, str]:
+        """SHA-256 -> the text that rows name so; those that no journal holds are left out."""
+        with self._reader() as reader:
+            return reader.texts(hashes)
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
@@ -91,8 +132,29 @@ class Results:
         self.faults = ingested.faults
         return ingested
 
+    def _writers(self) -> Writers:
+        return Writers(self.store.journals_dir)
+
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
-        self.faults = self.store.ingest().faults
-        with self.store.open() as con:
-            yield Reader(con)
+        with self.store.latest() as latest:
+            self.faults = latest.ingested.faults
+            yield Reader(latest.con)
+
+
+def _details(reader: Reader, writers: Writers, experiment: str) -> ExperimentDetails:
+    told = Told(
+        writers.told(reader.experiment(experiment)),
+        reader.iterations(experiment),
+        reader.calls(experiment),
+        reader.notes(experiment),
+        reader.scores(experiment),
+    )
+    programs = {score.code: reader.text(score.code) for score in told.scores}
+    return ExperimentDetails(
+        told.experiment, told.iterations, told.calls, told.notes, told.scores, programs, steps(told)
+    )
+
+
+def _natural(row: ExperimentRow) -> tuple[object, ...]:
+    return natural(row.problem), row.label, row.repeat

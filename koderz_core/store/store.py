@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from duckdb import DuckDBPyConnection
@@ -26,6 +26,23 @@ class Ingested:
 
     events: int
     faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The open store with all that the journals hold, and what of it was new."""
+
+    con: DuckDBPyConnection
+    ingested: Ingested
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass over the journals, with the store that it has left open."""
+
+    con: DuckDBPyConnection
+    loaded: Loaded
+    stack: ExitStack  # closes it
 
 
 class Store:
@@ -54,11 +71,19 @@ class Store:
 
     def ingest(self) -> Ingested:
         """Read what is new in every journal. Raises StoreError."""
+        with self.latest() as latest:
+            return latest.ingested
+
+    @contextmanager
+    def latest(self) -> Iterator[Latest]:
+        """As ``open``, with what is new in every journal read first; opened once for both."""
         events = 0
-        while (loaded := self._ingest_some()).more:
-            events += loaded.events
+        while (step := self._read_on()).loaded.more:
+            events += step.loaded.events
+            step.stack.close()
             time.sleep(_BREATH_SECONDS)
-        return Ingested(events + loaded.events, loaded.faults)
+        with step.stack:  # not only closed: a fault of the file while it is asked has to pass through it
+            yield Latest(step.con, Ingested(events + step.loaded.events, step.loaded.faults))
 
     def reindex(self) -> Ingested:
         """Build the store anew from the journals, beside the old one, which it then replaces. Raises StoreError."""
@@ -74,16 +99,22 @@ class Store:
         stack.enter_context(held(self.path, self._patience_seconds))
         return stack.enter_context(opened(self.path, self._patience_seconds))
 
-    def _ingest_some(self) -> Loaded:
+    def _read_on(self) -> _Pass:
         try:
-            with ExitStack() as stack:
-                con = self._entered(stack)
-                fault = outdated(con, self.journals_dir)
-                if fault is None:
-                    return load(con, self.journals_dir)
+            return self._pass()
         except DamagedStoreError as error:
-            fault = error.fault
-        return self._rebuild(fault)
+            rebuilt = self._rebuild(error.fault)
+        step = self._pass()
+        return replace(step, loaded=replace(step.loaded, events=rebuilt.events + step.loaded.events))
+
+    def _pass(self) -> _Pass:
+        with ExitStack() as stack:
+            con = self._entered(stack)
+            fault = outdated(con, self.journals_dir)
+            if fault is not None:
+                raise DamagedStoreError(fault)
+            loaded = load(con, self.journals_dir)
+            return _Pass(con, loaded, stack.pop_all())
 
     def _rebuild(self, fault: str) -> Loaded:
         level = logging.WARNING if self.path.exists() else logging.INFO  # every store begins by not being there

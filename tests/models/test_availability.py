@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from koderz_core.config import load_settings
-from koderz_core.models.availability import Availability, first_ready_local, survey
+from koderz_core.models.availability import Availability, first_ready_local, lacking, survey
 from koderz_core.models.catalogue import resolve
 
 OLLAMA = {
@@ -188,3 +188,23 @@ def test_a_running_model_made_for_coding_is_preferred(ollama: object, lmstudio: 
         two = stack.enter_context(serving({"/v1/models": lmstudio}))
         settings = load_settings(ollama_base_url=one, lmstudio_base_url=f"{two}/v1")
         assert first_ready_local(settings) == first
+
+
+OLLAMA_AWAY = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
+OLLAMA_THERE = Availability("ollama/llama3:8b", "local", True, "served now", "")
+PAID = Availability("openai/gpt-4o", "frontier", True, "a key is set", "")
+
+
+def test_a_model_of_an_absent_server_lacks_what_the_server_lacks() -> None:
+    (row,) = lacking(["ollama/gpt-oss:20b"], [OLLAMA_AWAY, PAID])
+    assert (row.id, row.reason, row.cure) == ("ollama/gpt-oss:20b", "nothing answers", "ollama serve")
+
+
+def test_a_server_that_does_not_list_a_model_is_told_how_to_fetch_it() -> None:
+    (row,) = lacking(["ollama/gpt-oss:20b", "ollama/llama3:8b"], [OLLAMA_THERE])
+    assert (row.id, row.reason) == ("ollama/gpt-oss:20b", "ollama does not list it")
+    assert "ollama pull" in row.cure
+
+
+def test_a_paid_model_that_was_not_offered_may_still_be_asked() -> None:
+    assert lacking(["openai/gpt-of-tomorrow"], [PAID]) == []

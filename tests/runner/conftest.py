@@ -11,6 +11,7 @@ import pytest
 from koderz_core.events import BenchmarkOpened, Entry
 from koderz_core.journal import Journal, read_all
 from koderz_core.models.scripted import ScriptedModel
+from koderz_core.protocols import Model
 from koderz_core.records import (
     Configuration,
     Cost,
@@ -24,6 +25,7 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
+from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.runner import Assignment, Runner
 
@@ -56,17 +58,20 @@ class Bench:
     plan: Plan
     answer: Callable[[Request], str]
     requests: list[Request] = field(default_factory=list)
+    live: LiveText = field(default_factory=LiveText)
+    model: Model | None = None  # instead of the one that gives ``answer``
 
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
         problems = {name: _problem(name) for name in self.plan.problems}
         header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {})
         parts = Parts(
-            models={"scripted/it": ScriptedModel("scripted/it", self._heard)},
+            models={"scripted/it": self.model or ScriptedModel("scripted/it", self._heard)},
             local=frozenset({"scripted/it"}),
             judge=ReadingJudge(),
             price=lambda name, usage, seconds: Cost(0.25, "a test"),
             clock=lambda: 1.0,
             retry_seconds=(0.0, 0.0),
+            live=self.live,
         )
         return Runner(Assignment(header, problems), Journal(self.path), lambda _: parts, watches)
 

@@ -13,6 +13,7 @@ import pytest
 
 from koderz_core.errors import StoreError
 from koderz_core.events import BenchmarkClosed
+from koderz_core.store.benchmarks import Writers
 from koderz_core.store.queries import Reader
 from koderz_core.store.store import Store
 
@@ -137,7 +138,7 @@ def test_faults_of_the_caller_pass_through_an_open_store(store):
 
 def test_a_first_store_is_made_without_a_warning(store, journal, caplog):
     with store.open() as con:
-        assert len(Reader(con).benchmarks()) == 1
+        assert len(Reader(con).benchmarks(Writers(store.journals_dir))) == 1
     assert caplog.text == ""
 
 

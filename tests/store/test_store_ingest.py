@@ -13,6 +13,7 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
+from koderz_core.store.benchmarks import Writers
 from koderz_core.store.ingest import CHANGES
 from koderz_core.store.queries import Reader
 
@@ -109,11 +110,11 @@ def test_a_benchmark_is_closed_until_work_begins_again(store, journal, plan):
     journal.say(BenchmarkClosed("stopped"))
     store.ingest()
     with store.open() as con:
-        assert Reader(con).benchmarks()[0].closed_reason == "stopped"
+        assert Reader(con).benchmarks(Writers(store.journals_dir))[0].closed_reason == "stopped"
     journal.say(ExperimentStarted(plan.experiments()[0]), plan.experiments()[0].id)
     store.ingest()
     with store.open() as con:
-        assert Reader(con).benchmarks()[0].closed_reason is None
+        assert Reader(con).benchmarks(Writers(store.journals_dir))[0].closed_reason is None
 
 
 def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal, plan, write):
@@ -123,7 +124,7 @@ def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal,
     (fault,) = store.ingest().faults
     assert f"Line 2 of the journal {journal.path.name}" in fault
     with store.open() as con:
-        assert {row.id for row in Reader(con).benchmarks()} == {plan.id, other.plan.id}
+        assert {row.id for row in Reader(con).benchmarks(Writers(store.journals_dir))} == {plan.id, other.plan.id}
 
 
 def test_an_answer_without_its_question_is_a_fault_of_the_journal(store, journal, plan):
@@ -147,7 +148,7 @@ def test_a_number_that_no_table_can_hold_is_a_fault_of_its_journal_alone(store, 
     (fault,) = store.ingest().faults
     assert journal.path.name in fault
     with store.open() as con:
-        assert other.plan.id in {row.id for row in Reader(con).benchmarks()}
+        assert other.plan.id in {row.id for row in Reader(con).benchmarks(Writers(store.journals_dir))}
 
 
 def test_a_plan_that_grew_keeps_what_was_done(store, journal, plan, write):

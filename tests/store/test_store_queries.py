@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from koderz_core.errors import DataError, UnknownNameError, UsageError
@@ -16,7 +17,8 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import TestFailure, Verdict
-from koderz_core.records.rows import TierCost
+from koderz_core.records.summaries import TierCost
+from koderz_core.store.benchmarks import Writers
 from koderz_core.store.frames import frame
 from koderz_core.store.queries import Reader
 
@@ -108,7 +110,7 @@ def test_a_benchmark_tells_how_far_it_is(store, journal, plan):
     journal.tell(plan.experiments()[0])
     store.ingest()
     with store.open() as con:
-        (row,) = Reader(con).benchmarks()
+        (row,) = Reader(con).benchmarks(Writers(store.journals_dir))
     assert (row.id, row.planned, row.finished, row.configurations, row.last_at) == (plan.id, 6, 1, 2, journal.at)
 
 
@@ -200,6 +202,42 @@ def test_frames_hold_one_benchmark_with_its_labels(store, journal, plan, write, 
     assert len(found) == rows < len(everything)
     assert set(found["benchmark"]) == {plan.id}
     assert "direct qwen2.5-coder:0.5b" in set(found["label"])
+
+
+def test_a_frame_of_experiments_names_strategy_and_models(store, journal):
+    store.ingest()
+    with store.open() as con:
+        found = frame(con, "experiments").drop_duplicates("configuration").set_index("strategy")["models"]
+    assert found["supervised"] == f"coder: ollama/qwen2.5-coder:0.5b; reviewer: {FRONTIER}"
+
+
+def test_a_frame_of_iterations_holds_the_programs(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.tell(experiment)
+    wrong = Verdict("", (), True, "extraction", "", 0.0, "limited")
+    journal.say(CodeTested(2, "hash", None, "none", wrong), experiment.id, 3)
+    store.ingest()
+    with store.open() as con:
+        first, second = frame(con, "iterations")["program"]
+    assert first.startswith("def f()")
+    assert pd.isna(second)
+
+
+def test_summaries_tell_the_same_problems_from_others(store, write, plan):
+    write(plan), write(replace(plan, seed=1, problems=plan.problems[::-1])), write(replace(plan, problems=("x/0",)))
+    store.ingest()
+    with store.open() as con:
+        found = [row.problem_set for row in Reader(con).summaries()]
+    assert sorted(found.count(one) for one in set(found)) == [2, 4]
+
+
+def test_what_ended_experiments_cost_leaves_out_those_under_way(store, journal, plan):
+    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    journal.tell(first)
+    journal.ask(second, 0)
+    journal.answer(second, 0, "x", usd=None)
+    row = summary(store)
+    assert (row.cost_usd, row.ended_cost_usd) == (None, 0.25)
 
 
 def test_an_unknown_frame_lists_the_known_ones(store, journal):

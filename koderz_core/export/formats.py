@@ -1,10 +1,28 @@
-"""How numbers and hostile texts look in a terminal, the same everywhere."""
+"""How outcomes, numbers and hostile texts look, in a terminal and on a page alike."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from math import isinf
 
 from koderz_core.analysis.rates import Rate
+from koderz_core.records import Outcome
+from koderz_core.records.rows import BenchmarkState
+
+MARKS: Mapping[Outcome | None, str] = {
+    "solved": "✓ solved",
+    "unsolved": "✗ unsolved",
+    "cancelled": "- cancelled",
+    "error": "! error",
+    None: "…",
+}
+STATES: Mapping[BenchmarkState, str] = {
+    "running": "▶ running",
+    "stopped": "■ stopped",
+    "interrupted": "⚡ interrupted",
+    "finished": "✓ finished",
+}
 
 
 def duration(seconds: float | None) -> str:
@@ -20,9 +38,11 @@ def duration(seconds: float | None) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Two significant digits and at least cents; unknown is ``unpriced``, never zero."""
+    """Two significant digits and at least cents; unknown is ``unpriced``, never zero; endless is ``∞``."""
     if usd is None:
         return "unpriced"
+    if isinf(usd):
+        return "∞"
     if usd == 0 or usd >= 1:
         return f"${usd:.2f}"
     digits = 2

@@ -1,11 +1,13 @@
-"""Numbers and hostile texts in a terminal."""
+"""Numbers and hostile texts as people see them."""
 
 from __future__ import annotations
+
+from math import inf
 
 import pytest
 
 from koderz_core.analysis.rates import wilson
-from koderz_core.cli.formats import count, duration, money, plain, rate
+from koderz_core.export.formats import count, duration, money, plain, rate
 
 
 @pytest.mark.parametrize(
@@ -18,7 +20,15 @@ def test_durations(seconds: float | None, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("usd", "shown"),
-    [(None, "unpriced"), (0, "$0.00"), (12.345, "$12.35"), (0.5, "$0.50"), (0.0034, "$0.0034"), (1.23e-5, "$0.000012")],
+    [
+        (None, "unpriced"),
+        (inf, "∞"),
+        (0, "$0.00"),
+        (12.345, "$12.35"),
+        (0.5, "$0.50"),
+        (0.0034, "$0.0034"),
+        (1.23e-5, "$0.000012"),
+    ],
 )
 def test_money_keeps_two_digits_and_unknown_is_not_zero(usd: float | None, shown: str) -> None:
     assert money(usd) == shown

@@ -1,0 +1,59 @@
+"""The dashboard: its menu, as the script of `streamlit run app.py`, and its server, as an ASGI app, in one file."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import click
+import streamlit as st
+from starlette.middleware import Middleware
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from koderz_core.workspace import leave
+from pages.ui.exposure import ask_login, check_exposure
+from pages.ui.headers import Headers
+
+PAGES = {
+    "overview": ("Overview", "🏠"),
+    "launch": ("Launch", "🚀"),
+    "live": ("Live", "📡"),
+    "experiment": ("Experiment", "🔬"),
+    "compare": ("Compare", "⚖️"),
+    "export": ("Export", "📦"),
+}
+
+
+def menu() -> None:
+    """Show the page that the URL names."""
+    st.set_page_config(page_title="koderz", page_icon="🧮", layout="wide")
+    ask_login()
+    pages = [
+        st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
+        for name, (title, icon) in PAGES.items()
+    ]
+    st.navigation(pages).run()
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Say where the dashboard is, show it, and in the end stop what it runs: journals are closed by that."""
+    host = st.get_option("server.address") or "localhost"
+    url = f"http://{f'[{host}]' if ':' in host else host}:{st.get_option('server.port')}"
+    click.echo(f"koderz is at {url}  (Ctrl-C ends it)")
+    if not st.get_option("server.headless"):
+        asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
+    yield
+    await asyncio.to_thread(leave)
+
+
+if get_script_run_ctx(suppress_warning=True):
+    menu()
+else:
+    check_exposure()
+    # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
+    PagesManager.uses_pages_directory = False
+    app = st.App(__file__, middleware=[Middleware(Headers)], lifespan=lifespan)

@@ -1,0 +1,104 @@
+"""Configurations side by side: how many each solves, how surely, at what price, and what a reader must know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from koderz_core.analysis.rates import Rate
+from koderz_core.analysis.remarks import rate_of, remarks
+from koderz_core.records import Tier
+from koderz_core.records.summaries import SummaryRow, TierCost, scripted
+
+_TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One configuration of one benchmark.
+
+    ``n`` experiments were solved or unsolved; ``share`` of them solved, None if there are none. ``rate`` has the
+    interval too; None where repeats of a problem make trials dependent. ``oracle``: scored by the tests it stopped on.
+    ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
+    experiment it is of those that ended, with a result or without; per solved it is what these cost in all, divided by
+    how many were solved: infinite if it was spent on nothing, None if there was nothing to spend.
+    """
+
+    benchmark: str
+    configuration: str
+    label: str
+    strategy: str
+    tier: Tier | None
+    scripted: bool
+    rate: Rate | None
+    share: float | None
+    n: int
+    planned: int
+    solved: int
+    unsolved: int
+    errors: int
+    cancelled: int
+    running: int
+    oracle: bool
+    cost_usd: float | None
+    cost_per_experiment_usd: float | None
+    cost_per_solved_usd: float | None
+    seconds_per_experiment: float | None
+    mean_iterations: float | None
+    tiers: tuple[TierCost, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Configurations in the order given. ``remarks``: sentences without which the numbers mislead."""
+
+    configurations: tuple[Compared, ...]
+    scripted: bool
+    remarks: tuple[str, ...]
+
+
+def compare(rows: Sequence[SummaryRow]) -> Comparison:
+    """Put configurations, of one benchmark or of several, side by side."""
+    configurations = tuple(_compared(row) for row in rows)
+    return Comparison(configurations, any(one.scripted for one in configurations), remarks(rows))
+
+
+def _compared(row: SummaryRow) -> Compared:
+    n = row.solved + row.unsolved
+    ended = n + row.errors + row.cancelled
+    return Compared(
+        benchmark=row.benchmark,
+        configuration=row.configuration,
+        label=row.label,
+        strategy=row.strategy,
+        tier=_highest(row.tiers),
+        scripted=scripted(model for members in row.models.values() for model in members),
+        rate=rate_of(row),
+        share=row.solved / n if n else None,
+        n=n,
+        planned=row.planned,
+        solved=row.solved,
+        unsolved=row.unsolved,
+        errors=row.errors,
+        cancelled=row.cancelled,
+        running=row.running,
+        oracle=row.score_kind == "oracle",
+        cost_usd=row.cost_usd,
+        cost_per_experiment_usd=None if row.ended_cost_usd is None or not ended else row.ended_cost_usd / ended,
+        cost_per_solved_usd=_per_solved(row.ended_cost_usd, row.solved),
+        seconds_per_experiment=row.seconds / ended if ended else None,
+        mean_iterations=row.mean_iterations,
+        tiers=row.tiers,
+    )
+
+
+def _highest(tiers: Sequence[TierCost]) -> Tier | None:
+    called = [one.tier for one in tiers if one.tier is not None]
+    return max(called, key=_TIERS.index, default=None)
+
+
+def _per_solved(cost_usd: float | None, solved: int) -> float | None:
+    if cost_usd is None or solved:
+        return None if cost_usd is None else cost_usd / solved
+    return math.inf if cost_usd else None

@@ -1,0 +1,1 @@
+"""What leaves koderz for people and other programs: formats, tables, files."""

@@ -1,0 +1,61 @@
+"""What came of configurations and of whole benchmarks, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from koderz_core.records.completions import Tier
+from koderz_core.records.plans import Scalar, ScoreKind
+
+
+@dataclass(frozen=True, slots=True)
+class TierCost:
+    """What the finished calls to models of one tier cost; ``cost_usd`` None if ``unpriced`` of them have no price."""
+
+    tier: Tier | None
+    calls: int
+    unpriced: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """One configuration in one benchmark.
+
+    ``planned`` counts all its experiments. Each is in at most one of ``solved``, ``unsolved``, ``cancelled``,
+    ``errors`` and ``running``; the others wait. ``score_kind`` is ``oracle`` if one of the scores is.
+    ``mean_iterations`` is over the solved and unsolved. Tokens and ``cost_usd`` are of finished calls, None if one of
+    them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up the experiments.
+    """
+
+    benchmark: str
+    configuration: str
+    label: str
+    strategy: str
+    models: Mapping[str, tuple[str, ...]]
+    parameters: Mapping[str, Scalar]
+    gate: str
+    dataset: str
+    problem_set: str  # equal for the same problems of the same dataset
+    problems: int
+    planned: int
+    solved: int
+    unsolved: int
+    cancelled: int
+    errors: int
+    running: int
+    score_kind: ScoreKind | None
+    mean_iterations: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float
+    cost_usd: float | None
+    ended_cost_usd: float | None  # of the experiments that have an outcome
+    unpriced: int
+    tiers: tuple[TierCost, ...]
+
+
+def scripted(models: Iterable[str]) -> bool:
+    """Whether one of these models follows a script, so that its answers show nothing about models."""
+    return any(model.startswith("scripted/") for model in models)

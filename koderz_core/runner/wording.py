@@ -1,0 +1,139 @@
+"""Configurations and orders in words: as a person types them on a command line, and back."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.records import Scalar
+from koderz_core.runner.forms import StrategyForm, strategy_form
+from koderz_core.runner.planning import Order, Wanted
+from koderz_core.strategies import create
+
+FORM = "Write a configuration as 'supervised coder=gpt-oss:20b,gpt-4o max_iterations=5 spec=false'."
+SWITCH = {"true": True, "false": False}
+
+
+def configuration_of(text: str) -> Wanted:
+    """The configuration that a text means: a strategy, then its roles and parameters as ``key=value``.
+
+    Several models of a role have commas between them. ``spec`` is a role and a switch: the switch if its value is
+    ``true`` or ``false``. Quotes as in a shell. Raises UnknownNameError, PlanError, which name the word.
+    """
+    strategy, *words = _split(text)
+    form = strategy_form(strategy)
+    models: dict[str, tuple[str, ...]] = {}
+    parameters: dict[str, Scalar] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise PlanError(f"{word!r} in {text!r} is no key=value. {FORM}")
+        for_role = _means_models(form, key, value)
+        if key in (models if for_role else parameters):
+            raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
+        if for_role:
+            models[key] = _names(word, value)
+        else:
+            parameters[key] = _value(form, word, key, value)
+    wanted = Wanted(strategy, models, parameters)
+    if ignored := models.keys() - set(create(strategy, parameters).roles()):
+        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Leave it out.")
+    return wanted
+
+
+def words_of(wanted: Wanted) -> str:
+    """The text that ``configuration_of`` reads as this configuration; roles that it never asks are left out.
+
+    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
+    """
+    asked = create(wanted.strategy, wanted.parameters).roles()
+    roles = {role: _listed(wanted.models.get(role, ())) for role in asked}
+    words = [
+        wanted.strategy,
+        *(f"{role}={','.join(names)}" for role, names in roles.items() if names),
+        *(f"{name}={_shown(value)}" for name, value in wanted.parameters.items()),
+    ]
+    return shlex.join(words)
+
+
+def command_of(order: Order, dataset: str = "humaneval", concurrency: int | None = None) -> str:
+    """The command line that makes the same benchmark under the same settings; what is as by default is left out.
+
+    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
+    """
+    words = ["koderz", "benchmark", "--problems", order.problems]
+    for wanted in order.configurations:
+        words += ["--configuration", words_of(_without_defaults(wanted))]
+    optional: dict[str, tuple[object, object]] = {
+        "--dataset": (dataset, "humaneval"),
+        "--seed": (order.seed, 0),
+        "--repeats": (order.repeats, 1),
+        "--name": (order.name, ""),
+        "--concurrency": (concurrency, None),
+    }
+    for option, (value, default) in optional.items():
+        if value != default:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
+def _split(text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise PlanError(f"{text!r} cannot be read: {error}. {FORM}") from error
+    if not words:
+        raise PlanError(f"A configuration is empty. {FORM}")
+    return words
+
+
+def _means_models(form: StrategyForm, key: str, value: str) -> bool:
+    parameters = {parameter.name for parameter in form.parameters}
+    if key not in parameters and key not in form.roles:
+        raise UnknownNameError(f"role or parameter of {form.name}", key, parameters | set(form.roles))
+    return key in form.roles and not (key in parameters and value in SWITCH)
+
+
+def _names(word: str, value: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in value.split(","))
+    if not all(names):
+        raise PlanError(f"{word!r} names no model. {FORM}")
+    return names
+
+
+def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
+    """The value of a parameter, of the kind that its default is."""
+    kind = next(parameter.kind for parameter in form.parameters if parameter.name == key)
+    read, said = _READERS[kind]
+    try:
+        return read(text)
+    except (KeyError, ValueError):
+        raise PlanError(f"{word!r}: {key} of {form.name} must be {said}.") from None
+
+
+_READERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
+    "bool": (SWITCH.__getitem__, "true or false"),
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+    "str": (str, "a text"),
+}
+
+
+def _shown(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
+    listed = [names] if isinstance(names, str) else names
+    if unclear := [name for name in listed if "," in name]:
+        raise PlanError(f"{unclear[0]!r} cannot be written as one model: commas stand between several.")
+    return listed
+
+
+def _without_defaults(wanted: Wanted) -> Wanted:
+    defaults = {parameter.name: parameter.default for parameter in strategy_form(wanted.strategy).parameters}
+    return replace(
+        wanted, parameters={name: value for name, value in wanted.parameters.items() if value != defaults.get(name)}
+    )

@@ -1,0 +1,102 @@
+"""Benchmarks as a whole: how far each is, who writes it, and what is new in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+from duckdb import DuckDBPyConnection
+
+from koderz_core.journal import holder
+from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, NewestIteration
+from koderz_core.records.summaries import scripted
+from koderz_core.store.reading import mappings, records
+
+NEWEST = 15
+MESSAGE_CHARACTERS = 200
+
+
+class Writers:
+    """Which process writes which journal. Make one before the journals are read.
+
+    A writer that has let go by then has written all it had to say, so nobody who ends well looks interrupted.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        journals = (lock.with_suffix(".jsonl") for lock in folder.glob("*.lock"))
+        found = {journal.stem: holder(journal) for journal in journals}
+        self._holders = {benchmark: pid for benchmark, pid in found.items() if pid is not None}
+
+    def of(self, benchmark: str, *, closed: bool) -> int | None:
+        """The process that writes a benchmark's journal; unless ``closed`` it may have begun after ``self`` did."""
+        pid = self._holders.get(benchmark)
+        return holder(self._folder / f"{benchmark}.jsonl") if pid is None and not closed else pid
+
+    def told(self, row: ExperimentRow) -> ExperimentRow:
+        """The experiment with work that nobody does any more told from work that goes on."""
+        if row.state != "running" or self.of(row.benchmark, closed=False) is not None:
+            return row
+        return replace(row, state="interrupted" if row.outcome is None else "finished")
+
+
+def benchmarks(con: DuckDBPyConnection, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
+    """All benchmarks, or only the one given, by id; the newest first."""
+    models: dict[object, set[str]] = {}
+    for row in mappings(con, _MODELS, {"benchmark": benchmark}):
+        models.setdefault(row["benchmark"], set()).add(str(row["model"]))
+    found = []
+    for row in mappings(con, _BENCHMARKS, {"benchmark": benchmark}):
+        names = sorted(models.get(row["id"], ()))
+        pid = writers.of(str(row["id"]), closed=row["closed_at"] is not None)
+        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid)}
+        found.append(msgspec.convert({**row, **more}, BenchmarkRow))
+    return found
+
+
+def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
+    """The latest iterations of a benchmark, the newest first."""
+    asked = {"benchmark": benchmark, "most": NEWEST, "cut": MESSAGE_CHARACTERS}
+    return records(con, NewestIteration, _NEWEST, asked)
+
+
+def _state(row: dict[str, object], pid: int | None) -> BenchmarkState:
+    if pid is not None:
+        return "running"
+    if row["closed_at"] is None:
+        return "interrupted"
+    return "stopped" if row["closed_reason"] == "stopped" else "finished"
+
+
+_MODELS = """
+select distinct benchmark, unnest(from_json(models -> '$.*', '[["varchar"]]'), recursive := true) as model
+from configurations where $benchmark is null or benchmark = $benchmark
+"""
+_BENCHMARKS = """
+select b.*, j.last_at, c.configurations, e.* exclude (benchmark)
+from benchmarks b
+join (select benchmark, max(last_at) as last_at from journals group by benchmark) j on j.benchmark = b.id
+join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
+join (
+    select benchmark, count(*) as planned, count(outcome) as finished,
+        count(*) filter (where state = 'running' and outcome is null) as running,
+        count(*) filter (where outcome = 'solved') as solved,
+        count(*) filter (where outcome = 'unsolved') as unsolved,
+        count(*) filter (where outcome = 'cancelled') as cancelled,
+        count(*) filter (where outcome = 'error') as errors,
+        sum(iterations)::bigint as iterations, sum(calls)::bigint as calls,
+        case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd,
+        sum(unpriced)::bigint as unpriced, coalesce(sum(seconds), 0) as seconds
+    from experiment_results where $benchmark is null or benchmark = $benchmark group by benchmark
+) e on e.benchmark = b.id
+order by b.opened_at desc, b.id
+"""
+_NEWEST = """
+select i.experiment, e.problem, f.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
+    left(i.message, $cut) as message
+from iterations i
+join experiments e on e.id = i.experiment
+join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+where e.benchmark = $benchmark order by i."at" desc, i.experiment, i.iteration desc limit $most
+"""

@@ -1,0 +1,82 @@
+"""The way of an experiment, step by step, from its calls, iterations and notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow, Step, StepKind
+
+_UNTESTED = frozenset({"direct"})  # strategies that hand in their answer without a test
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the store holds of one experiment; calls in the order of their ordinals and attempts."""
+
+    experiment: ExperimentRow
+    iterations: list[IterationRow]
+    calls: list[CallRow]
+    notes: list[NoteRow]
+    scores: list[ScoreRow]
+
+
+def steps(told: Told) -> tuple[Step, ...]:
+    """The steps in the order they were taken; calls that nothing came of yet, or never will, are the last one."""
+    counts: Counter[StepKind] = Counter()
+    previous: str | None = None
+    made: list[Step] = []
+    calls = told.calls
+    for end in _ends(told):
+        before = [] if end.ordinal is None else [call for call in calls if call.ordinal < end.ordinal]
+        calls = calls[len(before) :]
+        step = _step(before, end, counts, previous)
+        previous = step.program or previous
+        made.append(step)
+    return (*made, *_open_step(told, calls, counts, previous))
+
+
+def _ends(told: Told) -> list[IterationRow | NoteRow]:
+    """What each step ended with; an iteration of unknown ordinal has no calls that could be told."""
+    return sorted([*told.iterations, *told.notes], key=lambda row: row.ordinal or 0)
+
+
+def _step(
+    calls: Sequence[CallRow], end: IterationRow | NoteRow, counts: Counter[StepKind], previous: str | None
+) -> Step:
+    if isinstance(end, IterationRow):
+        counts["iteration"] += 1
+        seconds = _seconds(calls) + end.seconds
+        return Step("iteration", end.iteration, tuple(calls), end, None, end.code, previous, seconds, _cost(calls))
+    kind: StepKind = "spec" if end.kind == "spec_written" else "checkpoint"
+    counts[kind] += 1
+    return Step(kind, counts[kind], tuple(calls), None, end, None, previous, _seconds(calls), _cost(calls))
+
+
+def _open_step(told: Told, calls: Sequence[CallRow], counts: Counter[StepKind], previous: str | None) -> Iterator[Step]:
+    if not calls:
+        return
+    kind = _open_kind(told, calls[-1].role)
+    answered = [score.code for score in told.scores if score.returned] if kind == "answer" else []
+    program = answered[0] if answered else None
+    number = counts[kind] + 1
+    yield Step(kind, number, tuple(calls), None, None, program, previous, _seconds(calls), _cost(calls))
+
+
+def _open_kind(told: Told, role: str) -> StepKind:
+    if role == "spec":
+        return "spec"
+    if role == "reviewer":
+        return "checkpoint"
+    return "answer" if told.experiment.strategy in _UNTESTED else "iteration"
+
+
+def _seconds(calls: Sequence[CallRow]) -> float:
+    return sum(call.seconds or 0.0 for call in calls)
+
+
+def _cost(calls: Sequence[CallRow]) -> float | None:
+    costs = [call.cost_usd for call in calls if call.state == "finished"]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, 0.0) if len(known) == len(costs) else None

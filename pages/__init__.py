@@ -1,0 +1,1 @@
+"""The dashboard's pages: one file per page, layout only."""

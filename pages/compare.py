@@ -1,0 +1,63 @@
+"""Compare: success with its interval, and what it cost, configuration by configuration."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.records.rows import BenchmarkRow
+from pages.ui.address import keep
+from pages.ui.charts import cost_against_success, cost_by_tier, success
+from pages.ui.comparison import comparison_table
+from pages.ui.edge import edge
+from pages.ui.frame import open_page
+
+ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
+
+
+def main() -> None:
+    workspace = open_page("Compare", ABOUT)
+    rows = workspace.results.benchmarks()
+    if not rows:
+        st.info("There is nothing to compare yet.", icon="⚖️")
+        st.page_link("pages/launch.py", label="Launch two configurations", icon="🚀")
+        return
+    chosen = _benchmarks(rows)
+    if not chosen:
+        st.info("Choose at least one benchmark.", icon="⚖️")
+        return
+    _draw(workspace, chosen)
+
+
+def _benchmarks(rows: list[BenchmarkRow]) -> list[str]:
+    named = {row.id: f"{row.id} {row.name} {row.dataset}".strip() for row in rows}
+    asked = [one for one in st.query_params.get("benchmarks", rows[0].id).split(",") if one in named]
+    chosen = st.multiselect("Benchmarks", list(named), default=asked, format_func=lambda one: named[one])
+    keep("benchmarks", ",".join(chosen) if chosen != [rows[0].id] else None)
+    return list(chosen)
+
+
+def _draw(workspace: Workspace, benchmarks: list[str]) -> None:
+    comparison = workspace.compare(benchmarks)
+    if comparison.remarks:
+        st.text("\n".join(remark.strip() for remark in comparison.remarks))
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Success")
+        st.plotly_chart(success(comparison.configurations), alt="Share solved with 95 % intervals", key="success")
+    with right:
+        st.subheader("Cost against success")
+        st.plotly_chart(
+            cost_against_success(comparison.configurations), alt="Cost per experiment against share solved", key="cost"
+        )
+    st.dataframe(comparison_table(comparison.configurations), hide_index=True, alt="Configurations compared")
+    st.subheader("Where the money went")
+    st.plotly_chart(cost_by_tier(comparison.configurations), alt="Cost by tier of model", key="tiers")
+    st.caption(
+        "Intervals are Wilson's, 95 %, for one trial per problem. Two that overlap widely do not show a difference, "
+        "which is not the same as showing that there is none. Local cost is energy: watts × seconds × price."
+    )
+
+
+with edge():
+    main()

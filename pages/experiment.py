@@ -1,0 +1,99 @@
+"""Experiment: everything that happened in one, step by step."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.export.formats import count, duration, money
+from koderz_core.records.rows import ExperimentDetails
+from koderz_core.records.summaries import scripted
+from pages.ui.address import choice, keep
+from pages.ui.edge import edge
+from pages.ui.frame import facts, open_page
+from pages.ui.steps import show_step, step_name
+from pages.ui.tables import experiment_table, outcome, selected
+
+ABOUT = "Every prompt, answer, program and test result of one experiment."
+EVERY_SECONDS = 1.0
+
+
+def main() -> None:
+    workspace = open_page("Experiment", ABOUT)
+    asked = st.query_params.get("experiment")
+    if asked is None:
+        _choose(workspace)
+        return
+    experiment = workspace.results.find(asked)
+    running = workspace.results.experiment(experiment).experiment.state == "running"
+
+    @st.fragment(run_every=EVERY_SECONDS if running else None, key="experiment")
+    def draw() -> None:
+        with edge():
+            details = workspace.results.experiment(experiment)
+            if running and details.experiment.state != "running":
+                st.rerun()
+            _draw(workspace, details)
+
+    draw()
+
+
+def _choose(workspace: Workspace) -> None:
+    rows = workspace.results.benchmarks()
+    if not rows:
+        st.info("There is no experiment yet. Launch a benchmark first.", icon="💤")
+        st.page_link("pages/launch.py", label="Launch", icon="🚀")
+        return
+    named = {row.id: f"{row.id} {row.name} ({row.state})" for row in rows}
+    benchmark = choice("benchmark", "Benchmark", list(named), lambda one: named[one])
+    table = experiment_table(workspace.results.progress(benchmark).experiments)
+    st.caption("Choose a line to open its experiment.")
+    chosen = selected(table, f"experiments of {benchmark}", "experiment", alt="Experiments of the benchmark")
+    if chosen:
+        keep("benchmark", None)
+        keep("experiment", chosen)
+        st.rerun()
+
+
+def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
+    row = details.experiment
+    _ways(workspace, details)
+    with st.container(horizontal=True, key="subject"):
+        st.text(f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""))
+        st.caption(f"{row.id}")
+    if scripted(model for members in row.models.values() for model in members):
+        st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
+    facts(
+        {
+            "outcome": outcome(row) + (f" ({row.failure})" if row.failure else ""),
+            "iterations": count(row.iterations),
+            "tokens in / out": f"{count(row.input_tokens)} / {count(row.output_tokens)}",
+            "time": duration(row.seconds),
+            "cost": money(row.cost_usd),
+        }
+    )
+    if row.error:
+        st.error("It ended without a result; that is not the model's failure.", icon="⚠️")
+        st.text(row.error)
+    if not details.steps:
+        st.info("Nothing has happened in it yet.", icon="⏳")
+        return
+    places = [str(place) for place in range(1, len(details.steps) + 1)]
+    said = {place: step_name(step) for place, step in zip(places, details.steps, strict=True)}
+    place = choice("step", "Steps", places, lambda one: said[one], default=places[-1], short=True)
+    show_step(workspace, details, details.steps[int(place) - 1])
+
+
+def _ways(workspace: Workspace, details: ExperimentDetails) -> None:
+    near = workspace.results.neighbours(details.experiment.id)
+    with st.container(horizontal=True):
+        for label, icon, other in (("Previous", "⬅️", near.previous), ("Next", "➡️", near.next)):
+            if other:
+                st.page_link("pages/experiment.py", label=label, icon=icon, query_params={"experiment": other})
+        st.page_link(
+            "pages/live.py", label="Its benchmark", icon="📡", query_params={"benchmark": details.experiment.benchmark}
+        )
+
+
+with edge():
+    main()

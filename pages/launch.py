@@ -1,0 +1,91 @@
+"""Launch: choose problems and configurations, see what they come to, start."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import KoderzError, Order, Workspace
+from koderz_core.models.availability import Availability
+from koderz_core.records import Plan
+from pages.ui.address import choice
+from pages.ui.configurations import choose_configurations
+from pages.ui.edge import edge
+from pages.ui.frame import open_page
+from pages.ui.problems import choose_problems
+from pages.ui.tables import availability_table
+
+ABOUT = "Strategies × models × problems. It runs in the background; closing this tab stops nothing."
+FRESH_SECONDS = 15.0  # how long the list of models that can run is believed
+
+
+def main() -> None:
+    workspace = open_page("Launch", ABOUT)
+    surveyed = _surveyed(str(workspace.settings.home))
+    presets = {preset.name: preset for preset in workspace.presets(surveyed)}
+    preset = presets[choice("preset", "Start from", list(presets), lambda name: presets[name].title, short=True)]
+    st.caption(preset.description)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.subheader("Problems")
+        problems, dataset = choose_problems(workspace, preset.problems)
+        st.subheader("Configurations")
+        wanted = choose_configurations(workspace, preset, surveyed)
+    with right:
+        st.subheader("Benchmark")
+        with st.container(horizontal=True):
+            seed = int(st.number_input("Seed", 0, value=0, key="seed"))
+            repeats = int(st.number_input("Repeats", 1, 20, key="repeats", help="Of every experiment."))
+            at_once = int(st.number_input("At once", 0, 64, key="at once", help="0: as many as suit the models."))
+        name = st.text_input("Name", key="name", help="Tells benchmarks of the same kind apart.")
+        order = Order(wanted, problems, seed, repeats, str(name))
+        _offer(workspace, order, dataset, at_once or None, surveyed)
+    _unavailable(surveyed)
+
+
+@st.cache_data(ttl=FRESH_SECONDS, show_spinner="Asking which models can run")
+def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the cache)
+    from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
+
+    return the_workspace().available_models()
+
+
+def _offer(
+    workspace: Workspace, order: Order, dataset: str, concurrency: int | None, surveyed: list[Availability]
+) -> None:
+    """What the order comes to, the command that does the same, and the button that starts it."""
+    try:
+        plan = workspace.plan(order, dataset)
+        command = workspace.command(order, dataset, concurrency)
+    except KoderzError as error:
+        st.warning("This cannot be started yet.", icon="✏️")
+        st.text(str(error))
+        return
+    experiments = len(plan.experiments())
+    st.metric("experiments", experiments, help="problems × configurations × repeats")
+    st.text(f"{len(plan.problems)} problems × {len(plan.configurations)} configurations × {plan.repeats}")
+    lacking = workspace.lacking(plan, surveyed)
+    for row in lacking:
+        st.text(f"{row.id} cannot run: {row.reason}. {row.cure}.")
+    if any(name.startswith("scripted/") for name in plan.models()):
+        st.warning("SCRIPTED models follow a script: their results show nothing about models.", icon="🎭")
+    started = st.button("Start", icon="🚀", key="start", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch")
+    st.caption("The same from a terminal:")
+    st.code(command, language="bash", wrap_lines=True)
+    if started:
+        _start(workspace, plan, concurrency)
+
+
+def _start(workspace: Workspace, plan: Plan, concurrency: int | None) -> None:
+    with st.spinner("Starting"):
+        benchmark = workspace.start(plan, concurrency)
+    st.switch_page("pages/live.py", query_params={"benchmark": benchmark})
+
+
+def _unavailable(surveyed: list[Availability]) -> None:
+    missing = [row for row in surveyed if not row.ready]
+    with st.expander(f"{len(missing)} models cannot run now: why, and what to do"):
+        st.dataframe(availability_table(missing), hide_index=True, alt="Models that cannot run now")
+
+
+with edge():
+    main()

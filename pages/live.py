@@ -1,0 +1,102 @@
+"""Live: one benchmark while it runs, or as it was left."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.export.formats import count, duration, money
+from koderz_core.records.rows import BenchmarkProgress, BenchmarkRow
+from pages.ui.address import choice
+from pages.ui.cells import draw_cells
+from pages.ui.edge import edge
+from pages.ui.frame import facts, open_page
+from pages.ui.running import stop_button
+from pages.ui.tables import newest_table, outcome
+
+ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
+NEWEST = "the newest"
+EVERY_SECONDS = 1.0
+
+
+def main() -> None:
+    workspace = open_page("Live", ABOUT)
+    rows = {row.id: row for row in workspace.results.benchmarks()}
+    chosen = choice("benchmark", "Benchmark", [NEWEST, *rows], lambda one: _said(rows, one))
+
+    @st.fragment(run_every=EVERY_SECONDS, key="live")
+    def draw() -> None:
+        with edge():
+            now = workspace.results.benchmarks()
+            if {row.id for row in now} != rows.keys():
+                st.rerun()
+            _draw(workspace, chosen, now)
+
+    draw()
+
+
+def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
+    row = rows.get(name)
+    return f"{NEWEST}, whoever starts it" if row is None else f"{row.id} {row.name} ({row.state})"
+
+
+def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
+    if not now:
+        st.info("Nothing has been run here yet. What you launch, here or in a terminal, appears by itself.", icon="💤")
+        st.page_link("pages/launch.py", label="Launch", icon="🚀")
+        return
+    newest = next((row for row in now if row.state == "running"), now[0])
+    progress = workspace.results.progress(newest.id if chosen == NEWEST else chosen)
+    _head(workspace, progress)
+    draw_cells(progress.experiments)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Newest iterations")
+        st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
+    with right:
+        _listen(workspace, progress)
+
+
+def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
+    row = progress.benchmark
+    if row.scripted:
+        st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
+    without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
+    told = f"{row.finished} of {row.planned} experiments · {row.solved} solved{without}"
+    st.progress(row.finished / row.planned, text=told)
+    spent = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
+    facts({"state": row.state, "iterations": count(row.iterations), "spent": spent, "time left": _left(progress)})
+    if row.state == "running":
+        stop_button(workspace, row, "live")
+    if row.state == "interrupted":
+        st.warning("Interrupted: its process ended before it was done. Every finished step is kept.", icon="⚡")
+    trouble = workspace.trouble(row.id)
+    if trouble:
+        st.error("This benchmark broke off.", icon="⚠️")
+        st.text(trouble)
+
+
+def _left(progress: BenchmarkProgress) -> str:
+    if progress.benchmark.state != "running":
+        return "–"
+    return "not known yet" if progress.seconds_left is None else f"about {duration(progress.seconds_left)}"
+
+
+def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
+    """What a model says right now: only the process that runs a benchmark hears it."""
+    st.subheader("Live text")
+    speaking = {row.id: row for row in progress.experiments if row.outcome is None and row.state == "running"}
+    if not speaking or not workspace.runs_here(progress.benchmark.id):
+        st.caption("Words appear here while a benchmark that this dashboard started asks a local model.")
+        return
+    chosen = st.selectbox(
+        "Listen to", list(speaking), format_func=lambda one: f"{speaking[one].problem} {speaking[one].label}"
+    )
+    spoken = workspace.live_text(chosen)
+    with st.container(height=240, autoscroll=True, key="live-text"):
+        st.text(f"{outcome(speaking[chosen])} · {spoken.role} {spoken.model}" if spoken else "between two calls")
+        st.text(spoken.text if spoken else "")
+
+
+with edge():
+    main()

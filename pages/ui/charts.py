@@ -1,0 +1,124 @@
+"""Charts of cost and success. Colour follows the theme and never speaks alone: each tier has a sign of its own too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+
+from koderz_core.analysis.comparison import Compared
+from koderz_core.export.formats import money
+from pages.ui.comparison import letter, share
+
+TIERS = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
+LONGEST_LABEL = 48
+_DOLLARS = {"tickprefix": "$", "exponentformat": "none"}
+
+
+def theme_color(place: int) -> str:
+    """The theme's categorical colour of that place (0 to 9): the front end puts the real one in, light or dark."""
+    return f"#{place + 1:06d}"
+
+
+def success(rows: Sequence[Compared]) -> go.Figure:
+    """Share solved with its interval, a line per configuration."""
+    figure = go.Figure()
+    for place, (tier, sign) in enumerate(TIERS.items()):
+        shown = [row for row in rows if row.tier == tier and row.share is not None]
+        if shown:
+            figure.add_scatter(
+                x=[100 * row.share for row in shown if row.share is not None],
+                y=[_label(row) for row in shown],
+                error_x=_interval(shown),
+                mode="markers",
+                name=_tier(tier),
+                marker={"color": theme_color(place), "symbol": sign, "size": 11},
+                customdata=[_told(row) for row in shown],
+                hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            )
+    figure.update_xaxes(title="solved", range=[-3, 103], ticksuffix=" %")
+    return _calm(_lanes(figure, rows), 90 + 44 * len(rows))
+
+
+def cost_against_success(rows: Sequence[Compared]) -> go.Figure:
+    """Dollars per experiment against share solved: up and to the left is better."""
+    figure = go.Figure()
+    priced = [row for row in rows if row.share is not None and row.cost_per_experiment_usd is not None]
+    for place, (tier, sign) in enumerate(TIERS.items()):
+        shown = [row for row in priced if row.tier == tier]
+        if shown:
+            figure.add_scatter(
+                x=[row.cost_per_experiment_usd for row in shown],
+                y=[100 * row.share for row in shown if row.share is not None],
+                error_y=_interval(shown),
+                mode="markers+text",
+                text=[letter(rows.index(row)) for row in shown],
+                textposition="middle right",
+                name=_tier(tier),
+                marker={"color": theme_color(place), "symbol": sign, "size": 11},
+                customdata=[f"{_label(row)}<br>{_told(row)}" for row in shown],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+    costs = [row.cost_per_experiment_usd or 0.0 for row in priced]
+    wide = bool(costs) and min(costs) > 0 and max(costs) / min(costs) > 20
+    figure.update_xaxes(title="per experiment", type="log" if wide else "linear", **_DOLLARS)
+    if not wide:
+        figure.update_xaxes(range=[-0.06 * max(costs, default=0.0), 1.15 * max(costs, default=1.0)])
+    figure.update_yaxes(title="solved", range=[-3, 103], ticksuffix=" %")
+    return _calm(figure, 360)
+
+
+def cost_by_tier(rows: Sequence[Compared]) -> go.Figure:
+    """What each configuration spent on models of each tier."""
+    figure = go.Figure()
+    for place, tier in enumerate(TIERS):
+        spent = [sum(one.cost_usd or 0.0 for one in row.tiers if one.tier == tier) for row in rows]
+        if any(spent):
+            figure.add_bar(
+                x=spent,
+                y=[_label(row) for row in rows],
+                orientation="h",
+                name=_tier(tier),
+                marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
+                customdata=[money(one) for one in spent],
+                hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+            )
+    figure.update_layout(barmode="stack")
+    figure.update_xaxes(**_DOLLARS)
+    return _calm(_lanes(figure, rows), 90 + 40 * len(rows))
+
+
+def _lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
+    """A lane per configuration, from the first at the top, whatever trace it is in."""
+    order = list(dict.fromkeys(_label(row) for row in rows))
+    return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
+
+
+def _interval(rows: Sequence[Compared]) -> dict[str, object]:
+    """Reaches of the intervals up and down; none where there is no interval."""
+    bounds = [(row.rate.low, row.rate.high, row.share) if row.rate else (None, None, row.share) for row in rows]
+    up = [100 * (high - share) if high is not None and share is not None else math.nan for _, high, share in bounds]
+    down = [100 * (share - low) if low is not None and share is not None else math.nan for low, _, share in bounds]
+    return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.4, "width": 5}
+
+
+def _label(row: Compared) -> str:
+    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+    said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: LONGEST_LABEL - 1]}…"
+    return escape(said)
+
+
+def _told(row: Compared) -> str:
+    return f"{share(row)}, n = {row.n} of {row.planned}, {money(row.cost_usd)}"
+
+
+def _tier(tier: str | None) -> str:
+    return "no call yet" if tier is None else tier.replace("_", " ")
+
+
+def _calm(figure: go.Figure, height: int) -> go.Figure:
+    return figure.update_layout(
+        height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend={"orientation": "h", "y": 1.12}
+    )

@@ -1,0 +1,49 @@
+"""Who may reach the dashboard: it runs code and spends money, so beyond this machine only who has logged in."""
+
+from __future__ import annotations
+
+import click
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from koderz_core.config import is_loopback
+from koderz_core.errors import UsageError
+
+
+def check_exposure() -> None:
+    """End the process with a message if the server's options would let strangers in."""
+    try:
+        _check()
+    except UsageError as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(error.exit_code) from error
+
+
+def ask_login() -> None:
+    """Let nobody see a page who has not logged in, where a log-in is set up."""
+    if _login_wanted() and not st.user.is_logged_in:
+        st.title("koderz")
+        st.button("Log in", on_click=st.login, icon="🔑")
+        st.stop()
+
+
+def _check() -> None:
+    address = str(st.get_option("server.address") or "")  # empty: all interfaces
+    wanted = _login_wanted()
+    if not wanted and not is_loopback(f"http://{f'[{address}]' if ':' in address else address}"):
+        raise UsageError(
+            f"The dashboard runs code, and server.address {address!r} would offer that to the network. Leave the "
+            "option out and come through an SSH tunnel, or set up a log-in: [auth] in .streamlit/secrets.toml, with "
+            "streamlit[auth] installed."
+        )
+    if st.get_option("server.enableAgentApi"):
+        raise UsageError("server.enableAgentApi lets programs press every button of the dashboard. Leave it out.")
+
+
+def _login_wanted() -> bool:
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError as error:
+        if error.error_id == "no-secrets-found":
+            return False
+        raise UsageError(f"Whether a log-in is wanted cannot be told: {error}. Mend that file.") from error

@@ -1,0 +1,56 @@
+"""Which problems a launch is on: a range, a list, a sample, all, or one that the person types."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import KoderzError, Workspace
+
+WAYS = ("range", "list", "sample", "all", "my own")
+PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
+TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
+
+
+def choose_problems(workspace: Workspace, begin: str) -> tuple[str, str]:
+    """The choice in the words of an order, and its dataset. ``begin``: the range that the preset proposes."""
+    way = str(st.segmented_control("Choose by", WAYS, default="range", required=True, key="way"))
+    if way == "my own":
+        return "all", _own(workspace)
+    datasets = workspace.datasets()
+    dataset = str(st.selectbox("Dataset", datasets, key="dataset")) if len(datasets) > 1 else datasets[0]
+    return _terms(way, begin), dataset
+
+
+def _terms(way: str, begin: str) -> str:
+    if way == "range":
+        first, _, end = begin.partition(":")
+        with st.container(horizontal=True):
+            low = int(st.number_input("From", 0, value=int(first or 0), key=f"from {begin}"))
+            high = int(st.number_input("Up to, not included", 1, value=int(end or 10), key=f"to {begin}"))
+        return f"{low}:{high}"
+    if way == "list":
+        return str(st.text_input("Numbers or ids, with commas between them", "0, 3, 7", key="listed"))
+    if way == "sample":
+        size = int(st.number_input("How many, drawn by the seed", 1, value=20, key="sampled"))
+        return f"sample:{size}"
+    return "all"
+
+
+def _own(workspace: Workspace) -> str:
+    """The dataset of a problem that is typed or pasted. It is kept, so that it can be run again."""
+    with st.form("own"):
+        prompt = st.text_area("Signature and what it should do", PROMPT, height=140, key="own prompt")
+        tests = st.text_area("Tests", TESTS, height=120, key="own tests", help="Plain asserts, or check(candidate).")
+        solution = st.text_area("A solution, if you have one", height=100, key="own solution")
+        used = st.form_submit_button("Use this problem", key="own used")
+    try:
+        if used:
+            st.session_state["own dataset"] = workspace.keep_problem(str(prompt), str(tests), str(solution))
+    except KoderzError as error:
+        st.session_state.pop("own dataset", None)
+        st.warning("The problem is not complete yet.", icon="✏️")
+        st.text(str(error))
+    if "own dataset" not in st.session_state:
+        st.info("Say what it is and press “Use this problem”.", icon="✏️")
+        st.stop()
+    return str(st.session_state["own dataset"])

@@ -1,0 +1,57 @@
+"""What runs now: shown beside every page, and stopped by one click."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.records.rows import BenchmarkRow
+from pages.ui.edge import edge
+
+POLL_SECONDS = 2.0
+
+
+def show_running(workspace: Workspace) -> None:
+    """Everything that runs, with a way to it and a way to stop it."""
+    running = _running(workspace)
+
+    @st.fragment(run_every=POLL_SECONDS if running else None, key="running now")
+    def draw() -> None:
+        with edge():
+            now = _running(workspace)
+            if not now and running:
+                st.rerun()
+            for row in now:
+                _one(workspace, row)
+
+    draw()
+
+
+def stop_button(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
+    """Stops a benchmark where this process runs it; else says who does. ``place`` tells two buttons apart."""
+    here = workspace.runs_here(row.id)
+    ours = "Running experiments end at their next step and can be taken up again."
+    st.button(
+        "Stop",
+        key=f"stop {place} {row.id}",
+        icon="⏹️",
+        on_click=_stop,
+        args=[workspace, row.id],
+        disabled=not here,
+        help=ours if here else f"Process {row.holder} runs it: press Ctrl-C there.",
+    )
+
+
+def _stop(workspace: Workspace, benchmark: str) -> None:
+    with edge():
+        workspace.stop(benchmark)
+
+
+def _running(workspace: Workspace) -> list[BenchmarkRow]:
+    return [row for row in workspace.results.benchmarks() if row.state == "running"]
+
+
+def _one(workspace: Workspace, row: BenchmarkRow) -> None:
+    label = f"{row.id}: {row.finished}/{row.planned}"
+    st.page_link("pages/live.py", label=label, icon="▶️", query_params={"benchmark": row.id})
+    stop_button(workspace, row, "sidebar")

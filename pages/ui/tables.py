@@ -1,0 +1,108 @@
+"""Tables of the pages: which columns, called what, and how numbers look in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import streamlit as st
+
+from koderz_core.export.formats import MARKS, STATES, duration, money
+from koderz_core.models.availability import Availability
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow, NewestIteration
+
+
+def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
+    """One line per benchmark."""
+    return pd.DataFrame(
+        {
+            "state": [STATES[row.state] for row in rows],
+            "benchmark": [row.id for row in rows],
+            "name": [("SCRIPTED " if row.scripted else "") + row.name for row in rows],
+            "models": [", ".join(row.models) for row in rows],
+            "done": [row.finished / row.planned for row in rows],
+            "experiments": [f"{row.finished}/{row.planned}" for row in rows],
+            "solved": [row.solved for row in rows],
+            "no result": [row.errors + row.cancelled for row in rows],
+            "cost": [money(row.cost_usd) for row in rows],
+            "begun": [when(row.opened_at) for row in rows],
+        }
+    )
+
+
+BENCHMARK_COLUMNS = {
+    "done": st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1, width="small"),
+    "begun": st.column_config.DatetimeColumn("begun", format="distance"),
+    "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
+}
+
+
+def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
+    """One line per experiment."""
+    return pd.DataFrame(
+        {
+            "outcome": [outcome(row) for row in rows],
+            "problem": [row.problem for row in rows],
+            "configuration": [row.label for row in rows],
+            "repeat": [row.repeat + 1 for row in rows],
+            "failed with": [row.failure or "" for row in rows],
+            "iterations": [row.iterations for row in rows],
+            "time": [duration(row.seconds) for row in rows],
+            "cost": [money(row.cost_usd) for row in rows],
+            "experiment": [row.id for row in rows],
+        }
+    )
+
+
+def outcome(row: ExperimentRow) -> str:
+    """The outcome with its mark, or how far it is."""
+    if row.outcome is None:
+        return "▶ running" if row.state == "running" else "· waiting"
+    return MARKS[row.outcome]
+
+
+def when(seconds: float) -> datetime:
+    """Seconds since 1970 as a moment, which the browser shows in its own time."""
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def selected(table: pd.DataFrame, key: str, column: str, **options: object) -> str | None:
+    """Show a table of which one row can be chosen; the cell of that row in ``column``."""
+    state = st.dataframe(
+        table,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        hide_index=True,
+        **options,  # type: ignore[call-overload]  # options of st.dataframe, by name
+    )
+    rows = state["selection"]["rows"]
+    return str(table[column].iloc[rows[0]]) if rows and rows[0] < len(table) else None
+
+
+def newest_table(rows: Sequence[NewestIteration]) -> pd.DataFrame:
+    """One line per iteration, the newest first."""
+    return pd.DataFrame(
+        {
+            "tests": [f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}" for row in rows],
+            "problem": [row.problem for row in rows],
+            "configuration": [row.label for row in rows],
+            "iteration": [row.iteration for row in rows],
+            "failed with": [row.error or "" for row in rows],
+            "message": [row.message for row in rows],
+            "at": [f"{when(row.at):%H:%M:%S} UTC" for row in rows],
+        }
+    )
+
+
+def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:
+    """One line per model that cannot be asked."""
+    return pd.DataFrame(
+        {
+            "model": [row.id for row in rows],
+            "tier": [row.tier for row in rows],
+            "why": [row.reason for row in rows],
+            "what to do": [row.cure for row in rows],
+        }
+    )

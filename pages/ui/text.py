@@ -1,0 +1,38 @@
+"""Hostile text on screen: shown as characters, never obeyed, never more than a browser can bear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import unified_diff
+
+import streamlit as st
+
+from koderz_core.export.formats import count, plain
+
+MOST_CHARACTERS = 20_000  # of one text on screen; the whole of it can be downloaded
+
+
+def show_text(text: str, name: str, language: str | None = None) -> None:
+    """Show a text of unknown origin; ``name`` (ours) is what its download is called."""
+    st.code(plain(text[:MOST_CHARACTERS]), language=language, wrap_lines=True, height=min(560, 90 + 22 * _lines(text)))
+    if len(text) > MOST_CHARACTERS:
+        st.caption(f"The first {count(MOST_CHARACTERS)} of {count(len(text))} characters.")
+        st.download_button("Download the whole text", text.encode(errors="replace"), f"{name}.txt", "text/plain")
+
+
+def show_diff(before: str, after: str, name: str) -> None:
+    """Show what changed from one program to the next."""
+    changed = "".join(unified_diff(_whole_lines(before), _whole_lines(after), "previous", "this", n=5))
+    if changed:
+        show_text(changed, name, "diff")
+    else:
+        st.info("The same program as before, word for word.", icon="🔁")
+
+
+def _whole_lines(text: str) -> Sequence[str]:
+    return [f"{line}\n" for line in text.splitlines()]
+
+
+def _lines(text: str) -> int:
+    """About how many lines a text takes when long ones wrap."""
+    return sum(1 + len(line) // 110 for line in text[:MOST_CHARACTERS].splitlines())

@@ -1,0 +1,137 @@
+"""Configurations side by side, and what a reader has to be told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from koderz_core.analysis.comparison import compare
+from koderz_core.analysis.rates import wilson
+from koderz_core.records.summaries import SummaryRow, TierCost
+
+ROW = SummaryRow(
+    benchmark="bench_1",
+    configuration="conf_1",
+    label="direct small",
+    strategy="direct",
+    models={"coder": ("ollama/small",)},
+    parameters={},
+    gate="tests",
+    dataset="humaneval",
+    problem_set="a",
+    problems=20,
+    planned=20,
+    solved=16,
+    unsolved=4,
+    cancelled=0,
+    errors=0,
+    running=0,
+    score_kind="held_out",
+    mean_iterations=1.0,
+    input_tokens=10,
+    output_tokens=10,
+    seconds=40.0,
+    cost_usd=8.0,
+    ended_cost_usd=8.0,
+    unpriced=0,
+    tiers=(TierCost("local", 20, 0, 8.0),),
+)
+
+
+def remarks(*rows: SummaryRow) -> str:
+    return "\n".join(compare(rows).remarks)
+
+
+def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment_took() -> None:
+    (one,) = compare([ROW]).configurations
+    assert (one.rate, one.share, one.n) == (wilson(16, 20), 0.8, 20)
+    assert (one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (0.4, 0.5, 2.0)
+
+
+def test_with_repeats_there_is_a_share_but_no_interval() -> None:
+    (one,) = compare([replace(ROW, problems=10)]).configurations
+    assert (one.rate, one.share) == (None, 0.8)
+    assert "no independent trials" in remarks(replace(ROW, problems=10))
+
+
+def test_before_anything_has_ended_all_is_unknown() -> None:
+    row = replace(ROW, solved=0, unsolved=0, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
+    (one,) = compare([row]).configurations
+    assert (one.share, one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (None,) * 4
+
+
+def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
+    (one,) = compare([replace(ROW, unsolved=0, errors=3, cancelled=1)]).configurations
+    assert (one.share, one.n, one.cost_per_experiment_usd) == (1.0, 16, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("cost", "solved", "expected"), [(None, 5, None), (8.0, 0, math.inf), (0.0, 0, None), (0.0, 4, 0.0)]
+)
+def test_the_cost_of_a_solution_is_infinite_only_if_money_solved_nothing(
+    cost: float | None, solved: int, expected: float | None
+) -> None:
+    (one,) = compare([replace(ROW, ended_cost_usd=cost, solved=solved, unsolved=20 - solved)]).configurations
+    assert one.cost_per_solved_usd == expected
+
+
+@pytest.mark.parametrize(
+    ("tiers", "expected"),
+    [
+        ((), None),
+        (("local", "frontier", "small_frontier"), "frontier"),
+        (("small_frontier", "local"), "small_frontier"),
+    ],
+)
+def test_the_tier_is_the_highest_that_answered(tiers: tuple[str, ...], expected: str | None) -> None:
+    row = replace(ROW, tiers=tuple(TierCost(tier, 1, 0, 1.0) for tier in tiers))  # type: ignore[arg-type]
+    assert compare([row]).configurations[0].tier == expected
+
+
+def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
+    oracle = replace(ROW, score_kind="oracle")
+    assert compare([oracle]).configurations[0].oracle
+    assert "not pass@1" in remarks(oracle)
+    assert "of two kinds" not in remarks(oracle)
+    assert "of two kinds" in remarks(oracle, ROW)
+
+
+def test_overlapping_intervals_show_no_difference() -> None:
+    assert "do not show a difference" in remarks(ROW, replace(ROW, solved=14, unsolved=6))
+    assert "do not show a difference" not in remarks(ROW, replace(ROW, solved=2, unsolved=18))
+
+
+@pytest.mark.parametrize("other", [{"score_kind": "oracle"}, {"problem_set": "b"}])
+def test_intervals_of_what_cannot_be_compared_are_not_spoken_of(other: dict[str, Any]) -> None:
+    assert "do not show a difference" not in remarks(ROW, replace(ROW, **other))
+
+
+def test_partial_results_are_called_so() -> None:
+    assert "Partial: 5 of 20 experiments" in remarks(replace(ROW, solved=11, running=2))
+    assert "Partial" not in remarks(replace(ROW, solved=11, errors=5))
+
+
+def test_experiments_without_a_result_and_calls_without_a_price_are_counted() -> None:
+    told = remarks(replace(ROW, unsolved=1, errors=2, cancelled=1, unpriced=7))
+    assert "3 experiments ended without a result" in told
+    assert "7 calls have no known price" in told
+
+
+def test_different_problems_or_datasets_are_told() -> None:
+    assert "different problems" in remarks(ROW, replace(ROW, problem_set="b"))
+    assert "different datasets (humaneval, mbpp)" in remarks(ROW, replace(ROW, dataset="mbpp", problem_set="b"))
+
+
+def test_scripted_answers_are_told() -> None:
+    row = replace(ROW, models={"coder": ("ollama/a", "scripted/weak")})
+    assert compare([ROW, row]).scripted
+    assert "SCRIPTED" in remarks(ROW, row)
+
+
+def test_a_plain_comparison_needs_no_remark() -> None:
+    assert compare([ROW]).remarks == ()
+    assert not compare([ROW]).scripted
+    assert compare([]).configurations == ()

@@ -1,0 +1,21 @@
+"""``koderz ui`` before there is a dashboard; what it starts is tested in a browser."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+
+def test_a_port_in_use_is_named_with_what_to_do(koderz: Any) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        said = koderz("ui", "--port", port)
+    assert said.code == 3
+    assert f"Port {port} cannot be used" in said.err
+    assert "koderz ui --port 0" in said.err
+
+
+def test_a_port_that_cannot_be_is_refused(koderz: Any) -> None:
+    assert koderz("ui", "--port", "70000").code == 2

@@ -1,0 +1,90 @@
+"""The real dashboard in a process of its own, and a real browser that may speak to nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket, sync_playwright
+from serving import KODERZ, WITHIN, Serve, Server, serving
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Not even Chromium's own services are asked for anything.
+ALONE = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking")
+IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Serve]:
+    """Starts dashboards on free ports, by default over the test's own data folder; each must end when told to."""
+    with ExitStack() as ended:
+
+        def serve(
+            home: Path | None = None, environment: Mapping[str, str] | None = None, command: Sequence[str] = ()
+        ) -> Server:
+            usual = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home or tmp_path / "home"))
+            log = tmp_path / f"server-{time.monotonic_ns()}.log"
+            return ended.enter_context(serving(command or usual, {**os.environ, **(environment or {})}, log))
+
+        yield serve
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"None of {', '.join(BROWSERS)} is installed.")
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses root
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=[*ALONE, *root])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def console_errors() -> list[str]:
+    """What the browser's console has complained about so far."""
+    return []
+
+
+@pytest.fixture
+def page(chromium: Browser, console_errors: list[str]) -> Iterator[Page]:
+    """A page in a fresh browser profile. The test fails if it asked anything but a server of this machine."""
+    asked: list[str] = []
+
+    def note(request: Request | WebSocket) -> None:
+        asked.append(request.url)
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            console_errors.append(message.text)
+
+    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(WITHIN * 1000)
+        context.on("request", note)
+        context.on("console", listen)
+        page = context.new_page()
+        page.on("websocket", note)
+        yield page
+    assert [url for url in asked if not _stays_here(url)] == []
+
+
+def _stays_here(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("data", "blob") or parts.hostname == "127.0.0.1"
+
+
+@pytest.fixture
+def idle() -> Callable[[Page], None]:
+    """Waits until the page's script has ended. Where a part repeats by itself, wait for its content instead."""
+
+    def wait(page: Page) -> None:
+        page.wait_for_selector(IDLE, state="attached")
+
+    return wait

@@ -1,0 +1,78 @@
+"""A dashboard in a process of its own: started, waited for, ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.error import URLError
+from urllib.request import urlopen
+
+KODERZ = str(Path(sys.executable).with_name("koderz"))
+WITHIN = 60.0  # seconds for a server to answer, and to end, on a busy machine
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running dashboard."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def end(self) -> int:
+        """Ask it to end; its exit code. Fails the test if it stays."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(WITHIN)
+
+
+class Serve(Protocol):
+    """Start a dashboard, by ``koderz ui`` if no other ``command`` is given."""
+
+    def __call__(
+        self, home: Path | None = None, environment: Mapping[str, str] | None = None, command: Sequence[str] = ()
+    ) -> Server: ...
+
+
+@contextmanager
+def serving(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[Server]:
+    """A dashboard that answers; in the end it must obey SIGTERM."""
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            server = Server(_url_of(process, log), process, log)
+            yield server
+            assert process.poll() is not None or server.end() == -signal.SIGTERM, log.read_text()
+        finally:
+            process.kill()
+
+
+def _url_of(process: subprocess.Popen[bytes], log: Path) -> str:
+    """Where it says it is, once it is healthy there."""
+    last = time.monotonic() + WITHIN
+    while time.monotonic() < last:
+        assert process.poll() is None, log.read_text()
+        said = re.search(r"koderz is at (\S+)", log.read_text())
+        if said and _healthy(said[1]):
+            return said[1]
+        time.sleep(0.1)
+    raise AssertionError(f"No dashboard after {WITHIN} s: {log.read_text()}")
+
+
+def _healthy(url: str) -> bool:
+    try:
+        with urlopen(f"{url}/_stcore/health", timeout=5) as answer:
+            return bool(answer.read() == b"ok")
+    except URLError:
+        return False

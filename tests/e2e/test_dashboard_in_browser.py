@@ -1,0 +1,165 @@
+"""What a person does in the browser: launch, watch, leave, come back, stop, open, compare, export."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from serving import KODERZ, WITHIN, Serve, Server
+
+NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}  # so that scripted models are all that can run
+MINUTE = 60_000
+
+
+@pytest.fixture
+def dashboard(server: Serve, tmp_path: Path) -> Server:
+    return server(tmp_path / "home", NO_WEIGHTS)
+
+
+def figure(page: Page, name: str) -> Locator:
+    """The value of a figure of the page."""
+    return page.get_by_test_id("stMetric").filter(has_text=name).get_by_test_id("stMetricValue")
+
+
+def choose(page: Page, label: str, value: str, place: int = 0) -> None:
+    """Type into a select box."""
+    box = page.get_by_role("combobox", name=label).nth(place)
+    box.fill(value)
+    box.press("Enter")
+
+
+def launch(page: Page, url: str, coder: str = "scripted/stubborn", iterations: int = 40) -> str:
+    """Three problems of the quick look, supervised only; the address of the page that watches them."""
+    page.goto(f"{url}/launch?preset=quick+look")
+    page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("button", name="Remove")).to_have_count(0)
+    choose(page, "coder", coder)
+    expect(page.get_by_text(f"coder={coder}")).to_be_visible()
+    page.get_by_text("Parameters").click()
+    count = page.get_by_label("max iterations")
+    count.fill(str(iterations))
+    count.press("Enter")
+    expect(page.get_by_text(f"max_iterations={iterations}")).to_be_visible()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", name="Live", exact=True)).to_be_visible(timeout=MINUTE)
+    expect(figure(page, "state")).to_be_visible()
+    return page.url
+
+
+def watch_it_grow(page: Page) -> tuple[int, int]:
+    """The numbers of iterations of two paints, one after the other."""
+    first = figure(page, "iterations").inner_text()
+    expect(figure(page, "iterations")).not_to_have_text(first, timeout=MINUTE)
+    return int(first), int(figure(page, "iterations").inner_text())
+
+
+def koderz(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """A command in a terminal beside the dashboard."""
+    command = [KODERZ, *arguments, "--data-dir", str(home)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_an_empty_dashboard_leads_to_a_first_benchmark(dashboard: Server, page: Page) -> None:
+    page.goto(dashboard.url)
+    page.get_by_role("link", name="Launch the quick look").click()
+    page.get_by_role("button", name="Start").click()
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    expect(page.get_by_text("SCRIPTED: these answers come from a script").first).to_be_visible()
+    expect(page.get_by_text("6 of 6 experiments")).to_be_visible()
+
+
+def test_iterations_are_painted_one_by_one_while_an_experiment_runs(dashboard: Server, page: Page) -> None:
+    launch(page, dashboard.url)
+    expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
+    first, second = watch_it_grow(page)
+    expect(page.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may solve it")
+    expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
+    assert first < second < 120
+
+
+def test_a_benchmark_outlives_its_tab_and_is_stopped_from_another(dashboard: Server, page: Page) -> None:
+    address = launch(page, dashboard.url)
+    again = page.context.new_page()
+    page.close()
+    again.goto(address)
+    expect(figure(again, "state")).to_have_text("running")
+    again.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
+    expect(figure(again, "state")).to_have_text("stopped", timeout=MINUTE)
+    expect(again.get_by_text("without result")).to_be_visible()
+
+
+def test_a_cell_opens_its_experiment_and_every_view_of_it(dashboard: Server, page: Page) -> None:
+    launch(page, dashboard.url, "scripted/weak", iterations=3)
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
+    experiment = opened.value
+    expect(experiment.get_by_role("heading", name="Experiment")).to_be_visible()
+    for view in ("Prompt", "Answer", "Tests", "Calls", "Program"):
+        experiment.get_by_role("radio", name=view).or_(experiment.get_by_role("button", name=view)).first.click()
+        expect(experiment).to_have_url(re.compile(f"view={view}" if view != "Program" else "experiment=exp_[0-9a-f]+$"))
+    expect(experiment.get_by_test_id("stCode").first).to_contain_text("def ")
+
+
+def test_what_is_exported_reads_back_as_what_was_recorded(dashboard: Server, page: Page, tmp_path: Path) -> None:
+    launch(page, dashboard.url, "scripted/weak", iterations=3)
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    for table in ("experiments", "iterations", "calls"):
+        page.goto(f"{dashboard.url}/export?table={table}")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download CSV").click()
+        path = tmp_path / f"{table}.csv"
+        download.value.save_as(path)
+        read = pd.read_csv(path)
+        lines = [json.loads(line) for file in (tmp_path / "home/journals").glob("*.jsonl") for line in file.open()]
+        kind = {"experiments": "experiment_finished", "iterations": "code_tested", "calls": "call_finished"}[table]
+        assert len(read) == sum(line["kind"] == kind for line in lines) > 0
+        assert set(read["problem"]) <= {f"HumanEval/{number}" for number in range(3)}
+
+
+def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
+    dashboard: Server, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{dashboard.url}/live")
+    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible()
+    slow = ("--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "25")
+    with koderz(tmp_path / "home", "run", "--problem-id", "HumanEval/0", *slow) as terminal:
+        expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
+        first, second = watch_it_grow(page)
+        assert first < second < 25
+        expect(page.get_by_role("button", name="Stop").first).to_be_disabled()  # it is the terminal's
+        assert terminal.poll() is None
+        assert terminal.wait(WITHIN) == 4  # unsolved
+    expect(figure(page, "state")).to_have_text("finished")
+    expect(figure(page, "iterations")).to_have_text("25")
+
+
+def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupted(
+    server: Serve, page: Page, tmp_path: Path
+) -> None:
+    first = server(tmp_path / "home", NO_WEIGHTS)
+    launch(page, first.url)
+    first.process.send_signal(signal.SIGKILL)
+    first.process.wait(WITHIN)
+    port = first.url.rpartition(":")[2]
+    home = ("--data-dir", str(tmp_path / "home"))
+    server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
+    expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
+    expect(page.get_by_text("Every finished step is kept")).to_be_visible()
+
+
+def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
+    page.goto(f"{dashboard.url}/launch?preset=quick+look")
+    page.get_by_text("my own").click()
+    page.get_by_label("A solution, if you have one").fill("def double(number: int) -> int:\n    return 2 * number\n")
+    page.get_by_role("button", name="Use this problem").click()
+    expect(page.get_by_text("--dataset typed-")).to_be_visible()
+    page.get_by_role("button", name="Start").click()
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    expect(page.get_by_text("2 of 2 experiments")).to_be_visible()

@@ -1,0 +1,140 @@
+"""The dashboard from outside: how it starts, what it shows first, what it refuses, how it ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from serving import KODERZ, WITHIN, Serve
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("overview", "launch", "live", "experiment", "compare", "export")
+LOGIN = """[auth]
+redirect_uri = "http://localhost/oauth2callback"
+cookie_secret = "a secret"
+client_id = "koderz"
+client_secret = "another"
+server_metadata_url = "https://id.example/.well-known/openid-configuration"
+"""
+
+
+def streamlit(*options: str) -> list[str]:
+    """The command of a person who starts Streamlit without koderz."""
+    usual = ("--server.headless", "true", "--server.port", "0")
+    return [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *usual, *options]
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    """A command that is expected to end by itself."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=WITHIN, check=False)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
+    server: Serve, page: Page, console_errors: list[str], name: str
+) -> None:
+    page.goto(f"{server().url}/{'' if name == 'overview' else name}")
+    current = page.get_by_test_id("stSidebarNavLink").and_(page.locator("[aria-current=page]"))
+    expect(current).to_contain_text(name.capitalize())
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)  # else: "Page not found"
+    expect(page.get_by_text("This is a bug of koderz")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert [error for error in console_errors if "Content Security Policy" in error] == []
+
+
+def test_every_answer_forbids_the_browser_to_load_from_elsewhere(server: Serve) -> None:
+    url = server().url
+    for path in ("/", "/live", "/_stcore/health", "/no/such/file"):
+        with urlopen(url + path, timeout=30) as answer:
+            assert "img-src 'self' data: blob:;" in answer.headers["Content-Security-Policy"]
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+            assert answer.headers["X-Frame-Options"] == "DENY"
+
+
+def test_the_browser_loads_no_picture_from_elsewhere(server: Serve, chromium: Browser) -> None:
+    with chromium.new_context() as context:  # not the fixture's page, which lets nothing even try
+        page = context.new_page()
+        page.goto(server().url)
+        blocked = page.evaluate("""() => new Promise(done => {
+            document.addEventListener('securitypolicyviolation', seen => done(seen.blockedURI))
+            const picture = new Image()
+            picture.onerror = () => setTimeout(done, 1000, 'asked for')
+            picture.src = 'https://elsewhere.example/seen.png'
+        })""")
+    assert blocked == "https://elsewhere.example/seen.png"
+
+
+def test_it_ends_when_told_to_while_a_browser_watches(server: Serve, page: Page) -> None:
+    running = server()
+    page.goto(running.url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert running.end() == -signal.SIGTERM
+
+
+def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Serve, tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/told && mv {tmp_path}/told {tmp_path}/shown\n')
+    browser.chmod(0o755)
+    clean = {"HOME": str(tmp_path), "DISPLAY": ":99", "BROWSER": str(browser)}
+    running = server(environment=clean, command=(KODERZ, "ui", "--port", "0"))
+    last = time.monotonic() + WITHIN
+    while not (tmp_path / "shown").exists() and time.monotonic() < last:
+        time.sleep(0.1)
+    assert (tmp_path / "shown").read_text().strip() == running.url
+    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C ends it)"]
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])
+def test_it_listens_to_no_network_without_a_log_in(address: str) -> None:
+    ended = run(*streamlit("--server.address", address))
+    assert ended.returncode == 2
+    assert f"server.address '{address}' would offer that to the network" in ended.stderr
+
+
+def test_the_programs_interface_to_its_buttons_stays_off() -> None:
+    ended = run(*streamlit("--server.enableAgentApi", "true"))
+    assert (ended.returncode, "enableAgentApi" in ended.stderr) == (2, True)
+
+
+def test_secrets_that_cannot_be_read_do_not_open_what_they_should_close() -> None:
+    Path(".streamlit").mkdir()
+    Path(".streamlit/secrets.toml").write_text("[auth")
+    ended = run(*streamlit())
+    assert (ended.returncode, "Mend that file" in ended.stderr) == (2, True)
+
+
+def test_with_a_log_in_nobody_sees_a_page_before(server: Serve, page: Page) -> None:
+    Path(".streamlit").mkdir()
+    Path(".streamlit/secrets.toml").write_text(LOGIN)
+    running = server(command=streamlit("--server.address", "0.0.0.0"))
+    page.goto(running.url.replace("0.0.0.0", "127.0.0.1") + "/launch")
+    expect(page.get_by_role("button", name="Log in")).to_be_visible()
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(0)
+
+
+def test_an_installed_wheel_has_the_dashboard_in_it(server: Serve, page: Page, tmp_path: Path) -> None:
+    target = tmp_path / "installed"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(ROOT)], check=True
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"koderz_core", "koderz_dashboard"}
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(target), str(wheel)], check=True)
+    running = server(
+        environment={"PYTHONPATH": str(target)},
+        command=(str(target / "bin" / "koderz"), "ui", "--no-browser", "--port", "0"),
+    )
+    page.goto(f"{running.url}/launch")
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(len(PAGES))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -1,0 +1,96 @@
+"""What a person types becomes a problem that a model can be asked and a program be tested on."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from koderz_core.errors import DataError
+from koderz_core.grading.typed import problem_of, typed_row
+
+ASSERT = "assert add(1, 2) == 3"
+CHECK = "def check(candidate):\n    assert candidate(1, 2) == 3\n"
+SIGNATURE = 'def add(a, b):\n    """Add."""\n'
+
+
+def test_a_signature_with_its_docstring_is_the_prompt_as_it_was_typed() -> None:
+    row = typed_row(SIGNATURE, ASSERT)
+    assert (row.prompt, row.entry_point, row.canonical_solution) == (SIGNATURE, "add", "")
+
+
+@pytest.mark.parametrize("tests", [ASSERT, CHECK])
+def test_tests_become_a_check_of_a_candidate(tests: str) -> None:
+    scope: dict[str, object] = {"add": int.__add__}
+    exec(typed_row(SIGNATURE, tests).test, scope)
+    scope["check"](int.__add__)  # type: ignore[operator]
+    scope["add"] = int.__sub__
+    with pytest.raises(AssertionError):
+        scope["check"](int.__sub__)  # type: ignore[operator]
+
+
+def test_the_last_function_of_the_prompt_is_the_one_to_write() -> None:
+    row = typed_row("def twice(x):\n    return 2 * x\n\ndef four(x):\n", "assert four(1) == twice(2)")
+    assert row.entry_point == "four"
+
+
+def test_free_text_becomes_a_comment_over_the_function_that_the_asserts_call() -> None:
+    row = typed_row('Add two\r\n"""numbers"""\\', "from math import isclose\nassert isclose(add(1, by=2), 3)")
+    assert row.prompt == '# Add two\n# """numbers"""\\\ndef add(arg1, by):\n    ...\n'
+    assert row.entry_point == "add"
+
+
+@pytest.mark.parametrize("tests", ["assert f(1)\nassert f(1, 2)", "assert f(*[1])", "assert f(**{})"])
+def test_calls_of_several_shapes_promise_no_parameters(tests: str) -> None:
+    assert "def f(*args, **kwargs):" in typed_row("Anything.", tests).prompt
+
+
+def test_prose_before_a_signature_becomes_a_comment() -> None:
+    assert typed_row("Add them.\n\ndef add(a, b):", ASSERT).prompt == "# Add them.\ndef add(a, b):\n    ...\n"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "solution"),
+    [
+        (SIGNATURE, "def add(a, b):\n    return a + b"),
+        (SIGNATURE, "    return a + b"),
+        (SIGNATURE.rstrip(), "return a + b"),
+        ('def add(a, b):\n  """Add."""', "    c = a + b\n    return c"),
+        ("Add two numbers.", "import operator\n\ndef add(a, b):\n    return operator.add(a, b)"),
+    ],
+)
+def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, solution: str) -> None:
+    row = typed_row(prompt, ASSERT, solution)
+    scope: dict[str, object] = {}
+    exec(row.prompt + row.canonical_solution + row.test + "\ncheck(add)", scope)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tests", "solution", "said"),
+    [
+        (" \n", ASSERT, "", "prompt is empty.*def add"),
+        (SIGNATURE, "", "", "tests hold no assert.*Write asserts"),
+        (SIGNATURE, "assert (", "", "tests are not Python"),
+        (SIGNATURE, "assert plus(1, 2) == 3", "", "tests never call add"),
+        (SIGNATURE, "def check(candidate):\n    assert 1 == 1", "", "tests never call add"),
+        (SIGNATURE, "def check(candidate):\n    candidate(1, 2)\n    assert True", "", "no assert that could fail"),
+        (SIGNATURE, "def check():\n    assert add(1, 2) == 3", "", "check without a parameter"),
+        ("def check(x):\n", "assert check(1) == 1", "", "Give it another name"),
+        ("Add two numbers.", CHECK, "", "prompt defines no function.*signature"),
+        (SIGNATURE, ASSERT, "return a +", "solution is not Python"),
+        (SIGNATURE, ASSERT, "def plus(a, b:", "solution is not Python"),
+        ("Add two numbers.", ASSERT, "return a + b", "solution is not.*whole function"),
+        ("a\0b", ASSERT, "", "prompt holds characters"),
+        (SIGNATURE, ASSERT, "\udcff", "solution holds characters"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_field_and_what_to_write(
+    prompt: str, tests: str, solution: str, said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        typed_row(prompt, tests, solution)
+
+
+def test_text_of_several_lines_in_tests_stays_as_it_is() -> None:
+    tests = 'assert f("""a\nb""") == 1'
+    assert "'a\\nb'" in ast.unparse(ast.parse(problem_of(tests).tests.source))

@@ -1,0 +1,44 @@
+"""Every page in this process, on a data folder that the real runner filled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import koderz_core
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.records import Plan
+from koderz_core.workspace import leave
+
+APP = Path(koderz_core.__file__).parent.parent / "app.py"
+
+
+@pytest.fixture
+def visit() -> Iterator[Callable[..., AppTest]]:
+    """A page as its address opens it; the process's workspace is a fresh one for each test."""
+    leave()
+
+    def open_page(page: str, **query: str) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=30).run()
+        if page != "overview":
+            app.switch_page(f"pages/{page}.py")
+        for name, value in query.items():
+            app.query_params[name] = value
+        return app.run()
+
+    yield open_page
+    leave()
+
+
+@pytest.fixture
+def recorded() -> Plan:
+    """Three problems with two configurations, one of which fails at times, as the runner recorded them."""
+    weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 3, "checkpoint_interval": 1})
+    order = Order([Wanted("direct", {"coder": "scripted/strong"}), weak], "0:3")
+    with open_workspace() as workspace:
+        plan = workspace.plan(order)
+        workspace.run(plan)
+    return plan

@@ -1,0 +1,69 @@
+"""Live text: bounded, safe to show, and gone when the call ends, however it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from koderz_core.errors import Cancelled, ModelError
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Request
+from koderz_core.runner.live import TAIL_CHARACTERS, LiveText, Spoken
+
+
+def test_only_the_end_of_a_long_text_is_kept() -> None:
+    live = LiveText()
+    live.begin("exp_1", "coder", "m")
+    for piece in ("lost", "x" * (TAIL_CHARACTERS - 3), "end"):
+        live.hear("exp_1", piece)
+    spoken = live.of("exp_1")
+    assert spoken is not None
+    assert spoken.text == "x" * (TAIL_CHARACTERS - 3) + "end"
+
+
+def test_experiments_are_heard_apart() -> None:
+    live = LiveText()
+    live.begin("exp_1", "coder", "m")
+    live.begin("exp_2", "reviewer", "n")
+    live.hear("exp_1", "a")
+    live.end("exp_2")
+    assert live.of("exp_1") == Spoken("coder", "m", "a")
+    assert live.of("exp_2") is None
+
+
+def test_what_no_screen_can_show_becomes_question_marks() -> None:
+    live = LiveText()
+    live.begin("exp_1", "coder", "m")
+    live.hear("exp_1", "a\ud800b")
+    assert live.of("exp_1") == Spoken("coder", "m", "a?b")
+
+
+class Breaking:
+    """Says a word, then fails; ``heard`` is what could be watched at that moment."""
+
+    id = "scripted/it"
+
+    def __init__(self, error: Exception, look: Callable[[], Spoken | None]) -> None:
+        self.error, self.look, self.heard = error, look, list[Spoken | None]()
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        assert on_text is not None
+        on_text("word")
+        self.heard.append(self.look())
+        raise self.error
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("error", [ModelError("gone"), Cancelled("stopped"), ZeroDivisionError()])
+def test_text_of_a_call_that_fails_is_forgotten(
+    bench: Callable[..., Any], error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = bench(lambda _: "")
+    (experiment,) = made.plan.experiments()
+    made.model = model = Breaking(error, lambda: made.live.of(experiment.id))
+    made.go()
+    assert model.heard == [Spoken("coder", model.id, "word")]
+    assert made.live.of(experiment.id) is None

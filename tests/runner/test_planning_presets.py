@@ -1,0 +1,71 @@
+"""Presets are filled with the models that are here and forms show what can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.datasets import load
+from koderz_core.models.availability import Availability
+from koderz_core.records import Tier
+from koderz_core.runner.forms import Parameter, strategy_forms
+from koderz_core.runner.planning import Order, draft
+from koderz_core.runner.presets import PRESETS, Preset, presets
+
+NOTHING = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
+
+
+def ready(name: str, tier: Tier = "local") -> Availability:
+    return Availability(name, tier, True, "here", "")
+
+
+def preset(name: str, surveyed: Sequence[Availability]) -> Preset:
+    return next(one for one in presets([ready("scripted/weak"), *surveyed]) if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("here", "best"),
+    [
+        (["embedded/qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-1.5b"], "embedded/qwen2.5-coder-1.5b"),
+        (["embedded/qwen2.5-coder-1.5b", "ollama/qwen2.5-coder:32b"], "ollama/qwen2.5-coder:32b"),
+        (["ollama/llama3:8b", "embedded/qwen2.5-coder-0.5b"], "embedded/qwen2.5-coder-0.5b"),
+        (["embedded/smollm2-135m", "ollama/llama3:8b"], "ollama/llama3:8b"),
+    ],
+)
+def test_local_roles_are_filled_with_the_best_local_model_that_is_ready(here: list[str], best: str) -> None:
+    free = preset("all free", [*map(ready, here), ready("openai/gpt-4o", "frontier")])
+    assert set(free.configurations[0].models.values()) == {best}
+
+
+def test_speed_takes_the_small_model_where_quality_takes_the_large_one() -> None:
+    here = [ready("embedded/qwen2.5-coder-1.5b"), ready("embedded/qwen2.5-coder-0.5b")]
+    assert preset("maximum speed", here).configurations[0].models["coder"] == "embedded/qwen2.5-coder-0.5b"
+    assert preset("maximum quality", here).configurations[0].models["coder"] == "embedded/qwen2.5-coder-1.5b"
+
+
+def test_without_any_local_model_a_quick_look_is_scripted_and_says_so() -> None:
+    quick = preset("quick look", [NOTHING])
+    assert set(quick.configurations[0].models.values()) == {"scripted/weak"}
+    assert "SCRIPTED" in quick.description
+    assert "SCRIPTED" not in preset("quick look", [ready("embedded/qwen2.5-coder-0.5b")]).description
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("here", [[], [ready("embedded/qwen2.5-coder-0.5b")]])
+def test_every_preset_can_be_planned(name: str, here: list[Availability]) -> None:
+    settings = load_settings()
+    chosen = preset(name, here)
+    plan = draft(Order(chosen.configurations, chosen.problems), load("humaneval", settings), settings)
+    assert len(plan.configurations) == len(chosen.configurations)
+
+
+def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:
+    direct, supervised = strategy_forms()
+    assert (direct.asked({}), direct.asked({"spec": True})) == (("coder",), ("spec", "coder"))
+    assert supervised.asked({"checkpoints": False}) == ("spec", "coder")
+    assert Parameter("spec", False, "bool") in direct.parameters
+    assert Parameter("max_iterations", 50, "int") in supervised.parameters
+    assert Parameter("retry_temperature", 0.8, "float") in supervised.parameters
+    assert direct.doc.startswith("Ask the coder once")

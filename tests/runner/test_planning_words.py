@@ -1,0 +1,101 @@
+"""Configurations in words, and the command line that makes the same benchmark as an order."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from koderz_core.cli.benchmark import benchmark
+from koderz_core.cli.ordering import order as order_of
+from koderz_core.config import load_settings
+from koderz_core.datasets import load
+from koderz_core.errors import PlanError, UsageError
+from koderz_core.runner.planning import Order, Wanted, draft
+from koderz_core.runner.wording import command_of, configuration_of, words_of
+
+MODELS = some.sampled_from(["scripted/weak", "gpt-4o", "gpt-oss:20b", "ollama/it's", "lmstudio/a b=$c", "vllm/ü"])
+COUNTS, NUMBERS = some.integers(1, 10**8), some.floats(0, 2)
+SWITCHES = {"spec": some.booleans(), "chain_of_thought": some.booleans()}
+SAMPLING = {"temperature": NUMBERS, "max_tokens": COUNTS}
+ITERATING = {"checkpoints": some.booleans(), "max_iterations": COUNTS, "checkpoint_interval": COUNTS}
+
+
+def wanted(strategy: str, more: dict[str, some.SearchStrategy[object]]) -> some.SearchStrategy[Wanted]:
+    parameters = some.fixed_dictionaries({}, optional={**SWITCHES, **SAMPLING, **more})
+    models = some.lists(MODELS, min_size=1, max_size=2).map(tuple)
+    return some.builds(Wanted, some.just(strategy), some.fixed_dictionaries({"coder": models}), parameters)
+
+
+WANTED = some.one_of(wanted("direct", {}), wanted("supervised", ITERATING))
+ORDERS = some.builds(
+    Order,
+    some.lists(WANTED, min_size=1, max_size=2),
+    some.sampled_from(["all", "0:3", "0:10", "sample:2", "HumanEval/3, 7"]),
+    some.integers(0, 2**63 - 1),
+    some.integers(1, 9),
+    some.text(some.characters(exclude_categories=["Cs", "Cc"]), max_size=8),
+)
+
+
+@given(WANTED)
+def test_words_and_configuration_are_each_others_inverse(one: Wanted) -> None:
+    assert configuration_of(words_of(one)) == one
+
+
+@given(ORDERS, some.none() | some.integers(1, 256))
+def test_the_command_makes_the_same_benchmark(order: Order, concurrency: int | None) -> None:
+    settings, dataset = load_settings(), load("humaneval", load_settings())
+    try:
+        plan = draft(order, dataset, settings)
+    except UsageError:
+        return  # twice the same configuration
+    koderz, command, *arguments = shlex.split(command_of(order, concurrency=concurrency))
+    options = benchmark.make_context(command, arguments).params
+    parsed = order_of(options, options["problems"], options["repeats"])
+    assert (koderz, command, options["concurrency"]) == ("koderz", "benchmark", concurrency)
+    assert draft(parsed, dataset, settings).id == plan.id
+
+
+def test_a_command_says_what_is_not_as_by_default_and_no_more() -> None:
+    models = {"coder": "gpt-4o", "reviewer": "ignored"}
+    order = Order([Wanted("direct", models, {"max_tokens": 1024, "temperature": 0.5})], "0:3")
+    plain = "koderz benchmark --problems 0:3 --configuration 'direct coder=gpt-4o temperature=0.5'"
+    assert command_of(order) == plain
+    assert command_of(order, "typed-000000000000", 2) == f"{plain} --dataset typed-000000000000 --concurrency 2"
+
+
+def test_values_have_the_kind_of_the_strategys_own() -> None:
+    read = configuration_of("supervised coder=a:1,b:2 spec=c:3 spec=true max_iterations=5 temperature=1")
+    assert read.models == {"coder": ("a:1", "b:2"), "spec": ("c:3",)}
+    assert list(map(repr, read.parameters.values())) == ["True", "5", "1.0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" ", "configuration is empty"),
+        ("supervise coder=a", "strategy 'supervise'.*supervised"),
+        ("direct 'coder=a", "closing quotation"),
+        ("direct gpt-4o", "'gpt-4o' in 'direct gpt-4o' is no key=value"),
+        ("direct codr=a", "'codr'.*coder"),
+        ("direct coder=a,,b", "'coder=a,,b' names no model"),
+        ("direct coder=a coder=b", "coder stands twice"),
+        ("direct coder=a max_iterations=3", "parameter of direct 'max_iterations'"),
+        ("supervised coder=a max_iterations=five", "'max_iterations=five'.*whole number"),
+        ("supervised coder=a checkpoints=no", "'checkpoints=no'.*true or false"),
+        ("supervised coder=a temperature=hot", "'temperature=hot'.*a number"),
+        ("supervised coder=a max_iterations=0", "at least 1"),
+        ("direct coder=a spec=b", "never asks the spec"),
+    ],
+)
+def test_a_wrong_word_is_named(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        configuration_of(text)
+
+
+def test_a_model_whose_name_would_be_read_as_two_is_refused() -> None:
+    with pytest.raises(PlanError, match="'a,b'"):
+        words_of(Wanted("direct", {"coder": "a,b"}))

@@ -1,0 +1,179 @@
+"""How far benchmarks are, who writes them, and what is new in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from koderz_core.analysis.forecast import seconds_left
+from koderz_core.errors import UnknownNameError
+from koderz_core.events import BenchmarkClosed, CodeTested, Entry, ExperimentFinished, ExperimentStarted
+from koderz_core.journal import Journal
+from koderz_core.records import Verdict
+from koderz_core.store.results import Results
+
+
+@pytest.fixture
+def results(store) -> Results:
+    return Results(store, seconds_left, clock=lambda: 1_700_000_100.0)
+
+
+@contextmanager
+def written(path) -> Iterator[Journal]:
+    journal = Journal(path)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize(("reason", "state"), [("finished", "finished"), ("stopped", "stopped"), (None, "interrupted")])
+def test_a_benchmark_that_nobody_writes_is_what_it_was_closed_as(results, journal, reason, state):
+    if reason:
+        journal.say(BenchmarkClosed(reason))
+    (row,) = results.benchmarks()
+    assert (row.state, row.holder) == (state, None)
+
+
+@pytest.mark.parametrize("reason", ["finished", "stopped"])
+def test_a_benchmark_whose_journal_is_being_written_runs_whatever_it_says(results, journal, reason):
+    journal.say(BenchmarkClosed(reason))
+    with written(journal.path):
+        row = results.benchmark(journal.plan.id)
+        assert (row.state, row.holder) == ("running", os.getpid())
+    assert results.benchmark(journal.plan.id).state == reason
+
+
+def test_a_benchmark_that_ends_while_it_is_asked_for_never_looks_interrupted(results, journal):
+    """Its writer closes it and lets go just after the journals were read."""
+    at_work = Journal(journal.path)
+    latest = results.store.latest
+
+    @contextmanager
+    def ending() -> Iterator[object]:
+        with latest() as read:
+            at_work.append(Entry(journal.at, BenchmarkClosed("finished")))
+            at_work.close()
+            yield read
+
+    results.store.latest = ending
+    assert results.benchmarks()[0].state == "running"
+
+
+def test_a_benchmark_that_begins_while_it_is_asked_for_never_looks_interrupted(results, journal):
+    latest = results.store.latest
+
+    @contextmanager
+    def beginning() -> Iterator[object]:
+        with written(journal.path), latest() as read:
+            yield read
+
+    results.store.latest = beginning
+    assert results.benchmarks()[0].state == "running"
+
+
+def test_a_benchmark_adds_up_its_experiments(results, journal, plan):
+    first, second, third, fourth, fifth, _ = plan.experiments()
+    journal.tell(first)
+    journal.tell(second, passed=False)
+    for experiment, outcome in ((third, "cancelled"), (fourth, "error")):
+        journal.say(ExperimentFinished(outcome, None, None, None, 1.0), experiment.id)
+    journal.say(ExperimentStarted(fifth), fifth.id)
+    row = results.benchmark(plan.id)
+    assert (row.solved, row.unsolved, row.cancelled, row.errors, row.running, row.finished) == (1, 1, 1, 1, 1, 4)
+    assert (row.iterations, row.calls, row.cost_usd, row.unpriced, row.seconds) == (2, 2, 0.5, 0, 6.0)
+
+
+def test_a_benchmark_with_a_call_of_unknown_price_has_no_cost(results, journal, plan):
+    journal.tell(plan.experiments()[0], usd=None)
+    row = results.benchmark(plan.id)
+    assert (row.cost_usd, row.unpriced) == (None, 1)
+
+
+def test_a_benchmark_names_its_models_and_says_whether_one_is_scripted(results, write, plan):
+    direct = replace(plan.configurations[0], models={"coder": ("scripted/weak", "ollama/b")})
+    scripted = write(replace(plan, configurations=(direct,))).plan
+    real = write(plan).plan
+    rows = {row.id: row for row in results.benchmarks()}
+    assert (rows[scripted.id].models, rows[scripted.id].scripted) == (("ollama/b", "scripted/weak"), True)
+    assert (rows[real.id].models, rows[real.id].scripted) == (real.models(), False)
+
+
+def test_an_unknown_benchmark_is_told_with_what_there_is(results, journal):
+    for ask in (results.benchmark, results.progress):
+        with pytest.raises(UnknownNameError, match=journal.plan.id):
+            ask("bench_0")
+
+
+def test_progress_shows_every_experiment_in_natural_order(results, write, plan):
+    problems = tuple(f"HumanEval/{number}" for number in (10, 9, 2))
+    plan = write(replace(plan, problems=problems, repeats=2)).plan
+    rows = results.progress(plan.id).experiments
+    assert [row.problem for row in rows[::4]] == ["HumanEval/2", "HumanEval/9", "HumanEval/10"]
+    assert [(row.label.split()[0], row.repeat) for row in rows[:4]] == [
+        ("direct", 0),
+        ("direct", 1),
+        ("supervised", 0),
+        ("supervised", 1),
+    ]
+
+
+def test_progress_shows_what_a_running_experiment_has_cost_so_far(results, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.ask(experiment, 0)
+    journal.answer(experiment, 0, "def f(): pass")
+    wrong = Verdict("F", (), True, "assertion", "", 0.1, "limited")
+    journal.say(CodeTested(1, "hash", None, "none", wrong), experiment.id, 1)
+    with written(journal.path):
+        row = next(row for row in results.progress(plan.id).experiments if row.id == experiment.id)
+    assert (row.state, row.iterations, row.calls, row.cost_usd, row.outcome) == ("running", 1, 1, 0.25, None)
+
+
+def test_an_experiment_that_nobody_is_at_any_more_is_interrupted(results, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    states = {
+        next(row.state for row in results.progress(plan.id).experiments if row.id == experiment.id),
+        results.experiment(experiment.id).experiment.state,
+        results.experiments(plan.id)[0].state,
+    }
+    assert states == {"interrupted"}
+
+
+def test_progress_shows_the_newest_iterations_first_with_messages_cut(results, journal, plan):
+    experiment = plan.experiments()[0]
+    wrong = Verdict("PF", (), True, "assertion", "x" * 1000, 0.1, "limited")
+    for number in range(1, 21):
+        journal.say(CodeTested(number, "hash", None, "fence", wrong), experiment.id, number)
+    newest = results.progress(plan.id).newest
+    assert [one.iteration for one in newest] == list(range(20, 5, -1))
+    assert (len(newest[0].message), newest[0].problem, newest[0].tests_passed) == (200, "HumanEval/0", 1)
+
+
+def test_progress_tells_the_time_left_only_while_somebody_is_at_work(results, journal, plan):
+    journal.tell(plan.experiments()[0])
+    assert results.progress(plan.id).seconds_left is None
+    with written(journal.path):
+        assert results.progress(plan.id).seconds_left == 5 * 2.0
+
+
+def test_answers_follow_a_journal_that_grows_meanwhile(results, journal, plan):
+    seen = []
+    for experiment in plan.experiments():
+        journal.tell(experiment)
+        progress = results.progress(plan.id)
+        seen.append((progress.benchmark.finished, sum(row.outcome == "solved" for row in progress.experiments)))
+    assert seen == [(number, number) for number in range(1, 7)]
+
+
+def test_neighbours_are_those_in_the_order_of_progress(results, journal, plan):
+    ids = [row.id for row in results.progress(plan.id).experiments]
+    first, middle, last = (results.neighbours(ids[place]) for place in (0, 2, -1))
+    assert (first.previous, first.next) == (None, ids[1])
+    assert (middle.previous, middle.next) == (ids[1], ids[3])
+    assert (last.previous, last.next) == (ids[-2], None)

@@ -1,0 +1,200 @@
+"""The workspace: benchmarks in the background, what models say meanwhile, and one workspace for the whole process."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import koderz_core.process
+import koderz_core.workspace
+from koderz_core import Order, Wanted, Workspace, open_workspace, the_workspace
+from koderz_core.errors import PlanError, UsageError
+from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
+from koderz_core.journal import read_all
+from koderz_core.records import Plan
+from koderz_core.runner.live import Spoken
+from koderz_core.workspace import leave
+
+HOLDER = """
+import pathlib, sys
+from koderz_core.journal import Journal
+journal = Journal(pathlib.Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    with open_workspace() as opened:
+        yield opened
+
+
+def planned(workspace: Workspace, problems: str = "0:2", model: str = "slow", **order: Any) -> Plan:
+    return workspace.plan(Order([Wanted("direct", {"coder": f"scripted/{model}"})], problems, **order))
+
+
+def eventually(claim: Callable[[], object], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not claim() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return bool(claim())
+
+
+def told(workspace: Workspace, benchmark: str, kind: type) -> list[Any]:
+    entries = read_all(workspace.settings.journals_dir / f"{benchmark}.jsonl")
+    return [entry.event for entry in entries if isinstance(entry.event, kind)]
+
+
+def listen(workspace: Workspace, plan: Plan) -> tuple[str, Spoken]:
+    """The first experiment in which something is said, and what."""
+    heard = dict[str, Spoken]()
+
+    def hear() -> bool:
+        spoken = ((experiment.id, workspace.live_text(experiment.id)) for experiment in plan.experiments())
+        heard.update((experiment, said) for experiment, said in spoken if said and said.text)
+        return bool(heard)
+
+    assert eventually(hear)
+    return next(iter(heard.items()))
+
+
+def ended(workspace: Workspace, benchmark: str) -> bool:
+    return eventually(lambda: not workspace.runs_here(benchmark))
+
+
+def test_a_benchmark_runs_in_the_background_until_it_ends(workspace: Workspace) -> None:
+    benchmark = workspace.start(planned(workspace, "0:9"), concurrency=1)
+    assert workspace.runs_here(benchmark)
+    assert ended(workspace, benchmark)
+    assert [close.reason for close in told(workspace, benchmark, BenchmarkClosed)] == ["finished"]
+    assert workspace.trouble(benchmark) is None
+
+
+def test_what_a_model_says_is_heard_while_it_speaks_and_forgotten_afterwards(workspace: Workspace) -> None:
+    plan = planned(workspace, "0:4")
+    workspace.start(plan, concurrency=1)
+    experiment, spoken = listen(workspace, plan)
+    assert (spoken.role, spoken.model, spoken.text[:8]) == ("coder", "scripted/slow", "SCRIPTED")
+    assert ended(workspace, plan.id)
+    assert workspace.live_text(experiment) is None
+
+
+def test_a_stopped_benchmark_ends_soon_and_goes_on_when_started_again(workspace: Workspace) -> None:
+    plan = planned(workspace, "0:9")
+    workspace.start(plan, concurrency=1)
+    listen(workspace, plan)
+    workspace.stop(plan.id)
+    workspace.start(plan)
+    assert ended(workspace, plan.id)
+    assert [close.reason for close in told(workspace, plan.id, BenchmarkClosed)] == ["stopped", "finished"]
+    outcomes = [end.outcome for end in told(workspace, plan.id, ExperimentFinished)]
+    assert (len(outcomes), outcomes.count("cancelled")) == (10, 1)
+
+
+def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) -> None:
+    plan, together = planned(workspace, "0:9"), threading.Barrier(8)
+
+    def start(_: int) -> str:
+        together.wait()
+        return workspace.start(plan, concurrency=1)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(start, range(8))) == {plan.id}
+    assert ended(workspace, plan.id)
+    assert len(told(workspace, plan.id, BenchmarkClosed)) == len(told(workspace, plan.id, BenchmarkOpened)) == 1
+
+
+def test_another_plan_of_the_same_name_is_not_taken_for_the_running_one(workspace: Workspace) -> None:
+    workspace.start(planned(workspace, "0:9", name="mine"))
+    with pytest.raises(PlanError, match="another plan of that name"):
+        workspace.start(planned(workspace, "0:8", name="mine"))
+
+
+def test_a_plan_that_cannot_be_started_leaves_no_journal_locked(workspace: Workspace) -> None:
+    plan = planned(workspace)
+    with pytest.raises(PlanError, match="at least 1"):
+        workspace.start(plan, concurrency=-1)
+    assert workspace.start(plan) == plan.id
+
+
+def test_only_what_runs_here_can_be_stopped_here(workspace: Workspace) -> None:
+    plan = planned(workspace)
+    with pytest.raises(UsageError, match="does not run now"):
+        workspace.stop(plan.id)
+    path = workspace.settings.journals_dir / f"{plan.id}.jsonl"
+    with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert not workspace.runs_here(plan.id)
+        with pytest.raises(UsageError, match=f"another process .PID {other.pid}.. Press Ctrl-C there"):
+            workspace.stop(plan.id)
+        other.communicate(b"\n")
+
+
+def test_a_disk_that_fills_up_breaks_the_benchmark_and_is_told(workspace: Workspace) -> None:
+    plan = planned(workspace, "0:9")
+    workspace.start(plan, concurrency=1)
+    listen(workspace, plan)
+    (file,) = (fd for fd in Path("/proc/self/fd").iterdir() if str(fd.resolve()).endswith(f"{plan.id}.jsonl"))
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, int(file.name))
+    os.close(full)
+    assert ended(workspace, plan.id)
+    assert "cannot be written: No space left" in str(workspace.trouble(plan.id))
+    workspace.start(plan)
+    assert workspace.trouble(plan.id) is None
+
+
+def test_closing_stops_what_runs_and_leaves_no_thread(workspace: Workspace) -> None:
+    before = set(threading.enumerate())
+    plans = [planned(workspace, "0:9", seed=seed) for seed in (1, 2)]
+    for plan in plans:
+        workspace.start(plan)
+    workspace.close()
+    workspace.close()
+    assert set(threading.enumerate()) <= before
+    for plan in plans:
+        assert [close.reason for close in told(workspace, plan.id, BenchmarkClosed)] == ["stopped"]
+    with pytest.raises(UsageError, match="has been closed"):
+        workspace.start(plans[0])
+
+
+@pytest.fixture
+def left() -> Iterator[None]:
+    leave()
+    yield
+    leave()
+
+
+def test_a_process_has_one_workspace_for_all_its_threads(left: None) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(lambda _: the_workspace(), range(64)))) == 1
+
+
+def test_the_workspace_outlives_its_modules(left: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = the_workspace()
+    assert importlib.reload(koderz_core.workspace).the_workspace() is opened
+    for name in ("process", "workspace"):
+        monkeypatch.delattr(koderz_core, name)
+        monkeypatch.delitem(sys.modules, f"koderz_core.{name}")
+    assert importlib.import_module("koderz_core.workspace").the_workspace() is opened
+
+
+def test_a_workspace_that_was_left_is_closed_and_another_is_opened(left: None) -> None:
+    first = the_workspace()
+    plan = planned(first)
+    first.start(plan)
+    leave()
+    assert not first.runs_here(plan.id)
+    assert the_workspace() is not first
