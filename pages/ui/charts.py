@@ -14,7 +14,7 @@ from pages.ui.comparison import letter, share
 
 TIERS = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
 LONGEST_LABEL = 48
-_DOLLARS = {"tickprefix": "$", "exponentformat": "none"}
+WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis
 
 
 def theme_color(place: int) -> str:
@@ -61,11 +61,7 @@ def cost_against_success(rows: Sequence[Compared]) -> go.Figure:
                 customdata=[f"{_label(row)}<br>{_told(row)}" for row in shown],
                 hovertemplate="%{customdata}<extra></extra>",
             )
-    costs = [row.cost_per_experiment_usd or 0.0 for row in priced]
-    wide = bool(costs) and min(costs) > 0 and max(costs) / min(costs) > 20
-    figure.update_xaxes(title="per experiment", type="log" if wide else "linear", **_DOLLARS)
-    if not wide:
-        figure.update_xaxes(range=[-0.06 * max(costs, default=0.0), 1.15 * max(costs, default=1.0)])
+    figure.update_xaxes(title="per experiment", **_dollars([row.cost_per_experiment_usd or 0.0 for row in priced]))
     figure.update_yaxes(title="solved", range=[-3, 103], ticksuffix=" %")
     return _calm(figure, 360)
 
@@ -86,8 +82,19 @@ def cost_by_tier(rows: Sequence[Compared]) -> go.Figure:
                 hovertemplate="%{y}<br>%{customdata}<extra></extra>",
             )
     figure.update_layout(barmode="stack")
-    figure.update_xaxes(**_DOLLARS)
+    figure.update_xaxes(tickprefix="$", exponentformat="none", rangemode="tozero")
     return _calm(_lanes(figure, rows), 90 + 40 * len(rows))
+
+
+def _dollars(costs: Sequence[float]) -> dict[str, object]:
+    """An axis that shows all costs with room beside them, in the words that money has everywhere."""
+    low, high = min(costs, default=0.0), max(costs, default=0.0)
+    if low <= 0 or high / low <= WIDE:
+        return {"range": [-0.06 * (high or 1.0), 1.15 * (high or 1.0)], "tickprefix": "$", "exponentformat": "none"}
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    span = [math.log10(low / 1.6), math.log10(high * 1.9)]
+    return {"type": "log", "range": span, "tickvals": ticks, "ticktext": [money(tick) for tick in ticks]}
 
 
 def _lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:

@@ -41,10 +41,8 @@ def _rows(preset: Preset) -> dict[int, Wanted]:
 
 def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], ready: Sequence[str]) -> Wanted:
     names = list(forms)
-    strategy = st.selectbox(
-        "Strategy", names, names.index(begun.strategy), lambda name: f"{name}: {forms[name].doc}", key=f"strategy {key}"
-    )
-    form = forms[str(strategy)]
+    form = forms[str(st.selectbox("Strategy", names, names.index(begun.strategy), key=f"strategy {key}"))]
+    st.caption(form.doc)
     place = st.container(horizontal=True)
     parameters = _parameters(form, begun, key)
     with place:

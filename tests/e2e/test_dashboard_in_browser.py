@@ -78,7 +78,7 @@ def test_iterations_are_painted_one_by_one_while_an_experiment_runs(dashboard: S
     launch(page, dashboard.url)
     expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
     first, second = watch_it_grow(page)
-    expect(page.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may solve it")
+    expect(page.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may", timeout=MINUTE)
     expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
     assert first < second < 120
 
@@ -117,7 +117,11 @@ def test_what_is_exported_reads_back_as_what_was_recorded(dashboard: Server, pag
         path = tmp_path / f"{table}.csv"
         download.value.save_as(path)
         read = pd.read_csv(path)
-        lines = [json.loads(line) for file in (tmp_path / "home/journals").glob("*.jsonl") for line in file.open()]
+        lines = [
+            json.loads(line)
+            for file in (tmp_path / "home/journals").glob("*.jsonl")
+            for line in file.read_text().splitlines()
+        ]
         kind = {"experiments": "experiment_finished", "iterations": "code_tested", "calls": "call_finished"}[table]
         assert len(read) == sum(line["kind"] == kind for line in lines) > 0
         assert set(read["problem"]) <= {f"HumanEval/{number}" for number in range(3)}
