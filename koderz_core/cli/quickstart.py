@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, report_faults, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
+from koderz_core.cli.ui import show
 from koderz_core.errors import WeightsError
 from koderz_core.export.formats import plain
 from koderz_core.models.availability import require_runtime
@@ -20,16 +22,18 @@ from koderz_core.workspace import Workspace
 
 FALLBACK = "embedded/smollm2-135m"
 PROBLEMS = "0:5"
+FREE_PORT = 0  # another dashboard may have the usual one
 PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 
 
 @click.command()
-@click.option("--no-ui", is_flag=True, expose_value=False, help="Stay in the terminal; this version always does.")
+@click.option("--no-ui", is_flag=True, help="Do not open the dashboard afterwards.")
 @data_dir
-def quickstart(data_dir: Path | None) -> int:
+def quickstart(no_ui: bool, data_dir: Path | None) -> int:
     """Run 5 HumanEval problems with `direct` and with `supervised` on a local model and show the table.
 
-    Uses a model that Ollama or LM Studio serves, if one answers, else fetches the embedded Qwen2.5-Coder 0.5B.
+    Uses a model that Ollama or LM Studio serves, if one answers, else fetches the embedded Qwen2.5-Coder 0.5B. In a
+    terminal it opens the dashboard afterwards.
     """
     with workspace(data_dir) as opened:
         model = _local_model(opened)
@@ -42,11 +46,15 @@ def quickstart(data_dir: Path | None) -> int:
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"
         f"  koderz models list                  what else can run here\n"
+        f"  koderz ui                           all of it in the browser\n"
         f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 5 "
         f"--coder {plain(shlex.quote(model))}\n"
         f"Everything is kept in {plain(str(home))}.\n"
         f"Five problems show that it works, not which is better: look at the intervals."
     )
+    if sys.stdout.isatty() and not no_ui:
+        click.echo("\nThe dashboard opens now (--no-ui leaves that out).")
+        show(FREE_PORT, data_dir)
     return code
 
 

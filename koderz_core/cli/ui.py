@@ -26,6 +26,11 @@ def ui(port: int, no_browser: bool, data_dir: Path | None) -> NoReturn:
 
     Ctrl-C ends it. What runs then is stopped and can be taken up again.
     """
+    show(port, data_dir, no_browser=no_browser)
+
+
+def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoReturn:
+    """Become the dashboard's server. Raises InfrastructureError if it cannot be."""
     script = _find_app()
     _check_port(port)
     if data_dir:

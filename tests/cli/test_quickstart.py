@@ -112,6 +112,24 @@ def test_in_a_terminal_a_line_shows_how_far_it_is() -> None:
     assert b"$0.00" in drawn
 
 
+@pytest.mark.usefixtures("ollama")
+def test_in_a_terminal_the_dashboard_opens_afterwards() -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", "quickstart"]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env={**os.environ, "BROWSER": "true"}) as process:
+        os.close(theirs)
+        shown = b""
+        while b"koderz is at" not in shown:
+            piece = _read(ours)
+            assert piece, shown
+            shown += piece
+        process.terminate()
+        while _read(ours):
+            pass
+    os.close(ours)
+    assert b"The dashboard opens now" in shown
+
+
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 4096)

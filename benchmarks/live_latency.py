@@ -1,0 +1,95 @@
+"""How long after it happened an iteration of a terminal's benchmark stands on an open Live page, against 2 seconds.
+
+Run: ``python benchmarks/live_latency.py`` (needs the ``dev`` extra and Chromium). It starts a dashboard and, beside it,
+``koderz run`` with a scripted model, and compares each iteration's time in the journal with the moment when the page's
+figure was painted.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+from playwright.sync_api import sync_playwright
+
+KODERZ = str(Path(sys.executable).with_name("koderz"))
+LIMIT_SECONDS = 2.0
+ITERATIONS = 40
+PORT = 8599
+SEEN = """() => {
+    window.seen = [];
+    const look = () => {
+        for (const metric of document.querySelectorAll('[data-testid=stMetric]'))
+            if (metric.innerText.startsWith('iterations')) {
+                const count = parseInt(metric.innerText.split('\\n').pop());
+                if (!seen.length || seen[seen.length - 1][1] < count) seen.push([Date.now() / 1000, count]);
+            }
+    };
+    new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true});
+}"""
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        ui = [KODERZ, "ui", "--no-browser", "--port", str(PORT), "--data-dir", str(home)]
+        with subprocess.Popen(ui, stdout=subprocess.DEVNULL) as server:
+            try:
+                _wait()
+                painted = _watch(home)
+            finally:
+                server.terminate()
+        happened = _iterations(home)
+    lags = sorted(_lags(happened, painted))
+    middle, high = statistics.median(lags), lags[int(0.95 * len(lags))]
+    print(f"{len(lags)} iterations: lag p50 {middle:.2f} s, p95 {high:.2f} s, ", end="")
+    print(f"max {lags[-1]:.2f} s = {lags[-1] / LIMIT_SECONDS:.2f} of the limit")
+
+
+def _wait() -> None:
+    for _ in range(300):
+        try:
+            with urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit("The dashboard does not answer.")
+
+
+def _watch(home: Path) -> list[tuple[float, int]]:
+    """When the page first showed each number of iterations."""
+    slow = ["--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", str(ITERATIONS)]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{PORT}/live")
+        page.get_by_text("Nothing has been run here yet").wait_for()
+        page.evaluate(SEEN)
+        run = [KODERZ, "run", "--problem-id", "HumanEval/0", *slow, "--data-dir", str(home)]
+        subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        page.wait_for_function(f"seen.length && seen[seen.length - 1][1] >= {ITERATIONS}")
+        seen: list[tuple[float, int]] = page.evaluate("seen")
+        browser.close()
+    return seen
+
+
+def _iterations(home: Path) -> list[float]:
+    """When each iteration happened, by its journal."""
+    (journal,) = (home / "journals").glob("*.jsonl")
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    return [line["at"] for line in lines if line["kind"] == "code_tested"]
+
+
+def _lags(happened: list[float], painted: list[tuple[float, int]]) -> list[float]:
+    """Seconds from each iteration to the first paint that counts it."""
+    return [next(at for at, count in painted if count > place) - when for place, when in enumerate(happened)]
+
+
+main()
