@@ -8,12 +8,18 @@ from __future__ import annotations
 import ipaddress
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from koderz_core.errors import ConfigError, OfflineError
 
@@ -51,15 +57,20 @@ class Settings(BaseSettings):
     openai_base_url: str = Field("https://api.openai.com/v1", validation_alias="openai_base_url")
     anthropic_api_key: SecretStr | None = Field(None, validation_alias="anthropic_api_key")
     anthropic_base_url: str = Field("https://api.anthropic.com", validation_alias="anthropic_base_url")
+    ollama_api_key: SecretStr | None = Field(None, validation_alias="ollama_api_key")
     ollama_base_url: str = Field(
         "http://127.0.0.1:11434", validation_alias=AliasChoices("ollama_base_url", "ollama_host")
     )
     lmstudio_base_url: str = Field("http://127.0.0.1:1234/v1", validation_alias="lmstudio_base_url")
     vllm_base_url: str = Field("http://127.0.0.1:8000/v1", validation_alias="vllm_base_url")
 
+    tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = Field(
+        default_factory=dict, description="tier by model id or provider, where koderz cannot know it"
+    )
+
     timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request to a model may take")
     test_timeout: float = Field(10.0, gt=0, le=3600, description="seconds one program may take on its tests")
-    num_ctx: int = Field(8192, ge=512, description="context of an embedded model, in tokens")
+    num_ctx: int = Field(8192, ge=512, description="context of an embedded or Ollama model, in tokens")
     local_watts: float = Field(
         65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"
     )
@@ -71,7 +82,7 @@ class Settings(BaseSettings):
     def _in_full(cls, value: Path | None) -> Path | None:
         return value and value.expanduser()
 
-    @field_validator("openai_api_key", "anthropic_api_key")
+    @field_validator("openai_api_key", "anthropic_api_key", "ollama_api_key")
     @classmethod
     def _a_key(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not value.get_secret_value().isascii():
@@ -114,7 +125,7 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """The values of all keys that are set: what must never be written anywhere."""
-        keys = (self.openai_api_key, self.anthropic_api_key)
+        keys = (self.openai_api_key, self.anthropic_api_key, self.ollama_api_key)
         return tuple(key.get_secret_value() for key in keys if key)
 
     def check_egress(self, url: str, purpose: str) -> None:
@@ -131,6 +142,10 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         return Settings(**given)
     except ValidationError as error:
         raise ConfigError(_explain(error)) from None  # its text may hold a secret's value
+    except SettingsError:
+        raise ConfigError(
+            'KODERZ_TIERS is not JSON. Write it as {"openai": "local"}, or as a table [tiers] in settings.toml.'
+        ) from None
     except UnicodeDecodeError as error:
         raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:

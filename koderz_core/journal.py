@@ -40,9 +40,10 @@ class Journal:
                 f"The journal {path.name} cannot be written in {path.parent}: {_reason(error)}"
             ) from error
         self._size = _cut_torn_line(self._file)
-        self._guard = threading.Lock()  # guards _size and _dirty, and keeps lines of several threads whole
+        self._guard = threading.Lock()  # guards _size, _dirty and _closed, and keeps lines of several threads whole
         self._syncing = threading.Lock()  # held until the disk has it, so that nobody returns from sync too early
         self._dirty = False
+        self._closed = False
         self._fault: JournalError | None = None
         self._closing = threading.Event()
         self._syncer = threading.Thread(target=self._sync_regularly, name=f"sync {path.name}", daemon=True)
@@ -59,6 +60,8 @@ class Journal:
         with self._guard:
             if self._fault is not None:
                 raise self._fault
+            if self._closed:
+                raise JournalError(f"The journal {self.path.name} has been closed, so nothing more is written to it.")
             try:
                 written = os.write(self._file, line)
             except OSError as error:
@@ -95,7 +98,9 @@ class Journal:
         finally:
             if self.empty:
                 self.path.unlink(missing_ok=True)  # nothing was begun
-            os.close(self._file)
+            with self._guard:
+                self._closed = True
+                os.close(self._file)
             fcntl.flock(self._lock_file, fcntl.LOCK_UN)  # a child forked meanwhile would keep it locked
             self._lock_file.close()
 

@@ -1,15 +1,10 @@
-"""The composition root: joins datasets, models, sandbox, runner and store.
-
-CLI and pages hold a workspace and nothing else.
-"""
+"""The composition root: joins datasets, models, sandbox, runner and store. CLI and pages hold nothing else."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, cast
 
 from koderz_core import __version__, process
@@ -18,17 +13,17 @@ from koderz_core.analysis.forecast import seconds_left
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
-from koderz_core.errors import DataError, UnknownNameError
+from koderz_core.errors import UnknownNameError
 from koderz_core.grading.typed import problem_of, typed_row
 from koderz_core.journal import Journal
-from koderz_core.models.availability import Availability, first_ready_local, lacking, require, survey
+from koderz_core.models.availability import Availability, first_ready_local, lacking, survey
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.opened import OpenModels
 from koderz_core.models.pricing import price
-from koderz_core.models.providers import create
 from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Report
 from koderz_core.protocols import Model
-from koderz_core.records import Completion, Cost, Dataset, Message, Plan, Problem, Request, Sampling, Usage, Verdict
+from koderz_core.records import Completion, Dataset, Message, Plan, Problem, Request, Sampling, Verdict
 from koderz_core.runner.forms import StrategyForm, strategy_forms
 from koderz_core.runner.header import header
 from koderz_core.runner.live import LiveText, Spoken
@@ -37,6 +32,7 @@ from koderz_core.runner.planning import Order, draft
 from koderz_core.runner.presets import Preset, presets
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.redaction import Redactor
+from koderz_core.runner.resumption import dataset_of, forked, recorded_plan
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.runner.running import Running, default_concurrency
 from koderz_core.runner.wording import command_of
@@ -55,24 +51,23 @@ class Workspace:
         self._redactor = Redactor(settings.secrets())
         self._running = Running(settings.journals_dir)
         self._live = LiveText()
-        self._models: dict[tuple[str, str], Model] = {}
-        self._guard = threading.Lock()  # guards _models: two threads must not load the same weights twice
+        self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
 
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Stop what runs here, wait until it has ended, and let go of every model. Idempotent."""
         self._running.close()
-        with self._guard:
-            for model in self._models.values():
-                model.close()
-            self._models.clear()
+        self._models.close()
+
+    def abandon(self) -> None:
+        """End every child process now, also those of calls that hang: for a process that is about to end itself."""
+        self.judge.close()
+        self._models.abandon()
 
     # What there is to solve
 
@@ -138,9 +133,29 @@ class Workspace:
         self._running.start(plan, lambda: self.runner(plan), concurrency)
         return plan.id
 
-    def stop(self, benchmark: str) -> None:
-        """End its experiments at their next step. Raises UsageError if this process does not run it."""
-        self._running.stop(benchmark)
+    def resume(self, benchmark: str, concurrency: int | None = None) -> str:
+        """Go on in the background with a benchmark (by id) as it was planned; its id. Raises as ``start``."""
+        return self.start(self.recorded(benchmark), concurrency)
+
+    def recorded(self, benchmark: str) -> Plan:
+        """The plan that the journal of a benchmark (by id) holds. Raises JournalError."""
+        return recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
+
+    def fork(self, plan: Plan) -> Plan:
+        """The same anew, under today's dataset and conditions and a name that nothing has. Raises DataError."""
+        return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
+
+    def pause(self, benchmark: str, target: str | None = None) -> int:
+        """Let it, or only its configuration or experiment ``target``, wait. Gives and raises as ``Running.control``."""
+        return self._running.control(benchmark, "pause", target)
+
+    def go_on(self, benchmark: str, target: str | None = None) -> int:
+        """End a pause; that of the whole benchmark ends every pause in it. As ``pause``."""
+        return self._running.control(benchmark, "resume", target)
+
+    def stop(self, benchmark: str, target: str | None = None) -> int:
+        """End its experiments, or those of ``target``, at their next step. As ``pause``."""
+        return self._running.control(benchmark, "stop", target)
 
     def runs_here(self, benchmark: str) -> bool:
         """Whether this process is running it now."""
@@ -158,16 +173,17 @@ class Workspace:
         """The configurations of these benchmarks (by id) side by side. Raises StoreError."""
         return compare([row for one in benchmarks for row in self.results.summaries(one)])
 
-    def runner(self, plan: Plan, watches: Iterable[Watch] = ()) -> Runner:
+    def runner(
+        self, plan: Plan, watches: Iterable[Watch] = (), *, retry_errors: bool = False, forked_from: str | None = None
+    ) -> Runner:
         """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.
 
+        What the plan has beyond that journal extends it. ``retry_errors``: also what ended as an error is run again.
         Raises PlanError, DataError, JournalError, ModelError; nothing has been asked of a model then.
         """
-        dataset = self.dataset(plan.dataset.name)
-        if dataset.origin != plan.dataset:
-            raise DataError(f"{plan.dataset.name} is another file now than when {plan.id} was planned. Plan it anew.")
-        opened = header(plan, self.settings, self.judge.isolation, __version__)
-        assignment = Assignment(opened, {problem.id: problem for problem in dataset.problems})
+        problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
+        opened = header(plan, self.settings, self.judge.isolation, __version__, forked_from)
+        assignment = Assignment(opened, problems, retry_errors)
         journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
         try:
             return Runner(assignment, journal, lambda names: self._parts(names, plan.dataset.name), watches)
@@ -176,21 +192,15 @@ class Workspace:
             raise
 
     def _parts(self, names: Iterable[str], dataset: str) -> Parts:
-        """The parts with these models, each of which can be asked now as far as one can tell."""
-        for name in sorted(names):
-            require(name, self.settings)
         return Parts(
-            models={name: self.model(name, dataset) for name in names},
+            models=self._models.ready(names, dataset),
             local=frozenset(name for name in names if resolve(name, self.settings).tier == "local"),
             judge=self.judge,
-            price=self._price,
+            price=lambda name, usage, seconds: price(resolve(name, self.settings), usage, seconds, self.settings),
             redact=self._redactor,
             clock=time.time,
             live=self._live,
         )
-
-    def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
-        return price(resolve(name, self.settings), usage, seconds, self.settings)
 
     # Models
 
@@ -199,16 +209,7 @@ class Workspace:
 
         ``dataset``: whose problems a scripted model knows.
         """
-        card = resolve(name, self.settings)
-        kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
-        with self._guard:
-            if kept not in self._models:
-                self._models[kept] = create(card, self.settings, lambda: self._programs(dataset))
-            return self._models[kept]
-
-    def _programs(self, dataset: str) -> dict[str, str]:
-        problems = self.dataset(dataset).problems
-        return {one.public.prompt.rstrip(): one.canonical_solution for one in problems if one.canonical_solution}
+        return self._models.get(name, dataset)
 
     def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
         """Ask a model one question outside any experiment. Raises ModelError."""

@@ -16,6 +16,7 @@ from pages.ui.tables import experiment_table, outcome, selected
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0
+UNDER_WAY = ("running", "paused")
 
 
 def main() -> None:
@@ -25,13 +26,13 @@ def main() -> None:
         _choose(workspace)
         return
     experiment = workspace.results.find(asked)
-    running = workspace.results.experiment(experiment).experiment.state == "running"
+    running = workspace.results.experiment(experiment).experiment.state in UNDER_WAY
 
     @st.fragment(run_every=EVERY_SECONDS if running else None, key="experiment")
     def draw() -> None:
         with edge():
             details = workspace.results.experiment(experiment)
-            if running and details.experiment.state != "running":
+            if running and details.experiment.state not in UNDER_WAY:
                 st.rerun()
             _draw(workspace, details)
 

@@ -11,7 +11,7 @@ from pages.ui.address import choice
 from pages.ui.cells import draw_cells
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page
-from pages.ui.running import stop_button
+from pages.ui.running import show_controls
 from pages.ui.tables import newest_table, outcome
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
@@ -45,7 +45,7 @@ def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
         st.info("Nothing has been run here yet. What you launch, here or in a terminal, appears by itself.", icon="💤")
         st.page_link("pages/launch.py", label="Launch", icon="🚀")
         return
-    newest = next((row for row in now if row.state == "running"), now[0])
+    newest = next((row for row in now if row.under_way), now[0])
     progress = workspace.results.progress(newest.id if chosen == NEWEST else chosen)
     _head(workspace, progress)
     draw_cells(progress.experiments)
@@ -66,8 +66,7 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
     st.progress(row.finished / row.planned, text=told)
     spent = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
     facts({"state": row.state, "iterations": count(row.iterations), "spent": spent, "time left": _left(progress)})
-    if row.state == "running":
-        stop_button(workspace, row, "live")
+    show_controls(workspace, progress)
     if row.state == "interrupted":
         st.warning("Interrupted: its process ended before it was done. Every finished step is kept.", icon="⚡")
     trouble = workspace.trouble(row.id)

@@ -45,7 +45,7 @@ def _empty() -> None:
 
 
 def _figures(rows: Sequence[BenchmarkRow]) -> None:
-    running = sum(row.state == "running" for row in rows)
+    running = sum(row.under_way for row in rows)
     unpriced = sum(row.unpriced for row in rows)
     spent = sum(row.cost_usd or 0.0 for row in rows)
     facts(
@@ -60,7 +60,7 @@ def _figures(rows: Sequence[BenchmarkRow]) -> None:
 
 def _go_on(rows: Sequence[BenchmarkRow]) -> None:
     """What ended before its time comes first: it can be taken up again."""
-    for row in [one for one in rows if one.state in ("interrupted", "stopped")][:3]:
+    for row in [one for one in rows if one.state in ("interrupted", "stopped", "paused")][:3]:
         left = f"{STATES[row.state]} with {row.planned - row.finished} of {row.planned} experiments left"
         st.page_link("pages/live.py", label=f"{row.id}: {left}", icon="⏯️", query_params={"benchmark": row.id})
 

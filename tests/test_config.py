@@ -75,3 +75,17 @@ def test_what_only_looks_like_loopback_is_not(url: str) -> None:
 def test_a_key_is_not_shown_by_the_record_that_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-MARKED")
     assert "sk-MARKED" not in repr(load_settings())
+
+
+def test_a_tier_is_stated_in_the_file_or_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(tmp_path, '[tiers]\n"openai/my-model" = "small_frontier"\n')
+    assert load_settings().tiers == {"openai/my-model": "small_frontier"}
+    monkeypatch.setenv("KODERZ_TIERS", '{"openai": "local"}')
+    assert load_settings().tiers["openai"] == "local"
+
+
+@pytest.mark.parametrize(("stated", "said"), [("openai=local", "KODERZ_TIERS is not JSON"), ('{"a": "b"}', "tiers")])
+def test_a_tier_that_is_none_is_a_clear_error(stated: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KODERZ_TIERS", stated)
+    with pytest.raises(ConfigError, match=said):
+        load_settings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -128,18 +129,19 @@ def test_a_plan_that_cannot_be_started_leaves_no_journal_locked(workspace: Works
     assert workspace.start(plan) == plan.id
 
 
-def test_only_what_runs_here_can_be_stopped_here(workspace: Workspace) -> None:
+def test_what_another_process_runs_is_told_to_it_and_what_nobody_runs_cannot_be_stopped(workspace: Workspace) -> None:
     plan = planned(workspace)
-    with pytest.raises(UsageError, match="does not run now"):
+    with pytest.raises(UsageError, match="not being run now, so there is nothing to stop"):
         workspace.stop(plan.id)
     path = workspace.settings.journals_dir / f"{plan.id}.jsonl"
     with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
         assert not workspace.runs_here(plan.id)
-        with pytest.raises(UsageError, match=f"another process .PID {other.pid}.. Press Ctrl-C there"):
-            workspace.stop(plan.id)
+        assert workspace.stop(plan.id, "exp_1") == other.pid
         other.communicate(b"\n")
+    (wish,) = path.with_suffix(".control").read_text().splitlines()
+    assert {"by": os.getpid(), "what": "stop", "target": "exp_1"}.items() <= json.loads(wish).items()
 
 
 def test_a_disk_that_fills_up_breaks_the_benchmark_and_is_told(workspace: Workspace) -> None:

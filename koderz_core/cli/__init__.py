@@ -12,13 +12,16 @@ from typing import NoReturn
 import click
 
 from koderz_core import __version__
-from koderz_core.errors import InfrastructureError, KoderzError, UsageError
+from koderz_core.errors import Cancelled, InfrastructureError, KoderzError, UsageError
 from koderz_core.export.formats import plain
 
 COMMANDS: Mapping[str, str] = {
     "quickstart": "quickstart:quickstart",
     "run": "benchmark:run",
     "benchmark": "benchmark:benchmark",
+    "resume": "resume:resume",
+    "pause": "control:pause",
+    "stop": "control:stop",
     "results": "results:results",
     "analyze": "analyze:analyze",
     "list-problems": "problems:list_problems",
@@ -30,6 +33,9 @@ SUMMARIES: Mapping[str, str] = {
     "quickstart": "Run 5 problems with two strategies on a local model and show the table.",
     "run": "Run one problem.",
     "benchmark": "Run strategies on a set of problems.",
+    "resume": "Go on with a benchmark as it was planned.",
+    "pause": "Let a running benchmark wait.",
+    "stop": "Stop a running benchmark.",
     "results": "Show what was solved, at what cost, how surely.",
     "analyze": "Look into one benchmark or one experiment.",
     "list-problems": "List the problems of a dataset, or show one.",
@@ -98,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted. What was finished is kept; the same command goes on.", err=True)
         code = 130
+    except Cancelled as stopped:
+        click.echo(plain(str(stopped)), err=True)
+        code = stopped.exit_code
     except KoderzError as error:
         click.echo(f"Error: {plain(str(error))}", err=True)
         code = error.exit_code

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from koderz_core.cli.analyze import print_details
+from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.cli.tables import print_summaries
-from koderz_core.errors import PlanError
-from koderz_core.records import Plan
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.errors import Cancelled, PlanError
+from koderz_core.export.formats import plain
+from koderz_core.records import Experiment, Plan
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
 from koderz_core.workspace import Workspace
@@ -42,18 +45,18 @@ UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
 @as_json
 @data_dir
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Run one or more strategies on a set of problems. The same command again goes on where it stopped."""
+    """Run one or more strategies on a set of problems. The same command again goes on where it stopped.
+
+    With --name, more problems, configurations or repeats extend the benchmark of that name. Without it a benchmark is
+    known by its content, so more of them make another one. What ended as error keeps that result unless you
+    --retry-errors; what was cancelled is always taken up again.
+    """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, chosen, options["repeats"]), options["dataset"])
-        runner = perform(opened, plan, options["concurrency"], quiet=as_json)
-        rows = opened.results.summaries(plan.id)
-        if as_json:
-            print_json(rows)
-        else:
-            print_summaries(rows)
-            click.echo(f"\nLook closer: koderz analyze {plan.id}")
-        return _exit_code(opened, runner, rows, options["fail_under"])
+        runner = perform(opened, plan, manner(options, quiet=as_json))
+        code = conclude(opened, runner.benchmark, options["fail_under"], as_json=as_json)
+        return BUG if runner.bugs else code
 
 
 @click.command()
@@ -67,45 +70,104 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         plan = opened.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
-        runner = perform(opened, plan, options["concurrency"], quiet=as_json)
-        details = [opened.results.experiment(experiment.id) for experiment in plan.experiments()]
-        rows = opened.results.summaries(plan.id)
+        runner = perform(opened, plan, manner(options, quiet=as_json))
+        details = [opened.results.experiment(experiment.id) for experiment in _asked(plan, runner.plan)]
         if as_json:
             print_json(details)
         else:
             for one in details:
                 print_details(one)
-        return _exit_code(opened, runner, rows, fail_under=100.0)
+        outcomes = {one.experiment.outcome for one in details}
+        unread = report_faults(opened)
+        if runner.bugs:
+            return BUG
+        if "error" in outcomes:
+            return unread or INFRASTRUCTURE
+        return UNSOLVED if "unsolved" in outcomes else 0
 
 
-def perform(opened: Workspace, plan: Plan, concurrency: int | None = None, *, quiet: bool = False) -> Runner:
-    """Run a plan to its end, with a live line."""
-    progress = Progress(quiet=quiet)
-    with opened.runner(plan, [progress.watch]) as runner:
-        if not quiet:
-            _announce(plan, runner)
-        runner.start(concurrency or default_concurrency(plan))
-        progress.follow(runner)
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a plan is run. ``fork``: not the benchmark that is recorded, but the same anew."""
+
+    concurrency: int | None = None
+    quiet: bool = False
+    retry_errors: bool = False
+    fork: bool = False
+
+
+def manner(options: Mapping[str, Any], *, quiet: bool) -> Manner:
+    """What parsed options say of it."""
+    return Manner(options["concurrency"], quiet, options["retry_errors"], options["fork"])
+
+
+def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
+    """Run a plan to its end, with a live line; the runner knows what it came to, with all that was recorded before."""
+    progress = Progress(quiet=how.quiet)
+    origin = plan.id if how.fork else None
+    plan = opened.fork(plan) if how.fork else plan
+    with opened.runner(plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin) as runner:
+        if not how.quiet:
+            _announce(runner, origin)
+        with interruptible(runner, opened) as heed:
+            runner.start(how.concurrency or default_concurrency(runner.plan))
+            progress.follow(runner, heed)
+    if runner.stopping:
+        raise Cancelled(
+            f"{runner.benchmark} was stopped. What was finished is kept: `koderz resume {runner.benchmark}` or, "
+            f"without --fork, the same command goes on."
+        )
     return runner
 
 
-def _announce(plan: Plan, runner: Runner) -> None:
-    experiments = len(plan.experiments())
-    known = experiments - runner.remaining
-    already = f", {known} of them done before" if known else ""
-    click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
-    if any(name.startswith("scripted/") for name in plan.models()):
-        click.echo(
-            "SCRIPTED: these answers come from a script, not from a model. They show nothing about models.", err=True
-        )
-
-
-def _exit_code(opened: Workspace, runner: Runner, rows: list[SummaryRow], fail_under: float | None) -> int:
+def conclude(opened: Workspace, benchmark: str, fail_under: float | None, *, as_json: bool) -> int:
+    """Print what a benchmark came to; the exit code that it calls for."""
+    rows = opened.results.summaries(benchmark)
+    if as_json:
+        print_json(rows)
+    else:
+        print_summaries(rows)
+        click.echo(f"\nLook closer: koderz analyze {benchmark}")
     unread = report_faults(opened)
-    if runner.bugs:
-        return BUG
     if not rows or any(row.errors for row in rows):
         return unread or INFRASTRUCTURE
     if fail_under is not None and any(row.solved * 100 < fail_under * (row.solved + row.unsolved) for row in rows):
         return UNSOLVED
     return 0
+
+
+def _asked(asked: Plan, grown: Plan) -> list[Experiment]:
+    """What of a plan that may hold more was asked for now."""
+    configurations = {one.id for one in asked.configurations}
+    fitting = (one for one in grown.experiments() if one.configuration in configurations)
+    return [one for one in fitting if one.problem in asked.problems and one.repeat < asked.repeats]
+
+
+def _announce(runner: Runner, origin: str | None) -> None:
+    plan, experiments = runner.plan, len(runner.plan.experiments())
+    known = experiments - runner.remaining
+    already = f", {known} of them done before" if known else ""
+    click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
+    for line in _remarks(runner, origin):
+        click.echo(line, err=True)
+
+
+def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
+    plan, before = runner.plan, runner.recorded
+    if origin:
+        yield f"It is a fork of {origin}, named {plain(plan.name)}. To go on with it later: koderz resume {plan.id}"
+    if before is not None and plan != before:
+        yield f"Added to what was recorded: {_added(plan, before)}."
+    if runner.kept_errors:
+        yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
+    if any(name.startswith("scripted/") for name in plan.models()):
+        yield "SCRIPTED: these answers come from a script, not from a model. They show nothing about models."
+
+
+def _added(plan: Plan, before: Plan) -> str:
+    pairs = (
+        ("problems", len(plan.problems) - len(before.problems)),
+        ("configurations", len(plan.configurations) - len(before.configurations)),
+        ("repeats", plan.repeats - before.repeats),
+    )
+    return ", ".join(f"{number} {what if number > 1 else what[:-1]}" for what, number in pairs if number)

@@ -24,7 +24,28 @@ REPLACED = (
 )
 """The options that ``--configuration`` takes the place of."""
 
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take and give any command
+Options = tuple[Callable[[Any], Any], ...]  # Any: click's decorators take and give any command
+
+_SETTINGS: Options = (
+    click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
+    click.option("--num-ctx", type=int, help="Context of embedded models, in tokens."),
+    click.option("--timeout", type=float, help="Seconds one request may take."),
+    click.option("--test-timeout", type=float, help="Seconds one program may take on its tests."),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1, 256),
+        help="At once.  [default: 1 with embedded models, else 4]",
+    ),
+)
+_TAKING_UP: Options = (
+    click.option(
+        "--retry-errors", is_flag=True, help="Run again what ended as error; until it has ended anew that stands."
+    ),
+    click.option(
+        "--fork", is_flag=True, help="Start anew under another name, after a change; what is recorded stays as it is."
+    ),
+)
+_ORDER: Options = (
     click.option("--strategy", help=f"One or more of {', '.join(STRATEGIES)}.  [default: {DEFAULT_STRATEGY}]"),
     click.option("--coder", "--local-model", help=f"Writes the code; one or more.  [default: {DEFAULT_CODER}]"),
     click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
@@ -45,22 +66,28 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (  # Any: click's decorators take a
         "--seed", type=click.IntRange(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."
     ),
     click.option("--dataset", default="humaneval", show_default=True),
-    click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
-    click.option("--num-ctx", type=int, help="Context of embedded models, in tokens."),
-    click.option("--timeout", type=float, help="Seconds one request may take."),
-    click.option("--test-timeout", type=float, help="Seconds one program may take on its tests."),
+    *_SETTINGS,
     click.option(
-        "--concurrency",
-        type=click.IntRange(1, 256),
-        help="At once.  [default: 1 with embedded models, else 4]",
+        "--name",
+        default="",
+        help="Tells benchmarks of the same kind apart; what is new to the one of that name extends it.",
     ),
-    click.option("--name", default="", help="Tells benchmarks of the same kind apart."),
+    *_TAKING_UP,
 )
 
 
 def order_options(command: Command) -> Command:
     """All options that describe what is to be run."""
-    for option in reversed(_OPTIONS):
+    return _with(_ORDER, command)
+
+
+def taking_up_options(command: Command) -> Command:
+    """The options under which what was recorded goes on."""
+    return _with((*_SETTINGS, *_TAKING_UP), command)
+
+
+def _with(options: Options, command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 

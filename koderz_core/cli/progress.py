@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.live import Live
@@ -14,6 +15,7 @@ from koderz_core.events import CallFinished, CodeTested, Entry, ExperimentFinish
 from koderz_core.export.formats import duration, money
 from koderz_core.runner.runner import Runner
 
+BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
 PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
 
 
@@ -52,27 +54,29 @@ class Progress:
                     count.solved += outcome == "solved"
                     count.failed += outcome in ("error", "cancelled")
 
-    def follow(self, runner: Runner) -> None:
-        """Draw until the runner has ended; what was done before it began is not counted."""
+    def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
+        """Draw until the runner has ended; what was done before it began is not counted.
+
+        ``heed`` is called at every beat; what it raises ends this. Raises what broke the benchmark.
+        """
         self._planned = runner.remaining
         console = terminal(stderr=True)
         if self._quiet:
-            runner.wait()
+            _beat(runner, heed, lambda: None)
         elif console.is_terminal:
-            with Live(self._line(), console=console, refresh_per_second=4, transient=True) as live:
-                while not runner.wait(0.25):
-                    live.update(self._line())
+            with Live(self._line(runner), console=console, refresh_per_second=4, transient=True) as live:
+                _beat(runner, heed, lambda: live.update(self._line(runner)))
         else:
-            while not runner.wait(PLAIN_SECONDS):
-                console.print(self._line())
+            _beat(runner, heed, lambda: console.print(self._line(runner)), PLAIN_SECONDS)
 
-    def _line(self) -> Text:
+    def _line(self, runner: Runner) -> Text:
         with self._guard:
             count = self._count
             seconds = time.monotonic() - self._begin
             left = (self._planned - count.ended) * seconds / count.ended if count.ended else None
             spent = money(count.cost_usd) + (f" + {count.unpriced} unpriced calls" if count.unpriced else "")
             parts = [
+                *(["stopping"] if runner.stopping else ["paused"] if runner.paused else []),
                 f"{count.ended}/{self._planned} experiments",
                 f"{count.solved} solved",
                 *([f"{count.failed} without result"] if count.failed else []),
@@ -82,3 +86,12 @@ class Progress:
                 f"about {duration(left)} left" if left is not None else "time left not known yet",
             ]
         return Text(" · ".join(parts))
+
+
+def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None], every_seconds: float = 0.0) -> None:
+    drawn = time.monotonic()
+    while not runner.wait(BEAT_SECONDS):
+        heed()
+        if time.monotonic() - drawn >= every_seconds:
+            draw()
+            drawn = time.monotonic()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from koderz_core.records import (
+    Control,
     Cost,
     ErrorClass,
     Experiment,
@@ -32,7 +33,10 @@ Text = str
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOpened:
-    """The first line of a journal: all that its numbers depend on."""
+    """The first line of a journal: all that its numbers depend on. Another one, later, holds a plan that has grown.
+
+    ``forked_from``: the benchmark whose plan this one takes up anew.
+    """
 
     schema_version: int
     koderz_version: str
@@ -43,6 +47,20 @@ class BenchmarkOpened:
     isolation: str
     tiers: Mapping[str, Tier]  # model id -> tier
     energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
+    forked_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ControlObeyed:
+    """The benchmark, or only its configuration or experiment ``target``, was paused, resumed or stopped.
+
+    ``by``: the id of the process that wished it. Whoever goes on with a journal resumes the whole benchmark first, so
+    what was paused or stopped before holds nothing back.
+    """
+
+    what: Control
+    target: str | None
+    by: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +180,7 @@ class BenchmarkClosed:
 
 Event = (
     BenchmarkOpened
+    | ControlObeyed
     | TextStored
     | ExperimentStarted
     | CallStarted
@@ -177,6 +196,7 @@ Event = (
 
 KINDS: Mapping[Kind, type[Event]] = {
     "benchmark_opened": BenchmarkOpened,
+    "control_obeyed": ControlObeyed,
     "text_stored": TextStored,
     "experiment_started": ExperimentStarted,
     "call_started": CallStarted,

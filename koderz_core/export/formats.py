@@ -18,7 +18,10 @@ MARKS: Mapping[Outcome | None, str] = {
     None: "…",
 }
 STATES: Mapping[BenchmarkState, str] = {
+    "queued": "· queued",
     "running": "▶ running",
+    "paused": "⏸ paused",
+    "stopping": "■ stopping",
     "stopped": "■ stopped",
     "interrupted": "⚡ interrupted",
     "finished": "✓ finished",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from select import POLLIN, poll
 from subprocess import PIPE, Popen, TimeoutExpired
@@ -21,9 +23,11 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.embedded_worker import Done, Failed, Load, Piece, Reply
+from koderz_core.models.provider import Lack, ModelCard, Programs, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Request, Usage
 
+RUNTIME_CURE = "pip install 'koderz[embedded]' (needs a C++ compiler)"
 WORKER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_worker")
 
 
@@ -219,3 +223,25 @@ def _finish(text: str, done: Done) -> Finish:
     if not text.strip():
         return "empty"
     return "stop" if done.stopped else "length"
+
+
+def _lack(name: str, settings: Settings) -> Lack | None:
+    if find_spec("llama_cpp") is None:
+        return Lack("llama-cpp-python is not installed", RUNTIME_CURE)
+    if weights.find(name, settings) is None:
+        return Lack("its weights are not here", f"koderz models pull {name}")
+    return None
+
+
+def _create(card: ModelCard, settings: Settings, _: Programs) -> EmbeddedModel:
+    return EmbeddedModel(card.name, settings)
+
+
+PROVIDER = Provider(
+    create=_create,
+    lack=_lack,
+    ready="its weights are here",
+    names=tuple(weights.WEIGHTS),
+    closed=True,
+    typed="|".join(map(re.escape, weights.WEIGHTS)),
+)

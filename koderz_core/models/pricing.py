@@ -6,7 +6,8 @@ from datetime import datetime
 from importlib.metadata import version
 
 from koderz_core.config import Settings, is_loopback
-from koderz_core.models.catalogue import ModelCard, address_of, is_openai
+from koderz_core.models.catalogue import ModelCard, address_of
+from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Cost, Usage
 
 JOULES_PER_KWH = 3.6e6
@@ -54,13 +55,11 @@ def _by_tokens(card: ModelCard, usage: Usage, settings: Settings, at: datetime |
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
     )
-    url = address_of(card.provider, settings)
+    # Behind another address the publisher's protocol is spoken by somebody else, with other prices.
+    at_home = PROVIDERS[card.provider].at_home(settings)
+    by = {"provider_id": card.provider} if at_home else {"provider_api_url": address_of(card.provider, settings)}
     try:
-        # Behind another address OpenAI's protocol speaks somebody else, with other prices.
-        if card.provider == "openai" and not is_openai(url):
-            found = calc_price(tokens, card.name, provider_api_url=url, genai_request_timestamp=at)
-        else:
-            found = calc_price(tokens, card.name, provider_id=card.provider, genai_request_timestamp=at)
+        found = calc_price(tokens, card.name, **by, genai_request_timestamp=at)
     except LookupError:
         return Cost(None, f"unpriced: {price_version()} has no price of {card.id} at this address")
     except ValueError:

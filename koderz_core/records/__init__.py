@@ -13,6 +13,7 @@ from koderz_core.records.completions import (
 )
 from koderz_core.records.plans import (
     Configuration,
+    Control,
     Experiment,
     Outcome,
     Plan,
@@ -27,6 +28,7 @@ from koderz_core.records.verdicts import ErrorClass, Extracted, TestFailure, Ver
 __all__ = [
     "Completion",
     "Configuration",
+    "Control",
     "Cost",
     "Dataset",
     "DatasetOrigin",

@@ -14,6 +14,7 @@ from koderz_core.records.problems import DatasetOrigin
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "gave_up"]
 ScoreKind = Literal["held_out", "oracle"]
+Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
 
 

@@ -58,3 +58,7 @@ class Dataset:
 
     origin: DatasetOrigin
     problems: tuple[Problem, ...]
+
+    def solutions(self) -> dict[str, str]:
+        """A right program for the text of each problem, where there is one."""
+        return {one.public.prompt.rstrip(): one.canonical_solution for one in self.problems if one.canonical_solution}

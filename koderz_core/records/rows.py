@@ -11,8 +11,8 @@ from koderz_core.records.plans import Outcome, ScoreKind, StopReason
 from koderz_core.records.summaries import scripted
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
-State = Literal["planned", "running", "interrupted", "finished"]
-BenchmarkState = Literal["running", "stopped", "interrupted", "finished"]
+State = Literal["planned", "running", "paused", "interrupted", "finished"]
+BenchmarkState = Literal["queued", "running", "paused", "stopping", "stopped", "interrupted", "finished"]
 StepKind = Literal["spec", "iteration", "checkpoint", "answer"]
 
 
@@ -20,10 +20,10 @@ StepKind = Literal["spec", "iteration", "checkpoint", "answer"]
 class BenchmarkRow:
     """A benchmark and how far it is.
 
-    ``state``: ``running`` while a process writes its journal, whoever that is; then what the journal was closed as; or
-    ``interrupted`` if it was not closed, because its process died. Each experiment is in at most one of ``solved``,
-    ``unsolved``, ``cancelled``, ``errors`` and ``running``. ``calls`` are the finished ones; ``cost_usd`` is theirs,
-    None if ``unpriced`` of them have no price.
+    ``state``: while a process writes its journal ``running``, ``paused``, ``stopping`` or, nothing begun, ``queued``;
+    then what that was closed as, or ``interrupted`` if its process died. Each experiment is in at most one of
+    ``solved``, ``unsolved``, ``cancelled``, ``errors`` and ``running``. ``calls`` are the finished ones; ``cost_usd``
+    is theirs, None if ``unpriced`` of them have no price.
     """
 
     id: str
@@ -56,12 +56,16 @@ class BenchmarkRow:
     unpriced: int
     seconds: float  # what its experiments took, added up
 
+    @property
+    def under_way(self) -> bool:  # somebody is at it, in whatever state
+        return self.holder is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
     """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
 
-    ``iterations``: its tries; an answer that it handed in untested is one. ``interrupted``: begun, but nobody is at it.
+    ``iterations``: its tries; an untested answer is one. ``interrupted``: nobody is at it. ``paused``: held back.
     """
 
     id: str

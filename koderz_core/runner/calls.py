@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 
-from koderz_core.errors import Cancelled, ModelError
+from koderz_core.errors import ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.records import Completion, MessageRef, Request
+from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 
@@ -16,10 +16,10 @@ from koderz_core.runner.recorder import Voice
 class Calls:
     """The calls of one experiment."""
 
-    def __init__(self, parts: Parts, voice: Voice, stopping: threading.Event) -> None:
+    def __init__(self, parts: Parts, voice: Voice, passage: Passage) -> None:
         self._parts = parts
         self._voice = voice
-        self._stopping = stopping
+        self._passage = passage
 
     def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
         """The answer to ``request``, announced as ``started``; attempts are counted on from there.
@@ -32,8 +32,7 @@ class Calls:
             except ModelError as error:
                 if wait is None or not error.retryable:
                     raise
-                if self._stopping.wait(wait):
-                    raise Cancelled("Stopped while waiting to ask again.") from error
+                self._passage.wait(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _attempt(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
@@ -59,8 +58,7 @@ class Calls:
             live.end(self._voice.experiment)
 
     def _hear(self, piece: str) -> None:
-        if self._stopping.is_set():
-            raise Cancelled("Stopped while a model was answering.")
+        self._passage.check()
         self._parts.live.hear(self._voice.experiment, piece)
 
     def _finished(self, model: str, completion: Completion) -> CallFinished:

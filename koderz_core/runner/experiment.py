@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,6 +11,7 @@ from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentSt
 from koderz_core.grading.testsets import score_kind, scoring, split
 from koderz_core.protocols import Strategy
 from koderz_core.records import Configuration, ErrorClass, Experiment, Problem, StopReason, TestSet, Verdict
+from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.session import CUT_SHORT, Session, Subject
@@ -21,15 +21,19 @@ from koderz_core.strategies import create
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An experiment with the configuration and the problem that its ids name, and its tape."""
+    """An experiment with the configuration and the problem that its ids name, and its tape.
+
+    ``before``: the error that it ended as, which stands until there is a new result.
+    """
 
     experiment: Experiment
     configuration: Configuration
     problem: Problem
     tape: Tape
+    before: ExperimentFinished | None = None
 
 
-def perform(work: Work, parts: Parts, voice: Voice, stopping: threading.Event) -> ExperimentFinished:
+def perform(work: Work, parts: Parts, voice: Voice, passage: Passage) -> ExperimentFinished:
     """Run an experiment and say how it ended; what a provider or our own ground did wrong becomes its ``error``.
 
     Raises JournalError: where nothing can be written, nothing may go on.
@@ -37,14 +41,15 @@ def perform(work: Work, parts: Parts, voice: Voice, stopping: threading.Event) -
     voice.say(ExperimentStarted(work.experiment))
     begin = time.monotonic()
     try:
-        finished = _Performance(work, parts, voice, stopping).result()
+        finished = _Performance(work, parts, voice, passage).result()
     except Cancelled:
-        finished = without_result("cancelled")
+        finished = work.before or without_result("cancelled")
     except JournalError:
         raise
     except KoderzError as error:
         finished = without_result("error", str(error))
-    finished = replace(finished, seconds=work.tape.seconds + time.monotonic() - begin)
+    if finished is not work.before:
+        finished = replace(finished, seconds=work.tape.seconds + time.monotonic() - begin - passage.paused_seconds)
     voice.say(finished)
     return finished
 
@@ -55,11 +60,11 @@ def without_result(outcome: Literal["cancelled", "error"], error: str | None = N
 
 
 class _Performance:
-    def __init__(self, work: Work, parts: Parts, voice: Voice, stopping: threading.Event) -> None:
+    def __init__(self, work: Work, parts: Parts, voice: Voice, passage: Passage) -> None:
         self._work, self._parts, self._voice = work, parts, voice
         self._tests = split(work.problem, work.configuration.gate)
         subject = Subject(work.experiment, work.problem, self._tests.gate, work.configuration.models)
-        self._session = Session(subject, parts, voice, work.tape, stopping)
+        self._session = Session(subject, parts, voice, work.tape, passage)
 
     def result(self) -> ExperimentFinished:
         configuration = self._work.configuration

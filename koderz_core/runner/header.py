@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 
 from koderz_core.config import Settings
-from koderz_core.errors import PlanError
+from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price_version
 from koderz_core.prompts import VERSIONS
-from koderz_core.records import Plan
+from koderz_core.records import Plan, Scalar, Tier
+from koderz_core.runner.conditions import check_same, conditions, of_prompts
 
 _LOG = logging.getLogger("koderz")
 
 
-def header(plan: Plan, settings: Settings, isolation: str, version: str) -> BenchmarkOpened:
-    """The first event of a plan that this ``version`` of koderz runs now, with programs isolated like that."""
+def header(
+    plan: Plan, settings: Settings, isolation: str, version: str, forked_from: str | None = None
+) -> BenchmarkOpened:
+    """The first event of a plan that this ``version`` of koderz runs now, with programs isolated like that.
+
+    Raises PlanError if the plan was made under other conditions.
+    """
+    check_same(plan.id, conditions(plan.configurations, settings), plan.conditions)
     return BenchmarkOpened(
         schema_version=SCHEMA_VERSION,
         koderz_version=version,
@@ -25,24 +35,49 @@ def header(plan: Plan, settings: Settings, isolation: str, version: str) -> Benc
         prompt_versions=VERSIONS,
         price_version=price_version(),
         isolation=isolation,
-        tiers={name: resolve(name, settings).tier for name in plan.models()},
+        tiers=_tiers(plan, settings),
         energy={name: getattr(settings, name) for name in ("local_watts", "usd_per_kwh", "local_usd_per_hour")},
+        forked_from=forked_from,
     )
 
 
-def check_same(header: BenchmarkOpened, recorded: BenchmarkOpened) -> None:
-    """Raise PlanError if what was recorded was begun with something else that could change an outcome."""
-    pairs = (
-        ("the plan", header.plan.content, recorded.plan.content),
-        ("the prompts", header.prompt_versions, recorded.prompt_versions),
-        ("the isolation", header.isolation, recorded.isolation),
-    )
-    changed = [what for what, now, then in pairs if now != then]
-    changed += [name for name, value in header.plan.conditions.items() if recorded.plan.conditions.get(name) != value]
-    if (header.energy, header.price_version) != (recorded.energy, recorded.price_version):
-        _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", header.benchmark)
-    if changed:
+def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpened:
+    """The header to go on with: all that was planned before, and what is asked for beyond that.
+
+    Raises PlanError if what was recorded was begun with something else that could change an outcome.
+    """
+    if asked.plan.id != recorded.plan.id:
         raise PlanError(
-            f"{header.benchmark} was begun before {' and '.join(changed)} changed, so it cannot go on. "
-            f"Start anew with another --name; what it has recorded stays as it is."
+            f"The journal of {asked.benchmark} holds {recorded.plan.id}. Move it out of the folder, or give this "
+            f"benchmark another name."
         )
+    check_same(asked.benchmark, _ground(asked), _ground(recorded))
+    if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
+        _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", asked.benchmark)
+    plan, tiers = _grown(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
+    return replace(asked, plan=plan, tiers=tiers, forked_from=recorded.forked_from)
+
+
+def _grown(asked: Plan, recorded: Plan) -> Plan:
+    """Nothing is ever taken out: what was recorded would be an outcome of no plan then."""
+    configurations = {one.id: one for one in (*recorded.configurations, *asked.configurations)}
+    return replace(
+        recorded,
+        problems=tuple(dict.fromkeys((*recorded.problems, *asked.problems))),
+        configurations=tuple(configurations.values()),
+        repeats=max(recorded.repeats, asked.repeats),
+        conditions={**asked.conditions, **recorded.conditions},
+    )
+
+
+def _ground(header: BenchmarkOpened) -> dict[str, Scalar]:
+    return {**header.plan.conditions, **of_prompts(header.prompt_versions), "isolation": header.isolation}
+
+
+def _tiers(plan: Plan, settings: Settings) -> Mapping[str, Tier]:
+    """A model that koderz no longer knows has none; it is missed only if it must be asked again."""
+    tiers: dict[str, Tier] = {}
+    for name in plan.models():
+        with suppress(UnknownNameError):
+            tiers[name] = resolve(name, settings).tier
+    return tiers

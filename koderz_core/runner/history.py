@@ -28,28 +28,41 @@ FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
 
 @dataclass(slots=True)
 class History:
-    """``outcomes``: how each experiment last ended; ``texts``: hashes of the texts that the journal holds."""
+    """``outcomes``: how each experiment last ended; ``texts``: hashes of the texts that the journal holds.
 
+    ``errors``: those that ended as errors, with what was said then. ``retry_errors``: these are taken up again.
+    """
+
+    retry_errors: bool = False
     header: BenchmarkOpened | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    errors: dict[str, ExperimentFinished] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
     tapes: Mapping[str, Tape] = field(default_factory=dict)
 
     def is_final(self, experiment: str) -> bool:
-        """Whether there is nothing left to do. Errors and cancelled experiments are taken up again."""
-        return self.outcomes.get(experiment) in FINAL
+        """Whether there is nothing left to do. Cancelled experiments are always taken up again."""
+        outcome = self.outcomes.get(experiment)
+        return outcome in FINAL or (outcome == "error" and not self.retry_errors)
+
+    def add_end(self, experiment: str, end: ExperimentFinished) -> None:
+        """The last end counts: a result that was there before stood until then."""
+        self.outcomes[experiment] = end.outcome
+        self.errors.pop(experiment, None)
+        if end.outcome == "error":
+            self.errors[experiment] = end
 
 
-def load(path: Path) -> History:
+def load(path: Path, *, retry_errors: bool = False) -> History:
     """Who has ended, and the tapes of the others: the journal is read again for these, so that memory holds no more."""
-    history = History()
+    history = History(retry_errors)
     for entry in read_all(path):
         if isinstance(entry.event, BenchmarkOpened):
             history.header = entry.event
         elif isinstance(entry.event, TextStored):
             history.texts.add(entry.event.sha256)
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
-            history.outcomes[entry.experiment] = entry.event.outcome
+            history.add_end(entry.experiment, entry.event)
     history.tapes = _tapes(path, history)
     return history
 

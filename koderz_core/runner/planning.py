@@ -11,9 +11,9 @@ from koderz_core.config import Settings
 from koderz_core.datasets.selection import select
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.testsets import GATES, check_tests
-from koderz_core.models.catalogue import address_of, redact, resolve
-from koderz_core.prompts import VERSIONS
+from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
+from koderz_core.runner.conditions import conditions
 from koderz_core.strategies import ROLES, complete, create
 
 MOST_SEEDS = 1 << 63
@@ -60,24 +60,12 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
         seed=order.seed,
         repeats=order.repeats,
         name=order.name,
-        conditions=_conditions(configurations, settings),
+        conditions=conditions(configurations, settings),
     )
     try:
         return msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
     except msgspec.ValidationError as error:
         raise PlanError(f"The order cannot be planned: {error}.") from error
-
-
-def _conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
-    """What beside the plan's own words can change an outcome; a benchmark with others is another benchmark."""
-    providers = {model.partition("/")[0] for one in configurations for role in one.models.values() for model in role}
-    addresses = {provider: address_of(provider, settings) for provider in providers}
-    return {
-        "test_timeout": settings.test_timeout,
-        **({"num_ctx": settings.num_ctx} if "embedded" in providers else {}),
-        **{f"{name} prompt": version for name, version in VERSIONS.items()},
-        **{f"{provider} at": redact(address) for provider, address in addresses.items() if address},
-    }
 
 
 def _configuration(wanted: Wanted, settings: Settings) -> Configuration:

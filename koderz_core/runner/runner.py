@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 
-from koderz_core.errors import KoderzError, PlanError
-from koderz_core.events import BenchmarkClosed, BenchmarkOpened
+from koderz_core.errors import JournalError, KoderzError, PlanError, UsageError
+from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed
 from koderz_core.journal import Journal
-from koderz_core.records import Plan, Problem
-from koderz_core.runner.experiment import Work, perform, without_result
-from koderz_core.runner.header import check_same
+from koderz_core.records import Control, Plan, Problem
+from koderz_core.runner.control import Wish, following, forget
+from koderz_core.runner.crew import Crew, models, remaining
+from koderz_core.runner.gate import Gate
+from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
 from koderz_core.runner.parts import Parts
-from koderz_core.runner.recorder import Recorder, Voice, Watch
-from koderz_core.runner.tape import Tape
+from koderz_core.runner.recorder import Recorder, Watch
+
+ABANDON_SECONDS = 0.3  # what runs may take to end in good order when it must end now
 
 _LOG = logging.getLogger("koderz")
 
@@ -28,10 +31,14 @@ Provide = Callable[[frozenset[str]], Parts]
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What is to be run: the header that the journal begins with, and the problems that its plan names."""
+    """What is to be run: the header that the journal begins with, and the problems that its plan names.
+
+    ``retry_errors``: also what ended as an error before.
+    """
 
     header: BenchmarkOpened
     problems: Mapping[str, Problem]
+    retry_errors: bool = False
 
 
 class Runner:
@@ -45,17 +52,20 @@ class Runner:
         Raises PlanError if the journal was begun with something else, and what ``provide`` raises.
         """
         self.benchmark = assignment.header.benchmark
-        self._header = assignment.header
         self._journal = journal
-        self._stopping = threading.Event()
-        self._fault: KoderzError | None = None
-        self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
-        history = History() if journal.empty else load(journal.path)
-        if history.header is not None:
-            check_same(assignment.header, history.header)
-        self._works = _remaining(assignment, history)
-        self._parts = provide(_models(self._works))
-        self._recorder = Recorder(journal.append, watches, self._parts.clock, history.texts)
+        forget(journal.path)  # wishes of before were meant for somebody else
+        self._gate = Gate()
+        self._closed = False
+        self._closing = threading.Lock()  # guards _closed: nothing is said behind the closing line
+        history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
+        self.recorded = None if history.header is None else history.header.plan  # as it was planned before
+        self._header = assignment.header if history.header is None else continued(assignment.header, history.header)
+        works = remaining(self._header.plan, assignment.problems, history)
+        self.kept_errors = len(history.errors.keys() - {work.experiment.id for work in works})
+        self.remaining = len(works)  # how many experiments had not ended when this runner took over
+        parts = provide(models(works))
+        self._recorder = Recorder(journal.append, watches, parts.clock, history.texts)
+        self._crew = Crew(works, parts, self._recorder, self._gate)
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -65,9 +75,9 @@ class Runner:
         return self._header.plan
 
     @property
-    def remaining(self) -> int:
-        """How many experiments had not ended when this runner took over."""
-        return len(self._works)
+    def bugs(self) -> list[Exception]:
+        """What no experiment should have raised; each ended its experiment as error."""
+        return self._crew.bugs
 
     def start(self, concurrency: int = 1) -> None:
         """Begin, in threads of its own; returns at once. Raises PlanError (begun before, no thread), JournalError."""
@@ -75,9 +85,12 @@ class Runner:
             raise PlanError(
                 f"{self.benchmark} has been started already, or with {concurrency} threads: give at least 1."
             )
-        if self._journal.empty:
+        if self.plan != self.recorded:
             self._recorder.say(self._header)
-        thread = threading.Thread(target=self._run, args=(concurrency,), name=self.benchmark)
+        if self.recorded is not None and self.remaining:
+            self._recorder.say(ControlObeyed("resume", None, os.getpid()))
+        self._gate.open(concurrency)
+        thread = threading.Thread(target=self._run, name=self.benchmark)
         thread.start()
         self._thread = thread
 
@@ -89,10 +102,10 @@ class Runner:
 
     def close(self) -> None:
         """Leave no thread and no open journal behind, whatever happened: stop, and wait for what still runs."""
-        self.stop()
         if self._thread is None:
             self._journal.close()
             return
+        self.stop()
         if not self.ended():
             _LOG.warning("Stopping: the experiments that run end at their next step.")
             self.ended(None)
@@ -100,18 +113,59 @@ class Runner:
 
     def stop(self) -> None:
         """End every experiment at its next step; they count as cancelled and can be taken up again."""
-        self._stopping.set()
+        self.obey("stop", by=os.getpid())
+
+    def obey(self, what: Control, target: str | None = None, *, by: int) -> None:
+        """Pause, resume or stop all, or only the configuration or experiment of that id, as the process ``by`` wishes.
+
+        It means nothing once all has ended. Raises UsageError for an unknown target.
+        """
+        if target not in {None, *self._crew.targets()}:
+            raise UsageError(
+                f"{target!r} is no configuration or experiment that {self.benchmark} had left to do when it began. "
+                f"`koderz results {self.benchmark} --experiments` lists them."
+            )
+        with self._closing:
+            if self._closed or not self._gate.obey(what, target):
+                return
+            try:
+                self._recorder.say(ControlObeyed(what, target, by))
+            except JournalError as error:
+                self._crew.break_off(error)
+
+    def abandon(self) -> None:
+        """Close the journal as stopped now, although threads may hang in a call: for a process that is about to end.
+
+        What they do afterwards is not written any more; their experiments count as cancelled.
+        """
+        self.stop()
+        if self.ended(ABANDON_SECONDS):
+            return
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            for experiment, end in self._crew.cancelled().items():
+                self._recorder.say(end, experiment)
+            self._recorder.say(BenchmarkClosed("stopped"))
+            self._journal.close()
+            forget(self._journal.path)
 
     @property
     def stopping(self) -> bool:
         """Whether it has been stopped, by somebody or by what broke it."""
-        return self._stopping.is_set()
+        return self._gate.stopped
+
+    @property
+    def paused(self) -> bool:
+        """Whether all of it waits."""
+        return self._gate.paused
 
     @property
     def trouble(self) -> str | None:
         """What broke it, or the first bug that cost an experiment; None if nothing did."""
-        if self._fault is not None:
-            return str(self._fault)
+        if self._crew.fault is not None:
+            return str(self._crew.fault)
         return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else None
 
     def ended(self, seconds: float | None = 0.0) -> bool:
@@ -124,62 +178,33 @@ class Runner:
     def wait(self, seconds: float | None = None) -> bool:
         """As ``ended``. Raises what broke the benchmark, if something did."""
         ended = self.ended(seconds)
-        if self._fault is not None:
-            raise self._fault
+        if self._crew.fault is not None:
+            raise self._crew.fault
         return ended
 
-    def _run(self, concurrency: int) -> None:
+    def _run(self) -> None:
         try:
             with closing(self._journal):
-                with ThreadPoolExecutor(concurrency, thread_name_prefix=self.benchmark) as threads:
-                    wait([threads.submit(self._perform, work) for work in self._works])
-                self._recorder.say(BenchmarkClosed("stopped" if self._stopping.is_set() else "finished"))
+                with following(self._journal.path, self._grant):
+                    self._crew.perform_all(self.benchmark)
+                self._say_closed()
         except KoderzError as error:
-            self._break(error)
+            self._crew.break_off(error)
         except Exception as error:  # noqa: BLE001 (the edge of this thread)
             _LOG.exception("A bug of koderz in %s", self.benchmark)
             self.bugs.append(error)
         finally:
             self._ended.set()
 
-    def _perform(self, work: Work) -> None:
-        """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
+    def _say_closed(self) -> None:
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._recorder.say(BenchmarkClosed("stopped" if self.stopping or self._crew.cut_short else "finished"))
+
+    def _grant(self, wish: Wish) -> None:
+        """The edge of the thread that follows the wishes of other processes."""
         try:
-            if not self._stopping.is_set():
-                self._perform_or_say_why(work)
-        except KoderzError as error:
-            self._break(error)
-
-    def _perform_or_say_why(self, work: Work) -> None:
-        voice = Voice(self._recorder, work.experiment.id)
-        try:
-            perform(work, self._parts, voice, self._stopping)
-        except KoderzError:
-            raise
-        except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
-            _LOG.exception("A bug of koderz or of a strategy in %s", work.experiment.id)
-            self.bugs.append(error)
-            voice.say(without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}"))
-
-    def _break(self, error: KoderzError) -> None:
-        self._fault = self._fault or error
-        self._stopping.set()
-
-
-def _models(works: Iterable[Work]) -> frozenset[str]:
-    return frozenset(name for work in works for role in work.configuration.models.values() for name in role)
-
-
-def _remaining(assignment: Assignment, history: History) -> list[Work]:
-    plan = assignment.header.plan
-    configurations = {configuration.id: configuration for configuration in plan.configurations}
-    return [
-        Work(
-            experiment,
-            configurations[experiment.configuration],
-            assignment.problems[experiment.problem],
-            history.tapes.get(experiment.id, Tape()),
-        )
-        for experiment in plan.experiments()
-        if not history.is_final(experiment.id)
-    ]
+            self.obey(wish.what, wish.target, by=wish.by)
+        except UsageError as error:
+            _LOG.warning("A wish of process %d is passed over: %s", wish.by, error)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.journal import holder
-from koderz_core.records import Plan
+from koderz_core.records import Control, Plan
+from koderz_core.runner.control import Wish, ask
+from koderz_core.runner.gate import Target
 from koderz_core.runner.runner import Runner
 
 STOPPING_SECONDS = 10.0  # how long a start waits for the same benchmark to end its last steps
@@ -44,12 +47,20 @@ class Running:
             if not self._goes_on(plan):
                 self._start(plan.id, make, concurrency or default_concurrency(plan))
 
-    def stop(self, benchmark: str) -> None:
-        """End its experiments at their next step. Raises UsageError if it does not run here."""
-        runner = self._runner(benchmark)
-        if runner is None:
-            raise UsageError(self._who_runs(benchmark))
-        runner.stop()
+    def control(self, benchmark: str, what: Control, target: Target = None) -> int:
+        """Pause, resume or stop it, whoever runs it: the id of that process, 0 if it is unknown.
+
+        Another process obeys within moments. Raises UsageError (nobody runs it, no such target), JournalError.
+        """
+        if runner := self._runner(benchmark):
+            runner.obey(what, target, by=os.getpid())
+            return os.getpid()
+        journal = self._journals / f"{benchmark}.jsonl"
+        pid = holder(journal)
+        if pid is None:
+            raise UsageError(f"{benchmark} is not being run now, so there is nothing to {what}.")
+        ask(journal, Wish(time.time(), os.getpid(), what, target))
+        return pid
 
     def runs(self, benchmark: str) -> bool:
         """Whether it runs here now, its journal still open."""
@@ -70,14 +81,6 @@ class Running:
                 runner.stop()
             for runner in runners:
                 runner.close()
-
-    def _who_runs(self, benchmark: str) -> str:
-        pid = holder(self._journals / f"{benchmark}.jsonl")
-        if pid is None:
-            return f"{benchmark} does not run now, so there is nothing to stop."
-        if pid == os.getpid():
-            return f"{benchmark} was not started in the background. It ends when whoever started it ends."
-        return f"{benchmark} is run by another process (PID {pid or 'unknown'}). Press Ctrl-C there to stop it."
 
     def _goes_on(self, plan: Plan) -> bool:
         runner = self._runner(plan.id)

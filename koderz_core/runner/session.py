@@ -6,12 +6,10 @@ strategy that is run again asks exactly the same questions.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from koderz_core.errors import Cancelled
 from koderz_core.events import CodeTested, Note
 from koderz_core.grading.testsets import no_program
 from koderz_core.records import (
@@ -29,6 +27,7 @@ from koderz_core.records import (
     fingerprint,
 )
 from koderz_core.runner.calls import Calls, announce
+from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.tape import Tape
@@ -49,7 +48,7 @@ class Subject:
 class Session:
     """Implements Context. Not shared between threads."""
 
-    def __init__(self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, stopping: threading.Event) -> None:
+    def __init__(self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, passage: Passage) -> None:
         self.problem = subject.problem.public
         self.random = Random(subject.experiment.seed)  # noqa: S311 (sampling, not secrets)
         self.verdicts: dict[str, Verdict] = {}  # candidate program -> its gate verdict, in the order tried
@@ -59,7 +58,7 @@ class Session:
         self._parts = parts
         self._voice = voice
         self._tape = tape
-        self._stopping = stopping
+        self._passage = passage
         self._ordinal = 0
 
     def ask(
@@ -74,7 +73,7 @@ class Session:
         if completion is None:
             started = announce(self._voice, role, member, model, request, key)
             started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
-            completion = Calls(self._parts, self._voice, self._stopping).ask(started, request, ordinal)
+            completion = Calls(self._parts, self._voice, self._passage).ask(started, request, ordinal)
         self.last_finish = completion.finish
         return completion
 
@@ -97,8 +96,7 @@ class Session:
             self._voice.say(note, ordinal)
 
     def _next_ordinal(self) -> int:
-        if self._stopping.is_set():
-            raise Cancelled("Stopped between two steps.")
+        self._passage.step()
         self._ordinal += 1
         return self._ordinal
 

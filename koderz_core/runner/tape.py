@@ -67,5 +67,5 @@ def _same(recorded: str, request: str, ordinal: int) -> None:
     if recorded != request:
         raise PlanError(
             f"Step {ordinal} is not what the journal recorded, so prompts or code have changed since. "
-            f"Start a new benchmark with another --name; the recorded one stays as it is."
+            f"Set that back and go on with --retry-errors, or start anew with --fork; what is recorded stays as it is."
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import msgspec
 
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.records import ErrorClass, Problem, TestFailure, TestSet, Verdict
+from koderz_core.sandbox.workers import Workers
 
 GRACE_SECONDS = 5.0
 """How much later than the judge's own deadline the host ends a worker, in seconds; its start is in there."""
@@ -41,6 +41,7 @@ class ProcessJudge:
     timeout_seconds: float = 10.0
     memory_bytes: int = 1 << 30
     isolation: str = field(default="limited", init=False)
+    _workers: Workers = field(default_factory=Workers, init=False, repr=False, compare=False)
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """What comes of running ``code``, after the problem's preamble, on ``tests``.
@@ -58,6 +59,10 @@ class ProcessJudge:
             raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Mend or remove that problem.")
         return answer.report.verdict(self.isolation)
 
+    def close(self) -> None:
+        """End every worker now; who waits for one, and whoever asks later, gets a SandboxError. Idempotent."""
+        self._workers.close()
+
     def _ask(self, problem: Problem, code: str, tests: TestSet) -> _Answer | None:
         """One worker's answer; None if it was lost."""
         nonce = secrets.token_hex(16)
@@ -69,7 +74,8 @@ class ProcessJudge:
             "seconds": self.timeout_seconds,
             "memory_bytes": self.memory_bytes,
         }
-        line = _work(json.dumps({"nonce": nonce, "order": order}).encode("ascii"), self.timeout_seconds + GRACE_SECONDS)
+        said = json.dumps({"nonce": nonce, "order": order}).encode("ascii")
+        line = _work(said, self.timeout_seconds + GRACE_SECONDS, self._workers)
         try:
             answer = _ANSWERS.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -102,10 +108,11 @@ class _Answer:
 _ANSWERS = msgspec.json.Decoder(_Answer)
 
 
-def _work(order: bytes, seconds: float) -> bytes:
+def _work(order: bytes, seconds: float, workers: Workers) -> bytes:
     """The line that a fresh worker answers; empty or cut short if it was lost. Nothing of it is left afterwards."""
-    with tempfile.TemporaryDirectory(prefix="koderz-", ignore_cleanup_errors=True) as folder, _start(folder) as worker:
-        backstop = Timer(seconds, _kill_group, [worker.pid])
+    with workers.place(), _folder() as folder, _start(folder) as worker:
+        workers.add(worker.pid)
+        backstop = Timer(seconds, workers.kill, [worker.pid])
         backstop.daemon = True
         backstop.start()
         try:
@@ -113,7 +120,11 @@ def _work(order: bytes, seconds: float) -> bytes:
         finally:
             backstop.cancel()
             backstop.join()  # before the worker is reaped: until then its number is nobody else's
-            _kill_group(worker.pid)
+            workers.kill(worker.pid)
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="koderz-", ignore_cleanup_errors=True)
 
 
 def _exchange(worker: subprocess.Popen[bytes], order: bytes) -> bytes:
@@ -142,8 +153,3 @@ def _start(folder: str) -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         raise SandboxError(f"A worker could not be started in {folder}: {error}. Free memory or processes.") from error
-
-
-def _kill_group(leader_pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, when only a zombie is left
-        os.killpg(leader_pid, signal.SIGKILL)

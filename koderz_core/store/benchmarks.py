@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.journal import holder
+from koderz_core.records import Control
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, NewestIteration
 from koderz_core.records.summaries import scripted
 from koderz_core.store.reading import mappings, records
 
 NEWEST = 15
 MESSAGE_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A pause or a stop that is in effect while its benchmark is being run; ``target`` empty: of the whole of it."""
+
+    benchmark: str
+    target: str
+    what: Control
 
 
 class Writers:
@@ -34,11 +45,21 @@ class Writers:
         pid = self._holders.get(benchmark)
         return holder(self._folder / f"{benchmark}.jsonl") if pid is None and not closed else pid
 
-    def told(self, row: ExperimentRow) -> ExperimentRow:
-        """The experiment with work that nobody does any more told from work that goes on."""
-        if row.state != "running" or self.of(row.benchmark, closed=False) is not None:
+    def told(self, row: ExperimentRow, held: Set[Held]) -> ExperimentRow:
+        """The experiment with work that nobody does any more, or not now, told from work that goes on."""
+        held_back = any(Held(row.benchmark, one, "pause") in held for one in ("", row.configuration, row.id))
+        if row.state == "finished" or not (held_back or row.state == "running"):
+            return row
+        if self.of(row.benchmark, closed=False) is not None:
+            return replace(row, state="paused") if held_back else row
+        if row.state == "planned":
             return row
         return replace(row, state="interrupted" if row.outcome is None else "finished")
+
+
+def in_effect(con: DuckDBPyConnection) -> frozenset[Held]:
+    """What holds back something, as far as the journals tell."""
+    return frozenset(records(con, Held, _HELD))
 
 
 def benchmarks(con: DuckDBPyConnection, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
@@ -46,11 +67,11 @@ def benchmarks(con: DuckDBPyConnection, writers: Writers, benchmark: str | None 
     models: dict[object, set[str]] = {}
     for row in mappings(con, _MODELS, {"benchmark": benchmark}):
         models.setdefault(row["benchmark"], set()).add(str(row["model"]))
-    found = []
+    found, held = [], in_effect(con)
     for row in mappings(con, _BENCHMARKS, {"benchmark": benchmark}):
         names = sorted(models.get(row["id"], ()))
         pid = writers.of(str(row["id"]), closed=row["closed_at"] is not None)
-        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid)}
+        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, held)}
         found.append(msgspec.convert({**row, **more}, BenchmarkRow))
     return found
 
@@ -61,14 +82,29 @@ def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
     return records(con, NewestIteration, _NEWEST, asked)
 
 
-def _state(row: dict[str, object], pid: int | None) -> BenchmarkState:
+def _state(row: dict[str, object], pid: int | None, held: Set[Held]) -> BenchmarkState:
     if pid is not None:
-        return "running"
+        return _at_work(str(row["id"]), held, begun=bool(row["begun"]))
     if row["closed_at"] is None:
         return "interrupted"
     return "stopped" if row["closed_reason"] == "stopped" else "finished"
 
 
+def _at_work(benchmark: str, held: Set[Held], *, begun: bool) -> BenchmarkState:
+    if Held(benchmark, "", "stop") in held:
+        return "stopping"
+    if Held(benchmark, "", "pause") in held:
+        return "paused"
+    return "running" if begun else "queued"
+
+
+_HELD = """
+select benchmark, target, what from controls c
+where what != 'resume' and position > coalesce((
+    select max(r.position) from controls r
+    where r.benchmark = c.benchmark and r.what = 'resume' and r.target in ('', c.target)
+), -1)
+"""
 _MODELS = """
 select distinct benchmark, unnest(from_json(models -> '$.*', '[["varchar"]]'), recursive := true) as model
 from configurations where $benchmark is null or benchmark = $benchmark
@@ -79,7 +115,7 @@ from benchmarks b
 join (select benchmark, max(last_at) as last_at from journals group by benchmark) j on j.benchmark = b.id
 join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
 join (
-    select benchmark, count(*) as planned, count(outcome) as finished,
+    select benchmark, count(*) as planned, count(outcome) as finished, count(started_at) as begun,
         count(*) filter (where state = 'running' and outcome is null) as running,
         count(*) filter (where outcome = 'solved') as solved,
         count(*) filter (where outcome = 'unsolved') as unsolved,

@@ -17,6 +17,7 @@ from koderz_core.events import (
     CandidateScored,
     CheckpointReviewed,
     CodeTested,
+    ControlObeyed,
     Event,
     ExperimentFinished,
     ExperimentStarted,
@@ -83,9 +84,11 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "tiers": _json(event.tiers),
         "energy": _json(event.energy),
         "plan": _json(plan),
-        "opened_at": place.at,
+        "closed_at": None,
+        "closed_reason": None,
     }
-    yield Change("benchmarks", "replace", columns)
+    yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
+    yield Change("benchmarks", "merge", columns)  # a plan that has grown began when it was first opened
     named = labels(plan.configurations)
     for one in plan.configurations:
         known: dict[str, Value] = {"benchmark": event.benchmark, "id": one.id, "label": named[one.id]}
@@ -102,6 +105,18 @@ def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
     yield Change("benchmarks", "amend", closed)
 
 
+def _control_obeyed(event: ControlObeyed, place: Place) -> Iterator[Change]:
+    """When each target was last told what; no target is the whole benchmark, which goes on if it is resumed."""
+    told: dict[str, Value] = {"target": event.target or "", "what": event.what, "position": place.position}
+    yield Change("controls", "replace", {"benchmark": place.benchmark, **told})
+    if event.what == "resume" and event.target is None:
+        yield _reopened(place)
+
+
+def _reopened(place: Place) -> Change:
+    return Change("benchmarks", "amend", {"id": place.benchmark, "closed_at": None, "closed_reason": None})
+
+
 def _text_stored(event: TextStored, _place: Place) -> Iterator[Change]:
     yield Change("texts", "insert", {"sha256": event.sha256, "text": event.text})
 
@@ -110,7 +125,7 @@ def _experiment_started(event: ExperimentStarted, place: Place) -> Iterator[Chan
     """An outcome of before stays until the new one is there."""
     row = {**asdict(event.experiment), "benchmark": place.benchmark, "state": "running", "started_at": place.at}
     yield Change("experiments", "merge", row)
-    yield Change("benchmarks", "amend", {"id": place.benchmark, "closed_at": None, "closed_reason": None})
+    yield _reopened(place)
 
 
 def _experiment_finished(event: ExperimentFinished, place: Place) -> Iterator[Change]:
@@ -218,6 +233,7 @@ def _json(value: object) -> str:
 # Any: each function takes the event it stands beside, which a mapping's type cannot say.
 CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
     BenchmarkOpened: _benchmark_opened,
+    ControlObeyed: _control_obeyed,
     TextStored: _text_stored,
     ExperimentStarted: _experiment_started,
     CallStarted: _call_started,

@@ -21,7 +21,7 @@ from koderz_core.records.rows import (
     ScoreRow,
 )
 from koderz_core.records.summaries import SummaryRow, TierCost
-from koderz_core.store.benchmarks import Writers, benchmarks, newest
+from koderz_core.store.benchmarks import Held, Writers, benchmarks, in_effect, newest
 from koderz_core.store.frames import frame
 from koderz_core.store.reading import mappings, records
 
@@ -55,6 +55,10 @@ class Reader:
         if benchmark is not None and not found:
             raise UnknownNameError("benchmark", benchmark, self._benchmark_ids())
         return found
+
+    def held(self) -> frozenset[Held]:
+        """The pauses and stops in effect."""
+        return in_effect(self._con)
 
     def newest(self, benchmark: str) -> list[NewestIteration]:
         """The latest iterations of a benchmark, the newest first."""

@@ -75,7 +75,8 @@ class Results:
         writers = self._writers()
         with self._reader() as reader:
             row = reader.benchmarks(writers, benchmark)[0]
-            experiments = [writers.told(one) for one in reader.experiments(benchmark)]
+            held = reader.held()
+            experiments = [writers.told(one, held) for one in reader.experiments(benchmark)]
             newest = reader.newest(benchmark)
         left = self._forecast(experiments, self._clock()) if row.state == "running" else None
         return BenchmarkProgress(row, tuple(sorted(experiments, key=_natural)), tuple(newest), left)
@@ -108,7 +109,8 @@ class Results:
         """Experiments that fit all that is given, the one with the newest news first."""
         writers = self._writers()
         with self._reader() as reader:
-            return [writers.told(row) for row in reader.experiments(benchmark, problem, outcome, limit)]
+            held = reader.held()
+            return [writers.told(row, held) for row in reader.experiments(benchmark, problem, outcome, limit)]
 
     def experiment(self, experiment: str) -> ExperimentDetails:
         """Everything about the experiment of that id. Raises UnknownNameError."""
@@ -144,7 +146,7 @@ class Results:
 
 def _details(reader: Reader, writers: Writers, experiment: str) -> ExperimentDetails:
     told = Told(
-        writers.told(reader.experiment(experiment)),
+        writers.told(reader.experiment(experiment), reader.held()),
         reader.iterations(experiment),
         reader.calls(experiment),
         reader.notes(experiment),

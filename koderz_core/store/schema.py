@@ -16,6 +16,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "benchmarks": ("id",),
     "configurations": ("benchmark", "id"),
     "experiments": ("id",),
+    "controls": ("benchmark", "target", "what"),
     "iterations": ("experiment", "iteration"),
     "calls": ("experiment", "ordinal", "attempt"),
     "notes": ("experiment", "ordinal"),
@@ -95,7 +96,14 @@ left join (
 ) c on c.experiment = e.id
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+_SECOND = """
+create table controls (
+    benchmark varchar not null, target varchar not null, what varchar not null, position bigint not null,
+    primary key (benchmark, target, what)
+)
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

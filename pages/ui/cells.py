@@ -14,6 +14,7 @@ SIGNS = {
     "error": ":orange-badge[!]",
     "cancelled": ":gray-badge[–]",
     "running": ":blue-badge[▶]",
+    "paused": ":violet-badge[⏸]",
     "waiting": ":gray-badge[·]",
 }
 MOST_LINKS = 400  # more would cost the browser more than a second to draw
@@ -29,10 +30,11 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
         st.text(label)
         st.markdown(" ".join(cells))
     st.caption(
-        "✔ solved  ✘ unsolved  ! error, – cancelled: no result  ▶ running  · waiting. A cell opens its experiment."
+        "✔ solved  ✘ unsolved  ! error, – cancelled: no result  ▶ running  ⏸ paused  · waiting. "
+        "A cell opens its experiment."
     )
 
 
 def _cell(row: ExperimentRow, *, linked: bool) -> str:
-    sign = SIGNS[row.outcome or ("running" if row.state == "running" else "waiting")]
-    return f"[{sign}](experiment?experiment={row.id})" if linked and row.state != "planned" else sign
+    sign = SIGNS[row.outcome or (row.state if row.state in SIGNS else "waiting")]
+    return f"[{sign}](experiment?experiment={row.id})" if linked and row.started_at is not None else sign

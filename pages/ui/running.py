@@ -1,14 +1,20 @@
-"""What runs now: shown beside every page, and stopped by one click."""
+"""What runs now: shown beside every page; and the buttons that pause, resume and stop it, whoever runs it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.records.rows import BenchmarkRow
+from koderz_core.records.rows import BenchmarkProgress, BenchmarkRow
 from pages.ui.edge import edge
 
 POLL_SECONDS = 2.0
+WHOLE = ""
+SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
+ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️"}
+STOPS = "What it stops ends at its next step and can be taken up again."
 
 
 def show_running(workspace: Workspace) -> None:
@@ -27,31 +33,56 @@ def show_running(workspace: Workspace) -> None:
     draw()
 
 
-def stop_button(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
-    """Stops a benchmark where this process runs it; else says who does. ``place`` tells two buttons apart."""
-    here = workspace.runs_here(row.id)
-    ours = "Running experiments end at their next step and can be taken up again."
-    st.button(
-        "Stop",
-        key=f"stop {place} {row.id}",
-        icon="⏹️",
-        on_click=_stop,
-        args=[workspace, row.id],
-        disabled=not here,
-        help=ours if here else f"Process {row.holder} runs it: press Ctrl-C there.",
-    )
+def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
+    """Pause, resume and stop a benchmark that runs, or a part of it; or take up again what nobody is at."""
+    row = progress.benchmark
+    if row.state in ("stopped", "interrupted"):
+        _button("Resume", row, "live", lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+    if not row.under_way:
+        return
+    parts = _parts(progress)
+    paused = any(one.state == "paused" for one in progress.experiments)
+    elsewhere = "" if workspace.runs_here(row.id) else f" Process {row.holder} runs it and obeys within two seconds."
+    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        chosen = st.selectbox(
+            "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=f"part of {row.id}"
+        )
+        part = chosen or None
+        held, over = row.state == "paused", row.state == "stopping"
+        waits = f"It waits before its next step.{elsewhere}"
+        _button("Pause", row, "live", lambda: workspace.pause(row.id, part), waits, disabled=held or over)
+        _button("Resume", row, "live", lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
+        _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
 
 
-def _stop(workspace: Workspace, benchmark: str) -> None:
+def _parts(progress: BenchmarkProgress) -> dict[str, str]:
+    """What can be paused and stopped, by target: what has not ended yet."""
+    left = [one for one in progress.experiments if one.state != "finished"]
+    return {
+        WHOLE: "the whole benchmark",
+        **{one.configuration: f"configuration {one.label}" for one in left},
+        **{one.id: f"experiment {one.problem} {one.label} {one.repeat + 1}" for one in left},
+    }
+
+
+def _button(
+    label: str, row: BenchmarkRow, place: str, act: Callable[[], object], tip: str, *, disabled: bool = False
+) -> None:
+    """``place`` tells two buttons of one benchmark apart."""
+    key = f"{label.lower()} {place} {row.id}"
+    st.button(label, key=key, icon=ICONS[label], on_click=_do, args=[act], disabled=disabled, help=tip.strip() or None)
+
+
+def _do(act: Callable[[], object]) -> None:
     with edge():
-        workspace.stop(benchmark)
+        act()
 
 
 def _running(workspace: Workspace) -> list[BenchmarkRow]:
-    return [row for row in workspace.results.benchmarks() if row.state == "running"]
+    return [row for row in workspace.results.benchmarks() if row.under_way]
 
 
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:
-    label = f"{row.id}: {row.finished}/{row.planned}"
-    st.page_link("pages/live.py", label=label, icon="▶️", query_params={"benchmark": row.id})
-    stop_button(workspace, row, "sidebar")
+    label, icon = f"{row.id}: {row.finished}/{row.planned}", SIGNS.get(row.state, "▶️")
+    st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id})
+    _button("Stop", row, "sidebar", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")

@@ -58,7 +58,7 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
 def outcome(row: ExperimentRow) -> str:
     """The outcome with its mark, or how far it is."""
     if row.outcome is None:
-        return "▶ running" if row.state == "running" else "· waiting"
+        return STATES[row.state] if row.state in ("running", "paused") else "· waiting"
     return MARKS[row.outcome]
 
 

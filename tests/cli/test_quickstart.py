@@ -20,7 +20,7 @@ from koderz_core.datasets import load
 
 
 class Ollama(BaseHTTPRequestHandler):
-    """Lists one model, which knows the solutions and says them in Ollama's OpenAI-compatible way."""
+    """Lists one model, which knows the solutions and says them in Ollama's own way."""
 
     def do_GET(self) -> None:
         self._send({"models": [{"name": "nomic-embed-text"}, {"name": "some-coder:1b"}]})
@@ -30,13 +30,9 @@ class Ollama(BaseHTTPRequestHandler):
         said = asked["messages"][-1]["content"]
         problems = load("humaneval", load_settings()).problems
         programs = (p.canonical_solution for p in problems if p.public.prompt.rstrip() in said)
-        delta = {"content": f"```python\n{next(programs)}\n```"}
-        chunks: list[Any] = [
-            {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]},
-            {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}},
-        ]
-        stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
-        self._send_raw(stream.encode(), "text/event-stream")
+        message = {"role": "assistant", "content": f"```python\n{next(programs)}\n```"}
+        counts = {"prompt_eval_count": 7, "eval_count": 5}
+        self._send({"message": message, "done": True, "done_reason": "stop", **counts})
 
     def _send(self, body: object) -> None:
         self._send_raw(json.dumps(body).encode(), "application/json")

@@ -137,7 +137,11 @@ def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
         expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
         first, second = watch_it_grow(page)
         assert first < second < 25
-        expect(page.get_by_role("button", name="Stop").first).to_be_disabled()  # it is the terminal's
+        controls = page.locator(".st-key-controls")
+        controls.get_by_role("button", name="Pause").click()
+        expect(figure(page, "state")).to_have_text("paused", timeout=MINUTE)
+        controls.get_by_role("button", name="Resume").click()
+        expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
         assert terminal.poll() is None
         assert terminal.wait(WITHIN) == 4  # unsolved
     expect(figure(page, "state")).to_have_text("finished")

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from koderz_core.config import load_settings
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
+from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Completion, Message, Request, Sampling
 
 SECRET = "sk-test-5ecret"
@@ -101,14 +102,16 @@ def ask(
     server: Server,
     answer: Answer,
     on_text: Callable[[str], None] | None = None,
-    name: str = "ollama/qwen2.5-coder:32b",
+    name: str = "lmstudio/qwen2.5-coder-32b",
     request: Request = REQUEST,
     **settings: Any,
 ) -> Completion:
     server.answer = answer
     given = load_settings(**settings)
     key = SecretStr(SECRET) if name.startswith("openai/") else None
-    model = OpenAICompatibleModel(resolve(name, given), server.url, key, given)
+    card = resolve(name, given)
+    known = PROVIDERS[card.provider]
+    model = OpenAICompatibleModel(card, server.url, key, given, known.advice, known.names)
     try:
         return model.complete(request, on_text)
     finally:

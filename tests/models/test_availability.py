@@ -112,10 +112,19 @@ def test_paid_models_are_ready_when_their_key_is_there(absent: dict[str, Any]) -
     assert "5ecret" not in repr(with_key)
 
 
-def test_claude_is_never_ready_in_this_version(absent: dict[str, Any]) -> None:
-    row = rows(**absent, anthropic_api_key="sk-ant")["anthropic/claude-opus-4-5"]
-    assert not row.ready
-    assert "no Anthropic client yet (ANTHROPIC_API_KEY is set)" in row.reason
+def test_claude_is_ready_when_its_key_is_there(absent: dict[str, Any]) -> None:
+    without, with_key = rows(**absent), rows(**absent, anthropic_api_key="sk-ant")
+    row = with_key["anthropic/claude-opus-4-5"]
+    assert (row.ready, row.reason, row.tier) == (True, "ANTHROPIC_API_KEY is set", "frontier")
+    assert "Set ANTHROPIC_API_KEY" in without["anthropic/claude-opus-4-5"].cure
+
+
+def test_another_anthropic_address_lists_its_own_models(absent: dict[str, Any]) -> None:
+    listed = {"data": [{"id": "my-claude", "type": "model"}], "models": [{"name": "my-claude"}]}
+    with serving({"/v1/models": listed}) as proxy:
+        found = survey(load_settings(**absent, anthropic_base_url=proxy))
+    (row,) = (row for row in found if row.id.startswith("anthropic/"))
+    assert (row.id, row.tier, row.ready) == ("anthropic/my-claude", "local", True)
 
 
 def test_offline_paid_models_are_not_ready(absent: dict[str, Any]) -> None:

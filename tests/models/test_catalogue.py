@@ -4,9 +4,12 @@ import pytest
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ModelError, UnknownNameError
-from koderz_core.models.catalogue import PROVIDERS, redact, resolve
+from koderz_core.models.addresses import redact
+from koderz_core.models.anthropic import AnthropicModel
+from koderz_core.models.catalogue import resolve
+from koderz_core.models.ollama import OllamaModel
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
-from koderz_core.models.providers import CREATE, create
+from koderz_core.models.providers import create
 from koderz_core.models.scripted import ScriptedModel
 
 
@@ -25,6 +28,7 @@ from koderz_core.models.scripted import ScriptedModel
         ("gpt-4o", "openai/gpt-4o", "frontier"),
         ("o4-mini", "openai/o4-mini", "small_frontier"),
         ("o3", "openai/o3", "frontier"),
+        ("ft:gpt-4o-mini:me::1", "openai/ft:gpt-4o-mini:me::1", "frontier"),
         ("claude-opus-4-5", "anthropic/claude-opus-4-5", "frontier"),
         ("claude-haiku-4-5", "anthropic/claude-haiku-4-5", "small_frontier"),
         (" scripted/strong ", "scripted/strong", "local"),
@@ -49,7 +53,7 @@ def test_an_id_resolves_to_itself(settings: Settings) -> None:
         ("embedded/smollm-135m", "embedded/smollm2-135m"),
         ("scripted/stron", "scripted/strong"),
         ("openai/", "openai/gpt-"),
-        ("mistral/large", "providers: embedded, openai, ollama"),
+        ("mistral/large", "providers: embedded, ollama, lmstudio"),
         ("", "Known"),
     ],
 )
@@ -75,18 +79,35 @@ def test_an_address_is_shown_without_its_secrets() -> None:
         redact("localhost:8000/v1")
 
 
-def test_every_provider_can_be_created() -> None:
-    assert PROVIDERS.keys() == CREATE.keys()
-
-
-@pytest.mark.parametrize("name", ["ollama/a:1b", "lmstudio/a", "vllm/a", "gpt-4o"])
-def test_servers_are_asked_through_the_openai_protocol(name: str) -> None:
-    settings = load_settings(openai_api_key="sk-test")
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ollama/a:1b", OllamaModel),
+        ("lmstudio/a", OpenAICompatibleModel),
+        ("vllm/a", OpenAICompatibleModel),
+        ("gpt-4o", OpenAICompatibleModel),
+        ("claude-opus-4-5", AnthropicModel),
+    ],
+)
+def test_every_server_is_asked_through_its_own_protocol(name: str, kind: type) -> None:
+    settings = load_settings(openai_api_key="sk-test", anthropic_api_key="sk-test")
     model = create(resolve(name, settings), settings, dict)
-    assert isinstance(model, OpenAICompatibleModel)
+    assert isinstance(model, kind)
     assert model.id == resolve(name, settings).id
     model.close()
     model.close()
+
+
+def test_a_person_states_the_tier_of_a_provider_or_of_one_model() -> None:
+    tiers = {"openai": "small_frontier", "openai/big": "frontier", "vllm": "frontier"}
+    settings = load_settings(openai_base_url="http://127.0.0.1:4000/v1", tiers=tiers)
+    names = ("openai/any", "openai/big", "vllm/x", "lmstudio/x")
+    assert [resolve(name, settings).tier for name in names] == ["small_frontier", "frontier", "frontier", "local"]
+
+
+def test_another_publishers_address_is_frontier_unless_stated() -> None:
+    settings = load_settings(openai_base_url="https://proxy.example/v1")
+    assert resolve("openai/deepseek-v4", settings).tier == "frontier"
 
 
 def test_a_scripted_model_is_created_with_its_programs(settings: Settings) -> None:
@@ -99,8 +120,3 @@ def test_an_embedded_model_is_created_with_its_own_id(settings: Settings) -> Non
     model = create(resolve("smollm2-135m", settings), settings, dict)
     assert model.id == "embedded/smollm2-135m"
     model.close()
-
-
-def test_a_claude_model_says_that_this_version_has_no_client_for_it(settings: Settings) -> None:
-    with pytest.raises(ModelError, match=r"no Anthropic client yet.*Use an openai/"):
-        create(resolve("claude-opus-4-5", settings), settings, dict)

@@ -10,6 +10,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
+from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Request, Sampling, Usage
 
 
@@ -23,7 +24,7 @@ def test_a_request_goes_out_whole(server: Server) -> None:
     ask(server, says("hello"))
     assert server.bodies == [
         {
-            "model": "qwen2.5-coder:32b",
+            "model": "qwen2.5-coder-32b",
             "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": PROMPT}],
             "seed": 7,
             "temperature": 0.8,
@@ -40,7 +41,7 @@ def test_sampling_that_was_not_given_is_not_sent(server: Server) -> None:
     assert completion.honoured == Sampling()
 
 
-@pytest.mark.parametrize("name", ["openai/gpt-5-mini", "openai/gpt-6.1-sol", "openai/o3"])
+@pytest.mark.parametrize("name", ["openai/gpt-5-mini", "openai/gpt-6.1-sol", "openai/o3", "openai/ft:o4-mini:me::1"])
 def test_reasoning_models_are_sent_no_temperature_and_honoured_says_so(server: Server, name: str) -> None:
     completion = ask(server, says("hello"), name=name)
     assert not {"temperature", "top_p"} & server.bodies[0].keys()
@@ -52,7 +53,10 @@ def test_other_models_honour_the_whole_sampling(server: Server) -> None:
 
 
 def test_openais_own_address_has_its_own_name_for_the_limit_of_tokens(settings: Settings) -> None:
-    model = OpenAICompatibleModel(resolve("gpt-4o", settings), settings.openai_base_url, SecretStr(SECRET), settings)
+    advice = PROVIDERS["openai"].advice
+    model = OpenAICompatibleModel(
+        resolve("gpt-4o", settings), settings.openai_base_url, SecretStr(SECRET), settings, advice
+    )
     assert model._arguments(REQUEST, REQUEST.sampling)["max_completion_tokens"] == 64
     assert "max_tokens" not in model._arguments(REQUEST, REQUEST.sampling)
     model.close()
@@ -139,3 +143,13 @@ def test_a_listener_may_end_the_call(server: Server) -> None:
 
     with pytest.raises(InterruptedError):
         ask(server, streams({"content": "hel"}, {"content": "lo"}), enough)
+
+
+def test_the_organisation_and_project_of_the_environment_are_sent(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    ask(server, says("hello"), name="openai/gpt-4o")
+    assert server.headers[0]["openai-organization"] == "org-1"
+    assert server.headers[0]["openai-project"] == "proj-1"

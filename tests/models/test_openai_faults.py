@@ -15,13 +15,19 @@ from pydantic import SecretStr
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ModelError, OfflineError
 from koderz_core.models.catalogue import resolve
-from koderz_core.models.openai_compatible import OpenAICompatibleModel
+from koderz_core.models.providers import create
+from koderz_core.protocols import Model
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
     with serving_chat() as known:
         yield known
+
+
+def made(name: str, **given: Any) -> Model:
+    settings = load_settings(**given)
+    return create(resolve(name, settings), settings, dict)
 
 
 def failure(server: Server, answer: Answer, on_text: Callable[[str], None] | None = None, **more: Any) -> ModelError:
@@ -46,7 +52,7 @@ def test_a_status_tells_whether_another_attempt_may_help(
     error = failure(server, sends(status, body), print if streamed else None)
     assert error.retryable is retryable
     assert str(status) in str(error)
-    assert "ollama/qwen2.5-coder:32b" in str(error)
+    assert "lmstudio/qwen2.5-coder-32b" in str(error)
 
 
 def test_the_protocols_own_word_for_an_error_is_shown(server: Server) -> None:
@@ -55,8 +61,8 @@ def test_the_protocols_own_word_for_an_error_is_shown(server: Server) -> None:
 
 
 def test_an_unknown_model_is_answered_with_the_command_that_lists_them(server: Server) -> None:
-    assert "`ollama pull MODEL`" in str(failure(server, sends(404, {})))
-    assert "`lms ls`" in str(failure(server, sends(404, {}), name="lmstudio/qwen/qwen3-8b"))
+    assert "`lms get qwen/qwen3-8b`" in str(failure(server, sends(404, {}), name="lmstudio/qwen/qwen3-8b"))
+    assert "Did you mean gpt-4o-mini" in str(failure(server, sends(404, {}), name="openai/gpt-4o-mimi"))
 
 
 def test_a_refused_key_names_the_variable_to_set(server: Server) -> None:
@@ -142,12 +148,13 @@ def test_a_server_that_drips_is_cut_off(server: Server) -> None:
 
 @pytest.mark.parametrize(
     ("name", "cure"),
-    [("ollama/a:1b", "`ollama serve`"), ("lmstudio/a", "`lms server start`"), ("vllm/a", "`vllm serve MODEL`")],
+    [("lmstudio/a", "`lms server start`"), ("vllm/a", "`vllm serve MODEL`")],
 )
-def test_where_nothing_answers_the_message_says_how_to_start_it(name: str, cure: str, settings: Settings) -> None:
+def test_where_nothing_answers_the_message_says_how_to_start_it(name: str, cure: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
-    model = OpenAICompatibleModel(resolve(name, settings), f"http://me:pw@127.0.0.1:{port}/v1", None, settings)
+    url = {f"{name.partition('/')[0]}_base_url": f"http://me:pw@127.0.0.1:{port}/v1"}
+    model = made(name, **url)
     with pytest.raises(ModelError) as caught:
         model.complete(REQUEST)
     model.close()
@@ -156,20 +163,19 @@ def test_where_nothing_answers_the_message_says_how_to_start_it(name: str, cure:
     assert not caught.value.retryable
 
 
-def test_openai_without_a_key_names_the_variable(settings: Settings) -> None:
+def test_openai_without_a_key_names_the_variable() -> None:
     with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
-        OpenAICompatibleModel(resolve("gpt-4o", settings), settings.openai_base_url, None, settings)
+        made("gpt-4o")
 
 
 def test_a_key_with_characters_that_no_key_has_is_refused_without_showing_it(settings: Settings) -> None:
     with pytest.raises(ModelError, match="Copy it anew") as caught:
-        OpenAICompatibleModel(resolve("gpt-4o", settings), settings.openai_base_url, SecretStr("sk-é"), settings)
+        create(resolve("gpt-4o", settings), settings.model_copy(update={"openai_api_key": SecretStr("sk-é")}), dict)
     assert "sk-é" not in str(caught.value)
 
 
 def test_offline_forbids_every_address_beyond_this_machine() -> None:
-    settings = load_settings(offline=True)
-    model = OpenAICompatibleModel(resolve("gpt-4o", settings), settings.openai_base_url, SecretStr(SECRET), settings)
+    model = made("gpt-4o", offline=True, openai_api_key=SECRET)
     with pytest.raises(OfflineError, match=r"api\.openai\.com"):
         model.complete(REQUEST)
     model.close()

@@ -62,6 +62,11 @@ def test_behind_another_address_openais_prices_do_not_hold() -> None:
     assert "openrouter/" in price(resolve("openai/openai/gpt-4o", router), Usage(10, 10, 0), 1.0, router).source
 
 
+def test_behind_another_address_anthropics_prices_do_not_hold() -> None:
+    proxy = load_settings(anthropic_base_url="https://proxy.example")
+    assert price(resolve("claude-opus-4-5", proxy), Usage(10, 10, 0), 1.0, proxy).usd is None
+
+
 def test_a_local_call_costs_its_energy_and_the_wear_of_the_machine() -> None:
     settings = load_settings(local_watts=100, usd_per_kwh=0.30, local_usd_per_hour=0.5)
     cost = price(resolve("gpt-oss:20b", settings), Usage(), 36.0, settings)

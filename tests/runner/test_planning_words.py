@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from koderz_core.cli.benchmark import benchmark
@@ -45,6 +45,7 @@ def test_words_and_configuration_are_each_others_inverse(one: Wanted) -> None:
     assert configuration_of(words_of(one)) == one
 
 
+@settings(deadline=None)  # the first example loads the dataset
 @given(ORDERS, some.none() | some.integers(1, 256))
 def test_the_command_makes_the_same_benchmark(order: Order, concurrency: int | None) -> None:
     settings, dataset = load_settings(), load("humaneval", load_settings())

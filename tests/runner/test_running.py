@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 
 from koderz_core.errors import JournalError, UsageError
 from koderz_core.events import BenchmarkClosed, Entry, ExperimentFinished
-from koderz_core.journal import Journal
 from koderz_core.records import Configuration, DatasetOrigin, Plan, Request
 from koderz_core.runner.running import Running, default_concurrency
 
@@ -85,17 +84,11 @@ def test_a_start_does_not_wait_for_ever_for_a_stop(
     made, running = bench(answer), Running(tmp_path)
     running.start(made.plan, made.runner)
     asked.wait(10)
-    running.stop(made.plan.id)
+    assert running.control(made.plan.id, "stop") == os.getpid()
     with pytest.raises(UsageError, match="still being stopped"):
         running.start(made.plan, made.runner)
     go_on.set()
     running.close()
-
-
-def test_what_is_run_in_the_foreground_is_not_stopped_from_behind(bench: Make, tmp_path: Path) -> None:
-    made, running = bench(lambda _: RIGHT), Running(tmp_path)
-    with closing(Journal(tmp_path / f"{made.plan.id}.jsonl")), pytest.raises(UsageError, match="not started in the"):
-        running.stop(made.plan.id)
 
 
 @pytest.mark.parametrize(("model", "threads"), [("embedded/qwen2.5-coder-0.5b", 1), ("ollama/it", 4)])

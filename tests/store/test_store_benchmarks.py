@@ -40,11 +40,11 @@ def test_a_benchmark_that_nobody_writes_is_what_it_was_closed_as(results, journa
 
 
 @pytest.mark.parametrize("reason", ["finished", "stopped"])
-def test_a_benchmark_whose_journal_is_being_written_runs_whatever_it_says(results, journal, reason):
+def test_a_benchmark_whose_journal_is_being_written_is_under_way_whatever_it_says(results, journal, reason):
     journal.say(BenchmarkClosed(reason))
     with written(journal.path):
         row = results.benchmark(journal.plan.id)
-        assert (row.state, row.holder) == ("running", os.getpid())
+        assert (row.state, row.holder) == ("queued", os.getpid())
     assert results.benchmark(journal.plan.id).state == reason
 
 
@@ -61,7 +61,7 @@ def test_a_benchmark_that_ends_while_it_is_asked_for_never_looks_interrupted(res
             yield read
 
     results.store.latest = ending
-    assert results.benchmarks()[0].state == "running"
+    assert results.benchmarks()[0].state == "queued"
 
 
 def test_a_benchmark_that_begins_while_it_is_asked_for_never_looks_interrupted(results, journal):
@@ -73,7 +73,7 @@ def test_a_benchmark_that_begins_while_it_is_asked_for_never_looks_interrupted(r
             yield read
 
     results.store.latest = beginning
-    assert results.benchmarks()[0].state == "running"
+    assert results.benchmarks()[0].state == "queued"
 
 
 def test_a_benchmark_adds_up_its_experiments(results, journal, plan):

@@ -1,0 +1,71 @@
+"""``koderz pause`` and ``koderz stop``: a benchmark that runs, here or in whatever process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from koderz_core.cli.options import Command, data_dir, workspace
+from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.export.formats import plain
+from koderz_core.workspace import Workspace
+
+
+def _only(command: Command) -> Command:
+    text = "Only this part: a configuration (id or label) or an experiment (id or its beginning)."
+    return click.option("--only", metavar="PART", help=text)(command)
+
+
+@click.command()
+@click.argument("benchmark")
+@_only
+@data_dir
+def pause(benchmark: str, only: str | None, data_dir: Path | None) -> None:
+    """Let the running benchmark whose id begins with BENCHMARK wait before its next steps.
+
+    A call to a model that is under way ends first. `koderz resume` goes on with it.
+    """
+    _control(benchmark, only, data_dir, lambda opened: opened.pause, "pauses")
+
+
+@click.command()
+@click.argument("benchmark")
+@_only
+@data_dir
+def stop(benchmark: str, only: str | None, data_dir: Path | None) -> None:
+    """Stop the running benchmark whose id begins with BENCHMARK; what it has finished is kept.
+
+    Its experiments end at their next step and count as cancelled. `koderz resume` takes them up again.
+    """
+    _control(benchmark, only, data_dir, lambda opened: opened.stop, "stops")
+
+
+Act = Callable[[str, str | None], int]
+
+
+def _control(prefix: str, only: str | None, data_dir: Path | None, act: Callable[[Workspace], Act], does: str) -> None:
+    with workspace(data_dir) as opened:
+        benchmark = opened.results.find(prefix)
+        if benchmark.startswith("exp_"):
+            of = opened.results.experiment(benchmark).experiment.benchmark
+            raise UsageError(f"{benchmark} is an experiment of {of}. Name that, and the experiment with --only.")
+        target = None if only is None else _target(opened, benchmark, only)
+        pid = act(opened)(benchmark, target)
+        what = benchmark if target is None else f"{target} of {benchmark}"
+        click.echo(f"{what} {does} within two seconds: process {pid or 'unknown'}, which runs it, has been told.")
+
+
+def _target(opened: Workspace, benchmark: str, text: str) -> str:
+    """The configuration or the experiment that a text means. Raises UnknownNameError, UsageError."""
+    rows = opened.results.summaries(benchmark)
+    if fitting := [row.configuration for row in rows if text in (row.configuration, row.label)]:
+        return fitting[0]
+    experiments = [row.id for row in opened.results.experiments(benchmark)]
+    found = [one for one in experiments if one.startswith(text) or one.removeprefix("exp_").startswith(text)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UnknownNameError("configuration or experiment", text, [plain(row.label) for row in rows])
+    raise UsageError(f"{text!r} fits several experiments: {', '.join(found[:5])}. Give more of the id.")

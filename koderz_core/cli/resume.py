@@ -1,0 +1,60 @@
+"""``koderz resume``: go on with a recorded benchmark, whatever command it was begun by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from koderz_core.cli.benchmark import BUG, Percent, conclude, manner, perform
+from koderz_core.cli.options import as_json, data_dir, workspace
+from koderz_core.cli.ordering import settings, taking_up_options
+from koderz_core.errors import UsageError
+from koderz_core.records.rows import BenchmarkRow
+from koderz_core.workspace import Workspace
+
+
+@click.command()
+@click.argument("benchmark")
+@click.option("--fail-under", type=Percent(0, 100), help="Exit with 4 if a configuration solves less (%).")
+@taking_up_options
+@as_json
+@data_dir
+def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
+    """Go on with BENCHMARK (an id, or how it begins) as it was planned; nothing that was answered is asked again.
+
+    It takes up what was cancelled, interrupted or never begun. What ended as error keeps that result unless you
+    --retry-errors. A benchmark that another process has paused goes on there.
+    """
+    with workspace(data_dir, **settings(options)) as opened:
+        row = opened.results.benchmark(_benchmark(opened, benchmark))
+        how = manner(options, quiet=as_json)
+        if not how.fork and row.state == "paused":
+            opened.go_on(row.id)
+            click.echo(f"{row.id} goes on where it was paused (PID {row.holder}).", err=True)
+            return 0
+        if not how.fork and _is_finished(row, retry_errors=how.retry_errors):
+            click.echo(f"{row.id} is finished: nothing is left to do.{_hint(row)}", err=True)
+            return conclude(opened, row.id, options["fail_under"], as_json=as_json)
+        runner = perform(opened, opened.recorded(row.id), how)
+        code = conclude(opened, runner.benchmark, options["fail_under"], as_json=as_json)
+        return BUG if runner.bugs else code
+
+
+def _benchmark(opened: Workspace, prefix: str) -> str:
+    found = opened.results.find(prefix)
+    if found.startswith("exp_"):
+        whole = opened.results.experiment(found).experiment.benchmark
+        raise UsageError(f"{found} is one experiment. Go on with its whole benchmark: koderz resume {whole}")
+    return found
+
+
+def _is_finished(row: BenchmarkRow, *, retry_errors: bool) -> bool:
+    """Whether nothing is left to do, so that neither dataset nor models are needed."""
+    ended = row.solved + row.unsolved + (0 if retry_errors else row.errors)
+    return row.holder is None and ended == row.planned
+
+
+def _hint(row: BenchmarkRow) -> str:
+    return f" Ended as error: {row.errors}. --retry-errors runs them again." if row.errors else ""

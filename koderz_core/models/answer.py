@@ -1,0 +1,62 @@
+"""An answer as it comes in, whatever protocol brings it: pieces of text, the time of the first, how it ended."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from koderz_core.records import Completion, Finish, Sampling, Usage
+
+MOST_TOKENS = 1 << 53
+"""A count of tokens beyond this is a server's mistake."""
+CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+REFUSED = frozenset({"content_filter", "refusal"})
+
+
+@dataclass(slots=True)
+class Answer:
+    """What has come so far. ``reason``: the protocol's word for how it ended, None as long as it has not."""
+
+    started: float = field(default_factory=time.monotonic)
+    usage: Usage = field(default_factory=Usage)
+    reason: str | None = None
+    refused: bool = False
+    first_token_seconds: float | None = None
+    pieces: list[str] = field(default_factory=list)
+
+    def take(self, piece: str, thought: str = "") -> None:
+        """Keep a piece of text; a thought shows that the answer has begun, and is left out."""
+        self.pieces.append(piece)
+        if self.first_token_seconds is None and (piece or thought):
+            self.first_token_seconds = time.monotonic() - self.started
+
+    def completion(self, honoured: Sampling, *, streamed: bool, waited_seconds: float = 0.0) -> Completion:
+        """The whole answer; ``waited_seconds``: how long the model was loaded before, which counts for nothing."""
+        first = self.first_token_seconds if streamed else None
+        return Completion(
+            text="".join(self.pieces),
+            finish=self._finish(),
+            usage=self.usage,
+            seconds=max(0.0, time.monotonic() - self.started - waited_seconds),
+            honoured=honoured,
+            first_token_seconds=None if first is None else max(0.0, first - waited_seconds),
+        )
+
+    def _finish(self) -> Finish:
+        if self.refused or self.reason in REFUSED:
+            return "refused"
+        if self.reason in CUT_OFF:
+            return "length"
+        return "stop" if any(piece.strip() for piece in self.pieces) else "empty"
+
+
+def count_of(record: object, name: str) -> int | None:
+    """A count of tokens in a client's record, None if it is missing or senseless: the clients check nothing."""
+    value = getattr(record, name, None)
+    return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else None
+
+
+def text_of(record: object, name: str) -> str:
+    """A text in a client's record, "" if it is missing; lone surrogates, which no file can hold, become "?"."""
+    value = getattr(record, name, None)
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""

@@ -1,0 +1,136 @@
+"""Models that Ollama serves, through its official SDK and its own protocol: one attempt per call.
+
+Its OpenAI-compatible address would ignore ``num_ctx``, and cut long prompts without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from koderz_core.config import Settings, is_loopback
+from koderz_core.errors import ModelError
+from koderz_core.models.addresses import redact
+from koderz_core.models.answer import Answer, count_of, text_of
+from koderz_core.models.faults import Server
+from koderz_core.models.keys import NO_KEY, bearer
+from koderz_core.models.provider import Advice, ModelCard, ModelList, Programs, Provider
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Request, Usage
+
+
+class OllamaModel:
+    """A model of an Ollama server, with a context of ``settings.num_ctx`` tokens. How long it stays loaded is Ollama's.
+
+    ``seconds`` of a completion are those of the answer, without loading. Raises ModelError if the address is none.
+    """
+
+    def __init__(self, card: ModelCard, settings: Settings) -> None:
+        import ollama  # noqa: PLC0415 (heavy)
+
+        url = settings.ollama_base_url
+        self.id = card.id
+        self._server = Server(card, redact(url), settings.timeout, PROVIDER.advice)
+        self._settings = settings
+        self._client = ollama.Client(
+            url,
+            timeout=settings.timeout,
+            follow_redirects=False,  # the address that the egress gate saw is the only one asked
+            trust_env=not is_loopback(url),
+            headers=_headers(settings),
+        )
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
+        self._settings.check_egress(self._server.url, f"an answer of {self.id}")
+        answer, last = Answer(), None
+        with closing(self._parts(self._arguments(request), streamed=on_text is not None)) as parts:
+            for part in self._server.in_time(parts, answer.started):
+                last, said = part, getattr(part, "message", None)
+                piece = text_of(said, "content")
+                answer.take(piece, text_of(said, "thinking"))
+                if on_text and piece:
+                    on_text(piece)
+        if getattr(last, "done", None) is not True:
+            raise self._senseless(streamed=on_text is not None)
+        self._end(answer, last)
+        loading_seconds = (count_of(last, "load_duration") or 0) / 1e9
+        return answer.completion(request.sampling, streamed=on_text is not None, waited_seconds=loading_seconds)
+
+    def close(self) -> None:
+        """Close the connections. Idempotent."""
+        self._client.close()  # type: ignore[no-untyped-call] # the SDK's own lack of types
+
+    def _arguments(self, request: Request) -> dict[str, Any]:  # Any: the SDK's keyword arguments
+        asked = request.sampling
+        options = {
+            "num_ctx": self._settings.num_ctx,
+            "seed": request.seed,
+            "temperature": asked.temperature,
+            "top_p": asked.top_p,
+            "num_predict": asked.max_tokens,
+        }
+        return {
+            "model": self._server.card.name,
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "options": {name: value for name, value in options.items() if value is not None},
+        }
+
+    def _parts(self, arguments: dict[str, Any], *, streamed: bool) -> Generator[object, None, None]:
+        with self._faults(streamed=streamed):
+            if streamed:
+                yield from self._client.chat(**arguments, stream=True)
+            else:
+                yield self._client.chat(**arguments)
+
+    def _end(self, answer: Answer, last: object) -> None:
+        # It reports no prompt tokens, or 0, when it took the prompt from its cache (its issue 2068).
+        answer.usage = Usage(count_of(last, "prompt_eval_count") or None, count_of(last, "eval_count"))
+        used = (answer.usage.input_tokens or 0) + (answer.usage.output_tokens or 0)
+        # A full context is a cut answer, or one to a cut prompt, whatever reason is given.
+        answer.reason = "length" if used >= self._settings.num_ctx else text_of(last, "done_reason")
+
+    @contextmanager
+    def _faults(self, *, streamed: bool) -> Iterator[None]:
+        """Turns the SDK's errors into ModelError, without their cause, which may quote what was sent."""
+        import httpx  # noqa: PLC0415 (heavy)
+        import ollama  # noqa: PLC0415 (heavy)
+
+        try:
+            yield
+        except httpx.TimeoutException:
+            raise self._server.too_slow() from None
+        except (httpx.HTTPError, ConnectionError) as error:
+            raise self._server.unreachable(error) from None
+        except ollama.ResponseError as error:
+            raise self._server.status(error.status_code) from None
+        except (TypeError, AttributeError, ValueError):  # the SDK builds its records from whatever was sent
+            raise self._senseless(streamed=streamed) from None
+
+    def _senseless(self, *, streamed: bool) -> ModelError:
+        return self._server.broke_off() if streamed else self._server.not_a_chat()
+
+
+def _headers(settings: Settings) -> dict[str, str]:
+    """A key goes to another machine only; without one the SDK would look for it in the environment."""
+    local = is_loopback(settings.ollama_base_url)
+    return {"Authorization": f"Bearer {NO_KEY}", **bearer(None if local else settings.ollama_api_key)}
+
+
+def _create(card: ModelCard, settings: Settings, _: Programs) -> OllamaModel:
+    return OllamaModel(card, settings)
+
+
+PROVIDER = Provider(
+    create=_create,
+    address=lambda settings: settings.ollama_base_url,
+    lists=lambda settings: ModelList(f"{settings.ollama_base_url}/api/tags", _headers(settings)),
+    typed=r"[^\s:]+:[^\s:]+",
+    advice=Advice(
+        start="Start Ollama with `ollama serve`",
+        fetch="`ollama list` shows its models, `ollama pull MODEL` fetches one",
+        key="Set OLLAMA_API_KEY to a key that may use MODEL.",
+        variable="OLLAMA_BASE_URL (without /v1)",
+    ),
+)

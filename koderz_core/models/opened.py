@@ -1,0 +1,55 @@
+"""The models that one process keeps open: each is made when it is first asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from koderz_core.config import Settings
+from koderz_core.models.availability import require
+from koderz_core.models.catalogue import resolve
+from koderz_core.models.providers import create
+from koderz_core.protocols import Model
+
+
+class OpenModels:
+    """Models by id. May be used from any thread."""
+
+    def __init__(self, settings: Settings, programs: Callable[[str], Mapping[str, str]]) -> None:
+        """``programs``: a dataset's name to a right program for each of its problems; only scripted models ask."""
+        self._settings = settings
+        self._programs = programs
+        self._models: dict[tuple[str, str], Model] = {}
+        self._guard = threading.Lock()  # guards _models: two threads must not load the same weights twice
+
+    def get(self, name: str, dataset: str) -> Model:
+        """The model of that name. Raises UnknownNameError, ModelError."""
+        card = resolve(name, self._settings)
+        kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
+        with self._guard:
+            if kept not in self._models:
+                self._models[kept] = create(card, self._settings, lambda: self._programs(dataset))
+            return self._models[kept]
+
+    def ready(self, names: Iterable[str], dataset: str) -> dict[str, Model]:
+        """The models of these names, each of which can be asked now as far as one can tell. Raises ModelError."""
+        for name in sorted(names):
+            require(name, self._settings)
+        return {name: self.get(name, dataset) for name in names}
+
+    def abandon(self, seconds: float = 1.0) -> None:
+        """Let go of every model now; wait at most so long for calls in flight. For a process that is about to end."""
+        closing = [threading.Thread(target=model.close, daemon=True) for model in list(self._models.values())]
+        for thread in closing:
+            thread.start()
+        deadline = time.monotonic() + seconds
+        for thread in closing:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def close(self) -> None:
+        """Let go of every model. Idempotent."""
+        with self._guard:
+            for model in self._models.values():
+                model.close()
+            self._models.clear()

@@ -1,0 +1,98 @@
+"""What a provider is: where its models are asked, which there are, and how one of them comes to life."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from koderz_core.config import Settings
+from koderz_core.models.addresses import is_at
+from koderz_core.protocols import Model
+from koderz_core.records import Tier
+
+Programs = Callable[[], Mapping[str, str]]
+"""Gives a right program for each problem's text as prompts show it; only scripted models ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What koderz knows of a model without asking it. ``id`` is ``provider/name``."""
+
+    id: str
+    provider: str
+    name: str
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a model can be asked now. ``id`` ends in ``/*`` where a whole provider is meant.
+
+    ``reason`` says why or why not; ``cure`` what a person does about it, empty if it is ready.
+    """
+
+    id: str
+    tier: Tier
+    ready: bool
+    reason: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Why a model cannot be asked now, and what a person does about it."""
+
+    reason: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """The address where a server lists its models, and the headers that it wants to see."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a person does when a server does not answer as it should.
+
+    ``start``: nothing answers; ``fetch``: the model is not there (MODEL stands for its name); ``key``: it wants one
+    (MODEL as well); ``variable``: the setting of its address, with how that ends.
+    """
+
+    start: str = ""
+    fetch: str = ""
+    key: str = ""
+    variable: str = ""
+
+
+def _none(*_: object) -> None:
+    """Nothing: no address, no list, no lack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One origin of models.
+
+    ``address``: its base URL, None for models that work in this process or a child of it. ``lists``: where it says
+    which models it has, None if ``names`` are offered instead; ``closed``: it has no others. ``lack``: what a model
+    (by its name) lacks, ``ready`` why it lacks nothing. ``typed``: a pattern of names that people type without the
+    provider. ``home``: the publisher's own host, where keys are needed and prices known; "" for what runs locally.
+    """
+
+    create: Callable[[ModelCard, Settings, Programs], Model]
+    address: Callable[[Settings], str | None] = _none
+    lists: Callable[[Settings], ModelList | None] = _none
+    lack: Callable[[str, Settings], Lack | None] = _none
+    ready: str = ""
+    names: tuple[str, ...] = ()
+    closed: bool = False
+    typed: str = r"(?!)"
+    home: str = ""
+    advice: Advice = Advice()
+
+    def at_home(self, settings: Settings) -> bool:
+        """Whether it is asked at the publisher's own address."""
+        return is_at(self.address(settings), self.home)

@@ -1,0 +1,118 @@
+"""The threads of a running benchmark: one per experiment at work, as many at work at once as there are places."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from koderz_core.errors import KoderzError
+from koderz_core.events import ExperimentFinished
+from koderz_core.records import Plan, Problem
+from koderz_core.runner.experiment import Work, perform, without_result
+from koderz_core.runner.gate import Gate, Passage, Target
+from koderz_core.runner.history import History
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.recorder import Recorder, Voice
+from koderz_core.runner.tape import Tape
+
+_LOG = logging.getLogger("koderz")
+
+
+class Crew:
+    """Performs works behind a gate, each through ``perform``, until all have ended or been stopped."""
+
+    def __init__(self, works: Sequence[Work], parts: Parts, recorder: Recorder, gate: Gate) -> None:
+        self._works = works
+        self._parts = parts
+        self._recorder = recorder
+        self._gate = gate
+        self._under_way: dict[str, tuple[Work, float]] = {}  # by id, with the monotonic second it began at
+        self._guard = threading.Lock()  # guards _under_way
+        self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
+        self.fault: KoderzError | None = None  # what broke all
+        self.cut_short = False  # whether a stop has kept an experiment from its end
+
+    def perform_all(self, name: str) -> None:
+        """Return when all have ended. A paused experiment keeps its thread, but not its place."""
+        waiting = list(self._works)
+        passages = [self._passage(work) for work in waiting]
+        with ThreadPoolExecutor(max(1, len(waiting)), thread_name_prefix=name) as threads:
+            while waiting:
+                next_one = self._gate.admit(passages)
+                work, passage = waiting.pop(next_one), passages.pop(next_one)
+                if passage.stopped:
+                    self.cut_short = True
+                else:
+                    threads.submit(self._perform, work, passage)
+
+    def targets(self) -> frozenset[Target]:
+        """All that can be paused and stopped."""
+        return frozenset[Target]().union(*(self._passage(work).names for work in self._works))
+
+    def cancelled(self) -> Mapping[str, ExperimentFinished]:
+        """How those that are under way end, by id, if they end now."""
+        with self._guard:
+            under_way = dict(self._under_way)
+        return {
+            name: work.before
+            or replace(without_result("cancelled"), seconds=work.tape.seconds + time.monotonic() - begin)
+            for name, (work, begin) in under_way.items()
+        }
+
+    def break_off(self, error: KoderzError) -> None:
+        """End everything at its next step, because of this."""
+        self.fault = self.fault or error
+        self._gate.obey("stop")
+
+    def _passage(self, work: Work) -> Passage:
+        return Passage(self._gate, work.configuration.id, work.experiment.id)
+
+    def _perform(self, work: Work, passage: Passage) -> None:
+        """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
+        with self._guard:
+            self._under_way[work.experiment.id] = (work, time.monotonic())
+        try:
+            self._perform_or_say_why(work, passage)
+        except KoderzError as error:
+            self.break_off(error)
+        finally:
+            with self._guard:
+                del self._under_way[work.experiment.id]
+            self._gate.leave()
+
+    def _perform_or_say_why(self, work: Work, passage: Passage) -> None:
+        voice = Voice(self._recorder, work.experiment.id)
+        try:
+            finished = perform(work, self._parts, voice, passage)
+            self.cut_short |= finished.outcome == "cancelled" or finished is work.before
+        except KoderzError:
+            raise
+        except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
+            _LOG.exception("A bug of koderz or of a strategy in %s", work.experiment.id)
+            self.bugs.append(error)
+            voice.say(without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}"))
+
+
+def models(works: Iterable[Work]) -> frozenset[str]:
+    """The ids of all models that are needed."""
+    return frozenset(name for work in works for role in work.configuration.models.values() for name in role)
+
+
+def remaining(plan: Plan, problems: Mapping[str, Problem], history: History) -> list[Work]:
+    """What of a plan is left to do."""
+    configurations = {configuration.id: configuration for configuration in plan.configurations}
+    return [
+        Work(
+            experiment,
+            configurations[experiment.configuration],
+            problems[experiment.problem],
+            history.tapes.get(experiment.id, Tape()),
+            history.errors.get(experiment.id),
+        )
+        for experiment in plan.experiments()
+        if not history.is_final(experiment.id)
+    ]

@@ -1,0 +1,67 @@
+"""Taking up what was recorded: the plan of a journal, the dataset it was made from, or the same anew as a fork."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from koderz_core.config import Settings
+from koderz_core.datasets import load
+from koderz_core.errors import DataError, JournalError, PlanError, UnknownNameError
+from koderz_core.events import BenchmarkOpened
+from koderz_core.grading.testsets import check_tests
+from koderz_core.journal import read_all
+from koderz_core.records import Dataset, Plan
+from koderz_core.runner.conditions import conditions
+
+
+def recorded_plan(journal: Path) -> Plan:
+    """The plan that a journal holds, as it was last grown. Raises JournalError."""
+    plan = None
+    for entry in read_all(journal):
+        if isinstance(entry.event, BenchmarkOpened):
+            plan = entry.event.plan
+    if plan is None:
+        raise JournalError(f"The journal {journal.name} does not say what was planned. Run the benchmark anew.")
+    return plan
+
+
+def dataset_of(plan: Plan, settings: Settings) -> Dataset:
+    """The dataset that a plan was made from, if it is still the same. Raises DataError."""
+    then = plan.dataset
+    dataset = _load(plan, settings)
+    if dataset.origin != then:
+        raise DataError(
+            f"{then.name} is another file now than when {plan.id} was planned: its SHA-256 began with "
+            f"{then.sha256[:12]} and is {dataset.origin.sha256[:12]} now. Bring that file back (for one of your own: "
+            f"--humaneval-path FILE), or start anew with --fork; what is recorded stays as it is."
+        )
+    return dataset
+
+
+def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
+    """The same configurations and problems under today's dataset and conditions, and a name not ``taken``.
+
+    Raises PlanError if the plan was never begun, DataError if the dataset lacks a problem now.
+    """
+    if not (settings.journals_dir / f"{plan.id}.jsonl").exists():
+        raise PlanError(f"{plan.id} has not been begun, so there is nothing to fork. Leave --fork out.")
+    dataset = _load(plan, settings)
+    problems = {problem.id: problem for problem in dataset.problems}
+    for problem in plan.problems:
+        if problem not in problems:
+            raise DataError(f"{plan.dataset.name} has no problem {problem} any more, so {plan.id} cannot be forked.")
+        check_tests(problems[problem])
+    stem = plan.name or f"{plan.id}-fork"
+    names = (f"{stem}-{number}" for number in count(2))
+    name = stem if not plan.name and stem not in taken else next(one for one in names if one not in taken)
+    return replace(plan, name=name, dataset=dataset.origin, conditions=conditions(plan.configurations, settings))
+
+
+def _load(plan: Plan, settings: Settings) -> Dataset:
+    try:
+        return load(plan.dataset.name, settings)
+    except UnknownNameError as error:
+        raise DataError(f"The dataset of {plan.id} is not there any more. {error} Bring its file back.") from error

@@ -1,0 +1,173 @@
+"""Ctrl-C and SIGTERM: real signals to a real process, whatever it is doing, and nothing of it left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.events import BenchmarkClosed, ControlObeyed, Event, ExperimentFinished
+from koderz_core.journal import holder, read_all
+
+ENDLESS = "```python\nwhile True:\n    pass\n```"
+WITHIN = 2.0  # seconds that a stop may take
+PATIENCE = 30.0
+
+
+@dataclass
+class Provider:
+    """A server whose answers hang until they are let go, or say ``text`` at once."""
+
+    text: str | None = None
+    url: str = ""
+    asked: threading.Event = field(default_factory=threading.Event)
+    let_go: threading.Event = field(default_factory=threading.Event)
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    known = Provider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            known.asked.set()
+            if known.text is None:
+                known.let_go.wait(PATIENCE)
+            message = {"role": "assistant", "content": known.text or "```python\npass\n```"}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            body = json.dumps({"id": "c", "object": "chat.completion", "choices": [choice]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+    known.url = f"http://127.0.0.1:{server.server_port}/v1"
+    yield known
+    known.let_go.set()
+    server.shutdown()
+    server.server_close()
+
+
+@dataclass
+class Terminal:
+    """A benchmark of two experiments in a process of its own, one at a time."""
+
+    process: subprocess.Popen[str]
+    scratch: Path
+
+    def signal_and_wait(self, number: signal.Signals) -> tuple[int, float, str]:
+        """How the process ended, after how many seconds, and what it said."""
+        begin = time.monotonic()
+        self.process.send_signal(number)
+        said = self.process.communicate(timeout=PATIENCE)[1]
+        return self.process.returncode, time.monotonic() - begin, said
+
+    def left_behind(self) -> list[str]:
+        """Processes that work in its folder for temporary files, and what lies there."""
+        left = [str(path) for path in self.scratch.iterdir()]
+        for link in Path("/proc").glob("[0-9]*/cwd"):
+            with suppress(OSError):  # it has ended, or is somebody else's
+                left += [str(link)] if str(link.readlink()).startswith(str(self.scratch)) else []
+        return left
+
+
+@pytest.fixture
+def terminal(provider: Provider, tmp_path: Path) -> Iterator[Callable[[], Terminal]]:
+    started: list[subprocess.Popen[str]] = []
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    given = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "k", "TMPDIR": str(scratch)}
+    given["KODERZ_TIERS"] = json.dumps({"openai": "frontier"})  # whose answers are not streamed
+
+    def start() -> Terminal:
+        words = ["benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "openai/it", "--concurrency", "1"]
+        command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words, "--test-timeout", "60"]
+        process = subprocess.Popen(
+            command, env={**os.environ, **given}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return Terminal(process, scratch)
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def journalled(kind: type[Event]) -> list[Any]:
+    (path,) = load_settings().journals_dir.glob("*.jsonl")
+    assert holder(path) is None
+    return [entry.event for entry in read_all(path) if isinstance(entry.event, kind)]
+
+
+def eventually(claim: Callable[[], object]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not claim() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return bool(claim())
+
+
+def test_the_first_ctrl_c_lets_what_runs_end_at_its_next_step(
+    terminal: Callable[[], Terminal], provider: Provider
+) -> None:
+    begun = terminal()
+    assert provider.asked.wait(PATIENCE)
+    begun.process.send_signal(signal.SIGINT)
+    assert begun.process.stderr is not None
+    assert any("Press Ctrl-C once more to stop now" in line for line in begun.process.stderr)
+    provider.let_go.set()
+    assert "the same command goes on" in begun.process.communicate(timeout=PATIENCE)[1]
+    assert begun.process.returncode == 130
+    assert [(one.what, one.target, one.by) for one in journalled(ControlObeyed)] == [("stop", None, begun.process.pid)]
+    assert len(journalled(ExperimentFinished)) == 1
+    assert journalled(BenchmarkClosed) == [BenchmarkClosed("stopped")]
+
+
+def test_the_second_ctrl_c_ends_it_now_though_a_call_hangs(
+    terminal: Callable[[], Terminal], provider: Provider
+) -> None:
+    begun = terminal()
+    assert provider.asked.wait(PATIENCE)
+    begun.process.send_signal(signal.SIGINT)
+    time.sleep(0.1)  # two signals at the same moment are one
+    code, seconds, said = begun.signal_and_wait(signal.SIGINT)
+    assert code == 130
+    assert seconds < WITHIN
+    assert "the same command goes on" in said
+    assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
+    assert journalled(BenchmarkClosed) == [BenchmarkClosed("stopped")]
+    assert not begun.left_behind()
+
+
+def test_sigterm_ends_it_now_with_the_program_that_is_being_judged(
+    terminal: Callable[[], Terminal], provider: Provider
+) -> None:
+    provider.text = ENDLESS
+    begun = terminal()
+    assert eventually(lambda: len(begun.left_behind()) > 1)
+    code, seconds, _ = begun.signal_and_wait(signal.SIGTERM)
+    assert code == 130
+    assert seconds < WITHIN
+    assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
+    assert not begun.left_behind()

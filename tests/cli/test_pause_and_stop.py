@@ -1,0 +1,118 @@
+"""``koderz pause`` and ``koderz stop`` from another process than the one that runs the benchmark, and its states."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.events import CodeTested
+from koderz_core.journal import read_all
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.store.results import Results
+from koderz_core.store.store import Store
+
+SECONDS = 5.0  # generous: two are promised
+WORDS = ("--problems", "0:2", "--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "25")
+
+
+@pytest.fixture
+def results() -> Results:
+    settings = load_settings()
+    return Results(Store(settings.store_path, settings.journals_dir), lambda *_: None)
+
+
+@pytest.fixture
+def running(results: Results) -> Iterator[str]:
+    """The id of a benchmark that a process of its own is busy with."""
+    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", "benchmark", *WORDS]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert eventually(lambda: [row for row in results.benchmarks() if row.running == 2], 30.0)
+    yield results.benchmarks()[0].id
+    process.kill()
+    process.communicate()
+
+
+def eventually(claim: Callable[[], object], seconds: float = SECONDS) -> bool:
+    deadline = time.monotonic() + seconds
+    while not claim() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(claim())
+
+
+def becomes(results: Results, benchmark: str, state: str) -> bool:
+    return eventually(lambda: results.benchmark(benchmark).state == state)
+
+
+def experiments(results: Results, benchmark: str) -> dict[str, ExperimentRow]:
+    return {row.id: row for row in results.experiments(benchmark)}
+
+
+def iterations(benchmark: str) -> int:
+    entries = read_all(load_settings().journals_dir / f"{benchmark}.jsonl")
+    return sum(isinstance(entry.event, CodeTested) for entry in entries)
+
+
+def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
+    koderz: Any, running: str, results: Results
+) -> None:
+    said = koderz("pause", running[:10])
+    row: BenchmarkRow = results.benchmark(running)
+    assert (said.code, said.err) == (0, "")
+    assert f"{running} pauses within two seconds: process {row.holder}, which runs it, has been told." in said.out
+    assert becomes(results, running, "paused")
+    assert {one.state for one in experiments(results, running).values()} == {"paused"}
+    time.sleep(1.0)  # calls that were under way have ended
+    before = iterations(running)
+    time.sleep(1.0)
+    assert iterations(running) == before
+    assert koderz("resume", running).code == 0
+    assert becomes(results, running, "running")
+    assert eventually(lambda: iterations(running) > before)
+    assert koderz("stop", running).code == 0
+    assert becomes(results, running, "stopped")
+    assert {one.outcome for one in experiments(results, running).values()} == {"cancelled"}
+    assert koderz("results", running, "--json").json[0]["cancelled"] == 2
+
+
+def test_one_experiment_is_paused_and_its_configuration_stopped(koderz: Any, running: str, results: Results) -> None:
+    paused, other = sorted(experiments(results, running))
+    assert koderz("pause", running, "--only", paused[:12]).code == 0
+    assert eventually(lambda: experiments(results, running)[paused].state == "paused")
+    assert experiments(results, running)[other].state == "running"
+    assert results.benchmark(running).state == "running"
+    (summary,) = results.summaries(running)
+    assert koderz("stop", running, "--only", summary.label).code == 0
+    assert becomes(results, running, "stopped")
+
+
+def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results: Results) -> None:
+    koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong")
+    (row,) = results.benchmarks()
+    (experiment,) = results.experiments(row.id)
+    for words, message in (
+        ((row.id,), "is not being run now, so there is nothing to pause."),
+        ((row.id, "--only", "nothing"), "Unknown configuration or experiment 'nothing'"),
+        ((experiment.id,), f"is an experiment of {row.id}. Name that, and the experiment with --only."),
+        (("bench_nothing",), "Unknown benchmark or experiment 'bench_nothing'"),
+    ):
+        said = koderz("pause", *words)
+        assert said.code == 2
+        assert message in said.err
+
+
+def test_a_killed_process_leaves_an_interrupted_benchmark_whatever_was_paused(
+    koderz: Any, running: str, results: Results
+) -> None:
+    koderz("pause", running)
+    assert becomes(results, running, "paused")
+    holder = results.benchmark(running).holder
+    assert holder
+    subprocess.run(["kill", "-9", str(holder)], check=True)
+    assert becomes(results, running, "interrupted")
+    assert {one.state for one in experiments(results, running).values()} == {"interrupted"}

@@ -1,0 +1,257 @@
+"""`koderz resume`, and a benchmark that goes on, grows, tries errors again or is forked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import sends, serving_chat, streams
+
+import koderz_core
+from koderz_core.events import BenchmarkOpened
+from koderz_core.journal import read_all
+
+SMALL = ("benchmark", "--problems", "0:2", "--coder", "scripted/strong")
+KODERZ = (sys.executable, "-c", "from koderz_core.cli import main; main()")
+HOLDER = """
+import pathlib, sys
+from koderz_core.journal import Journal
+journal = Journal(pathlib.Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def journals(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "journals"
+
+
+def only(journals: Path) -> Path:
+    (journal,) = journals.glob("*.jsonl")
+    return journal
+
+
+def cut(journal: Path, kind: bytes = b'"experiment_finished"') -> None:
+    """As if it had been killed right behind the first line of that kind."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    end = next(number for number, line in enumerate(lines) if kind in line)
+    journal.write_bytes(b"".join(lines[: end + 1]))
+
+
+def headers(journal: Path) -> list[BenchmarkOpened]:
+    return [entry.event for entry in read_all(journal) if isinstance(entry.event, BenchmarkOpened)]
+
+
+def test_a_killed_benchmark_is_resumed_by_the_beginning_of_its_id_and_ends_the_same(
+    koderz: Any, journals: Path
+) -> None:
+    whole = koderz(*SMALL)
+    cut(only(journals))
+    said = koderz("resume", only(journals).stem[:9])
+    assert (said.code, said.out.splitlines()[0]) == (0, whole.out.splitlines()[0])
+    assert "1 of them done before" in said.err
+    (row,) = koderz("results", "--json").json
+    assert row["solved"] + row["unsolved"] == 2
+
+
+def test_what_is_finished_needs_neither_its_dataset_nor_its_models(koderz: Any, journals: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text(problem("def f(): return 1"))
+    koderz("benchmark", "--problems", "all", "--coder", "scripted/strong", "--humaneval-path", own)
+    own.unlink()
+    said = koderz("resume", only(journals).stem)
+    assert said.code == 0
+    assert "is finished: nothing is left to do" in said.err
+    assert "direct SCRIPTED strong" in said.out
+
+
+def problem(solution: str) -> str:
+    row = {"task_id": "own/0", "entry_point": "f", "prompt": "", "canonical_solution": ""}
+    row |= {"prompt": "def f():\n", "canonical_solution": f"    {solution.partition(': ')[2]}\n"}
+    return json.dumps(row | {"test": "def check(candidate):\n    assert candidate() == 1\n"}) + "\n"
+
+
+def test_a_changed_dataset_is_told_with_both_hashes_and_can_be_forked(
+    koderz: Any, journals: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text(problem("def f(): return 1"))
+    koderz("benchmark", "--problems", "all", "--coder", "scripted/strong", "--humaneval-path", own)
+    journal = only(journals)
+    cut(journal, b'"benchmark_opened"')
+    recorded = journal.read_bytes()
+    said = koderz("resume", journal.stem)
+    assert said.code == 3
+    assert headers(journal)[0].plan.dataset.sha256[:12] in said.err
+    assert "--humaneval-path FILE" in said.err
+    assert koderz("resume", journal.stem, "--fork").code == 3  # the packaged file has no own/0
+    own.write_text(problem("def f(): return 2 - 1"))
+    forked = koderz("resume", journal.stem, "--fork", "--humaneval-path", own)
+    assert (forked.code, journal.read_bytes()) == (0, recorded)
+    assert f"It is a fork of {journal.stem}, named {journal.stem}-fork" in forked.err
+
+
+def test_other_conditions_are_told_and_can_be_set_back(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL, "--test-timeout", "7")
+    cut(only(journals))
+    said = koderz("resume", only(journals).stem)
+    assert said.code == 2
+    assert "test_timeout was 7.0 and is 10.0 now (--test-timeout 7.0)" in said.err
+    assert "--fork" in said.err
+    assert koderz("resume", only(journals).stem, "--test-timeout", "7.0").code == 0
+
+
+def test_what_another_process_runs_is_left_to_it(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL)
+    cut(only(journals))
+    command = [sys.executable, "-c", HOLDER, only(journals)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        said = koderz("resume", only(journals).stem)
+        assert said.code == 3
+        assert f"is being run by another process (PID {other.pid})" in said.err
+        other.communicate(b"\n")
+
+
+def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Path) -> None:
+    command = [*KODERZ, "benchmark", "--problems", "0:3", "--coder", "scripted/slow", "--concurrency", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
+        assert other.stderr is not None
+        benchmark = other.stderr.readline().decode().partition(":")[0]
+        with koderz_core.open_workspace() as workspace:
+            while workspace.results.benchmark(benchmark).holder is None:
+                time.sleep(0.01)
+            workspace.pause(benchmark)
+            while workspace.results.benchmark(benchmark).state != "paused":
+                time.sleep(0.01)
+        said = koderz("resume", benchmark)
+        assert (said.code, f"goes on where it was paused (PID {other.pid})" in said.err) == (0, True)
+        assert other.wait(30) == 0
+
+
+def test_a_typed_problem_that_is_gone_is_named(koderz: Any, journals: Path) -> None:
+    with koderz_core.open_workspace() as workspace:
+        name = workspace.keep_problem("def add(a, b):\n", "assert add(1, 2) == 3", "    return a + b")
+    koderz("benchmark", "--dataset", name, "--problems", "all", "--coder", "scripted/strong")
+    cut(only(journals), b'"benchmark_opened"')
+    (journals.parent / "problems" / f"{name}.jsonl").unlink()
+    said = koderz("resume", only(journals).stem)
+    assert said.code == 3
+    assert f"is not there any more. Unknown dataset {name!r}" in said.err
+
+
+@pytest.mark.parametrize("name", ["bench_nothing", "exp_"])
+def test_only_a_benchmark_is_resumed(koderz: Any, name: str) -> None:
+    koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong")
+    said = koderz("resume", name)
+    assert said.code == 2
+    assert ("Unknown benchmark" if name == "bench_nothing" else "koderz resume bench_") in said.err
+
+
+@pytest.mark.parametrize(("first", "code"), [("vllm/it,scripted/strong", 0), ("scripted/strong,vllm/it", 3)])
+def test_a_model_that_is_gone_hinders_only_what_still_needs_it(
+    koderz: Any, journals: Path, monkeypatch: pytest.MonkeyPatch, first: str, code: int
+) -> None:
+    with serving_chat() as server:
+        server.answer = streams({"content": "No idea."})
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        koderz("benchmark", "--problems", "0:1", "--coder", first, "--concurrency", "1")
+    cut(only(journals))
+    said = koderz("resume", only(journals).stem)
+    assert said.code == code
+    assert ("vllm/it cannot be asked" in said.err) == bool(code)
+
+
+def test_prompts_that_changed_stop_a_named_benchmark_and_a_fork_starts_anew(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL, "--name", "mine")
+    old = only(journals)
+    old.write_bytes(
+        old.read_bytes().replace(b'"coding":"', b'"coding":"0').replace(b'"coding prompt":"', b'"coding prompt":"0')
+    )
+    recorded = old.read_bytes()
+    said = koderz(*SMALL, "--name", "mine")
+    assert said.code == 2
+    assert "the version of the coding prompt was 0" in said.err
+    assert "--fork" in said.err
+    assert koderz(*SMALL, "--name", "mine", "--fork").code == 0
+    assert koderz(*SMALL, "--name", "mine", "--fork").code == 0
+    assert old.read_bytes() == recorded
+    forks = {headers(path)[0].plan.name: headers(path)[0].forked_from for path in journals.glob("*.jsonl")}
+    assert forks == {"mine": None, "mine-2": old.stem, "mine-3": old.stem}
+    assert koderz(*SMALL, "--name", "mine-2").code == 0  # goes on, though its plan does not say where it came from
+
+
+def test_what_was_never_begun_is_not_forked(koderz: Any) -> None:
+    said = koderz(*SMALL, "--name", "mine", "--fork")
+    assert said.code == 2
+    assert "nothing to fork" in said.err
+
+
+def test_a_named_benchmark_grows_and_an_unnamed_one_is_another(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL, "--name", "mine")
+    more = ("benchmark", "--problems", "1:4", "--coder", "scripted/strong,scripted/weak", "--repeats", "2")
+    said = koderz(*more, "--name", "mine")
+    assert said.code == 0
+    assert "Added to what was recorded: 2 problems, 1 configuration, 1 repeat." in said.err
+    rows = koderz("results", "--json").json
+    assert [(row["planned"], row["solved"] + row["unsolved"]) for row in rows] == [(8, 8), (8, 8)]
+    assert {row["benchmark"] for row in rows} == {only(journals).stem}
+    koderz(*SMALL)
+    koderz("benchmark", "--problems", "0:3", "--coder", "scripted/strong")
+    assert len(list(journals.glob("*.jsonl"))) == 3
+
+
+def test_a_benchmark_that_has_grown_is_indexed_anew_to_the_same(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL, "--name", "mine")
+    koderz("benchmark", "--problems", "0:3", "--coder", "scripted/strong,scripted/weak", "--name", "mine")
+    opened = [entry.at for entry in read_all(only(journals)) if isinstance(entry.event, BenchmarkOpened)]
+    with koderz_core.open_workspace() as workspace:
+        (row,) = workspace.results.benchmarks()
+        assert (row.opened_at, row.problems, row.configurations, row.state) == (opened[0], 3, 2, "finished")
+        before = workspace.results.store.dump()
+        workspace.results.reindex()
+        assert workspace.results.store.dump() == before
+
+
+def test_what_run_asks_for_alone_decides_its_exit_code(koderz: Any) -> None:
+    alone = ("run", "--name", "mine", "--problem-id")
+    assert koderz(*alone, "0", "--coder", "scripted/never").code == 4
+    said = koderz(*alone, "1", "--coder", "scripted/strong", "--json")
+    assert (said.code, len(said.json)) == (0, 1)
+
+
+def test_what_ended_as_error_is_run_again_on_request(
+    koderz: Any, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_chat() as server:
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        server.answer = sends(400, {"error": {"message": "no"}})
+        command = ("benchmark", "--problems", "0:1", "--coder", "vllm/it")
+        assert koderz(*command).code == 3
+        server.answer = streams({"content": "No idea."})
+        said = koderz(*command)
+        assert (said.code, len(server.bodies)) == (3, 1)
+        assert "Ended as error before and left so: 1. --retry-errors" in said.err
+        kept = koderz("resume", only(journals).stem)
+        assert (kept.code, len(server.bodies)) == (3, 1)
+        assert koderz("resume", only(journals).stem, "--retry-errors").code == 0
+        assert len(server.bodies) == 2
+    (row,) = koderz("results", "--experiments", "--json").json
+    assert (row["outcome"], row["error"]) == ("unsolved", None)
+
+
+def test_a_benchmark_goes_on_in_the_background_as_it_was_planned(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL)
+    cut(only(journals))
+    with koderz_core.open_workspace() as workspace:
+        benchmark = workspace.resume(only(journals).stem)
+        while workspace.runs_here(benchmark):
+            time.sleep(0.01)
+        assert workspace.results.benchmark(benchmark).state == "finished"

@@ -1,0 +1,85 @@
+"""Pause, resume and stop on the Live page, of what this process runs and of what another one does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, the_workspace
+from koderz_core.records import Plan
+
+Visit = Callable[..., AppTest]
+SECONDS = 5.0
+MODEL, PARAMETERS = "scripted/stubborn", {"max_iterations": 25}
+COMMAND = ("--problems", "0:2", "--strategy", "supervised", "--coder", MODEL, "--max-iterations", "25")
+
+
+def planned() -> Plan:
+    return the_workspace().plan(Order([Wanted("supervised", {"coder": MODEL}, PARAMETERS)], "0:2"))
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Plan]:
+    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", "benchmark", *COMMAND]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    plan = planned()
+    assert eventually(lambda: [row.id for row in the_workspace().results.benchmarks() if row.running], 30.0)
+    yield plan
+    process.kill()
+    process.wait()
+
+
+def eventually(claim: Callable[[], object], seconds: float = SECONDS) -> bool:
+    deadline = time.monotonic() + seconds
+    while not claim() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(claim())
+
+
+def becomes(plan: Plan, state: str) -> bool:
+    return eventually(lambda: the_workspace().results.benchmark(plan.id).state == state)
+
+
+def press(app: AppTest, button: str, plan: Plan) -> None:
+    app.button(key=f"{button} live {plan.id}").click().run()
+    assert not app.exception
+    assert not app.error
+
+
+def test_what_another_process_runs_is_paused_resumed_and_stopped_from_its_page(visit: Visit, elsewhere: Plan) -> None:
+    app = visit("live", benchmark=elsewhere.id)
+    for button, state in (("pause", "paused"), ("resume", "running"), ("stop", "stopped")):
+        press(app.run(), button, elsewhere)
+        assert becomes(elsewhere, state)
+    assert "state stopped" in said(app.run())
+
+
+def test_one_experiment_is_paused_while_the_others_go_on(visit: Visit) -> None:
+    plan = planned()
+    the_workspace().start(plan)
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 2)
+    chosen = plan.experiments()[0].id
+    app = visit("live", benchmark=plan.id)
+    app.selectbox(key=f"part of {plan.id}").set_value(chosen).run()
+    press(app, "pause", plan)
+    states = {row.id: row.state for row in the_workspace().results.progress(plan.id).experiments}
+    assert states == {chosen: "paused", plan.experiments()[1].id: "running"}
+    press(app, "stop", plan)
+    assert eventually(lambda: the_workspace().results.experiment(chosen).experiment.outcome == "cancelled")
+    assert the_workspace().results.benchmark(plan.id).running == 1
+
+
+def test_what_was_stopped_goes_on_from_its_page(visit: Visit) -> None:
+    plan = planned()
+    the_workspace().start(plan)
+    the_workspace().stop(plan.id)
+    assert becomes(plan, "stopped")
+    press(visit("live", benchmark=plan.id), "resume", plan)
+    assert becomes(plan, "running")
+    assert the_workspace().runs_here(plan.id)

@@ -1,0 +1,56 @@
+"""A judge that is closed: what it was judging is gone, and it starts nothing more."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from small_problem import judged
+
+from koderz_core.errors import SandboxError
+from koderz_core.sandbox.judge import ProcessJudge
+
+
+def inside(scratch: Path) -> list[Path]:
+    """Processes whose current folder is in there."""
+    links = (link for link in Path("/proc").glob("[0-9]*/cwd") if os.access(link.parent / "environ", os.R_OK))
+    return [link for link in links if link.exists() and str(link.readlink()).startswith(str(scratch))]
+
+
+def test_closing_ends_the_program_that_is_being_judged_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    judge, errors = ProcessJudge(timeout_seconds=60), list[SandboxError]()
+
+    def judge_endless() -> None:
+        with pytest.raises(SandboxError) as error:
+            judged("while True:\n    pass", judge=judge)
+        errors.append(error.value)
+
+    thread = threading.Thread(target=judge_endless)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while len(inside(scratch)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(inside(scratch)) >= 2
+    judge.close()
+    thread.join(5)
+    assert "has been closed" in str(errors[0])
+    deadline = time.monotonic() + 2
+    while inside(scratch) and time.monotonic() < deadline:
+        time.sleep(0.01)  # a killed process takes a moment to be gone
+    assert not inside(scratch)
+    assert not list(scratch.iterdir())
+
+
+def test_a_closed_judge_judges_nothing_more() -> None:
+    judge = ProcessJudge()
+    judge.close()
+    with pytest.raises(SandboxError, match="has been closed"):
+        judged("def f(): return 1", judge=judge)
