@@ -19,7 +19,7 @@ from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import DataError, UnknownNameError
-from koderz_core.grading.typed import problem_of, typed_row
+from koderz_core.grading.typed import problem_of, require_solved, typed_row
 from koderz_core.journal import Journal
 from koderz_core.models.availability import Availability, first_ready_local, lacking, require, survey
 from koderz_core.models.catalogue import resolve
@@ -102,9 +102,10 @@ class Workspace:
     def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
         """Keep a problem that somebody typed; it is a dataset of its own, whose name this is: ``typed-...``.
 
-        The same text gives the same name. Raises DataError, which names the field and what to write there.
+        The same text gives the same name. Raises DataError, also for a solution that fails the tests; SandboxError.
         """
-        return keep(typed_row(prompt, tests, solution), self.settings).origin.name
+        row = require_solved(typed_row(prompt, tests, solution), self.grade)
+        return keep(row, self.settings).origin.name
 
     # Benchmarks
 
@@ -156,7 +157,7 @@ class Workspace:
 
     def compare(self, benchmarks: Iterable[str]) -> Comparison:
         """The configurations of these benchmarks (by id) side by side. Raises StoreError."""
-        return compare([row for one in benchmarks for row in self.results.summaries(one)])
+        return compare(self.results.summaries(list(benchmarks)))
 
     def runner(self, plan: Plan, watches: Iterable[Watch] = ()) -> Runner:
         """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.

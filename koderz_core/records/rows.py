@@ -30,22 +30,16 @@ class BenchmarkRow:
     name: str
     dataset: str
     problems: int
-    repeats: int
     configurations: int
     models: tuple[str, ...]  # ids of all that some configuration uses, sorted
     scripted: bool  # whether some answers come from a script
-    isolation: str
-    koderz_version: str
-    price_version: str
     opened_at: float
-    last_at: float  # when its last event happened
-    closed_at: float | None
     closed_reason: str | None
     state: BenchmarkState
     holder: int | None  # the process that writes its journal now
     planned: int  # experiments in all
-    finished: int  # those with an outcome
-    running: int  # those under way without one
+    finished: int  # those that ended and were not begun again
+    running: int  # those that somebody is at
     solved: int
     unsolved: int
     cancelled: int
@@ -55,6 +49,11 @@ class BenchmarkRow:
     cost_usd: float | None
     unpriced: int
     seconds: float  # what its experiments took, added up
+
+    @property
+    def left(self) -> int:
+        """How many experiments have no result yet: those that ended without one are taken up again."""
+        return self.planned - self.solved - self.unsolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +98,11 @@ class ExperimentRow:
     def scripted(self) -> bool:
         """Whether some of its answers come from a script."""
         return scripted(model for members in self.models.values() for model in members)
+
+    @property
+    def shown(self) -> Outcome | State:
+        """What it is now: while it is taken up again, the outcome of before stands back."""
+        return self.outcome if self.outcome and self.state == "finished" else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,7 @@ class NewestIteration:
 class BenchmarkProgress:
     """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
 
-    ``seconds_left`` is None while nothing has ended by which it could be told, and while nobody works on it.
+    ``seconds_left`` is None while there is no result by which it could be told, and while nobody works on it.
     """
 
     benchmark: BenchmarkRow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from koderz_core import Workspace
@@ -12,17 +14,18 @@ POLL_SECONDS = 2.0
 
 
 def show_running(workspace: Workspace) -> None:
-    """Everything that runs, with a way to it and a way to stop it."""
-    running = _running(workspace)
+    """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
+    begun = _states(workspace.results.benchmarks())
 
-    @st.fragment(run_every=POLL_SECONDS if running else None, key="running now")
+    @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
         with edge():
-            now = _running(workspace)
-            if not now and running:
+            rows = workspace.results.benchmarks()
+            if _states(rows) != begun:
                 st.rerun()
-            for row in now:
-                _one(workspace, row)
+            for row in rows:
+                if row.state == "running":
+                    _one(workspace, row)
 
     draw()
 
@@ -47,8 +50,8 @@ def _stop(workspace: Workspace, benchmark: str) -> None:
         workspace.stop(benchmark)
 
 
-def _running(workspace: Workspace) -> list[BenchmarkRow]:
-    return [row for row in workspace.results.benchmarks() if row.state == "running"]
+def _states(rows: Sequence[BenchmarkRow]) -> dict[str, str]:
+    return {row.id: row.state for row in rows}
 
 
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:

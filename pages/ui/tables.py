@@ -57,9 +57,7 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
 
 def outcome(row: ExperimentRow) -> str:
     """The outcome with its mark, or how far it is."""
-    if row.outcome is None:
-        return "▶ running" if row.state == "running" else "· waiting"
-    return MARKS[row.outcome]
+    return MARKS[row.shown]
 
 
 def when(seconds: float) -> datetime:
