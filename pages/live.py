@@ -52,7 +52,10 @@ def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("Newest iterations")
-        st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
+        if progress.newest:
+            st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
+        else:
+            st.caption("A program that is handed in untested, as `direct` does, is no iteration.")
     with right:
         _listen(workspace, progress)
 
