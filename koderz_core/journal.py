@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -101,6 +102,8 @@ class Journal:
             with self._guard:
                 self._closed = True
                 os.close(self._file)
+            with suppress(OSError):  # the next writer must not be taken for this one before it has said which it is
+                self._lock_file.truncate(0)
             fcntl.flock(self._lock_file, fcntl.LOCK_UN)  # a child forked meanwhile would keep it locked
             self._lock_file.close()
 

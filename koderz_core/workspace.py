@@ -14,9 +14,9 @@ from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import UnknownNameError
-from koderz_core.grading.typed import problem_of, typed_row
+from koderz_core.grading.typed import problem_of, require_solved, typed_row
 from koderz_core.journal import Journal
-from koderz_core.models.availability import Availability, first_ready_local, lacking, survey
+from koderz_core.models.availability import Availability, lacking, survey
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.opened import OpenModels
 from koderz_core.models.pricing import price
@@ -97,9 +97,10 @@ class Workspace:
     def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
         """Keep a problem that somebody typed; it is a dataset of its own, whose name this is: ``typed-...``.
 
-        The same text gives the same name. Raises DataError, which names the field and what to write there.
+        The same text gives the same name. Raises DataError, also for a solution that fails the tests; SandboxError.
         """
-        return keep(typed_row(prompt, tests, solution), self.settings).origin.name
+        row = require_solved(typed_row(prompt, tests, solution), self.grade)
+        return keep(row, self.settings).origin.name
 
     # Benchmarks
 
@@ -171,7 +172,7 @@ class Workspace:
 
     def compare(self, benchmarks: Iterable[str]) -> Comparison:
         """The configurations of these benchmarks (by id) side by side. Raises StoreError."""
-        return compare([row for one in benchmarks for row in self.results.summaries(one)])
+        return compare(self.results.summaries(list(benchmarks)))
 
     def runner(
         self, plan: Plan, watches: Iterable[Watch] = (), *, retry_errors: bool = False, forked_from: str | None = None
@@ -223,10 +224,6 @@ class Workspace:
     def lacking(self, plan: Plan, surveyed: Iterable[Availability]) -> list[Availability]:
         """The models of a plan that cannot be asked now, going by what ``available_models`` found."""
         return lacking(plan.models(), surveyed)
-
-    def served_model(self) -> str | None:
-        """A model that Ollama or LM Studio serves here now, if one answers."""
-        return first_ready_local(self.settings)
 
     def fetch_weights(self, name: str, report: Report) -> Path:
         """The file of an embedded model's weights, downloaded if need be. Raises WeightsError, UnknownNameError."""

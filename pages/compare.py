@@ -31,9 +31,12 @@ def main() -> None:
 
 def _benchmarks(rows: list[BenchmarkRow]) -> list[str]:
     named = {row.id: f"{row.id} {row.name} {row.dataset}".strip() for row in rows}
-    asked = [one for one in st.query_params.get("benchmarks", rows[0].id).split(",") if one in named]
-    chosen = st.multiselect("Benchmarks", list(named), default=asked, format_func=lambda one: named[one])
-    keep("benchmarks", ",".join(chosen) if chosen != [rows[0].id] else None)
+    asked = list(dict.fromkeys(st.query_params.get("benchmarks", rows[0].id).split(",")))
+    if not named.keys() >= set(asked):
+        st.warning("The address asks for a benchmark that is not here. It was left out.", icon="🔎")
+    known = [one for one in asked if one in named]
+    chosen = st.multiselect("Benchmarks", list(named), default=known, format_func=lambda one: named[one])
+    keep("benchmarks", ",".join(chosen) if chosen and chosen != [rows[0].id] else None)
     return list(chosen)
 
 
@@ -51,11 +54,12 @@ def _draw(workspace: Workspace, benchmarks: list[str]) -> None:
             cost_against_success(comparison.configurations), alt="Cost per experiment against share solved", key="cost"
         )
     st.dataframe(comparison_table(comparison.configurations), hide_index=True, alt="Configurations compared")
-    st.subheader("Where the money went")
-    st.plotly_chart(cost_by_tier(comparison.configurations), alt="Cost by tier of model", key="tiers")
+    if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
+        st.subheader("Where the money went")
+        st.plotly_chart(cost_by_tier(comparison.configurations), alt="Cost by tier of model", key="tiers")
     st.caption(
-        "Intervals are Wilson's, 95 %, for one trial per problem. Two that overlap widely do not show a difference, "
-        "which is not the same as showing that there is none. Local cost is energy: watts × seconds × price."
+        "Intervals are Wilson's, 95 %, for one trial per problem. Where they overlap they do not settle whether two "
+        "rates differ. Local cost is energy: watts × seconds × price."
     )
 
 

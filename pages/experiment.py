@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from koderz_core import Workspace
+from koderz_core import KoderzError, Workspace
 from koderz_core.export.formats import count, duration, money
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.records.summaries import scripted
@@ -16,7 +16,7 @@ from pages.ui.tables import experiment_table, outcome, selected
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0
-UNDER_WAY = ("running", "paused")
+MOST_IN_SIGHT = 20  # steps; more are a list to search
 
 
 def main() -> None:
@@ -25,14 +25,27 @@ def main() -> None:
     if asked is None:
         _choose(workspace)
         return
-    experiment = workspace.results.find(asked)
-    running = workspace.results.experiment(experiment).experiment.state in UNDER_WAY
+    try:
+        experiment = workspace.results.find(asked)
+        begun = workspace.results.experiment(experiment)
+    except KoderzError as error:
+        st.warning("The address asks for an experiment that is not here.", icon="🔎")
+        st.text(str(error))
+        _choose(workspace)
+        return
+    _show(workspace, begun)
 
-    @st.fragment(run_every=EVERY_SECONDS if running else None, key="experiment")
+
+def _show(workspace: Workspace, begun: ExperimentDetails) -> None:
+    """The experiment, drawn anew as long as something can still happen in it."""
+    benchmark = workspace.results.benchmark(begun.experiment.benchmark)
+    moving = begun.experiment.state != "finished" and benchmark.under_way
+
+    @st.fragment(run_every=EVERY_SECONDS if moving else None, key="experiment")
     def draw() -> None:
         with edge():
-            details = workspace.results.experiment(experiment)
-            if running and details.experiment.state not in UNDER_WAY:
+            details = workspace.results.experiment(begun.experiment.id)
+            if moving and details.experiment.state == "finished":
                 st.rerun()
             _draw(workspace, details)
 
@@ -51,7 +64,6 @@ def _choose(workspace: Workspace) -> None:
     st.caption("Choose a line to open its experiment.")
     chosen = selected(table, f"experiments of {benchmark}", "experiment", alt="Experiments of the benchmark")
     if chosen:
-        keep("benchmark", None)
         keep("experiment", chosen)
         st.rerun()
 
@@ -81,7 +93,8 @@ def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
         return
     places = [str(place) for place in range(1, len(details.steps) + 1)]
     said = {place: step_name(step) for place, step in zip(places, details.steps, strict=True)}
-    place = choice("step", "Steps", places, lambda one: said[one], default=places[-1], short=True)
+    few = len(places) <= MOST_IN_SIGHT
+    place = choice("step", "Steps", places, lambda one: said[one], default=places[-1], short=few)
     show_step(workspace, details, details.steps[int(place) - 1])
 
 

@@ -62,7 +62,8 @@ def _offer(
         return
     experiments = len(plan.experiments())
     st.metric("experiments", experiments, help="problems × configurations × repeats")
-    st.text(f"{len(plan.problems)} problems × {len(plan.configurations)} configurations × {plan.repeats}")
+    st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    _recorded(workspace, plan)
     lacking = workspace.lacking(plan, surveyed)
     for row in lacking:
         st.text(f"{row.id} cannot run: {row.reason}. {row.cure}.")
@@ -75,6 +76,17 @@ def _offer(
         _start(workspace, plan, concurrency)
 
 
+def _recorded(workspace: Workspace, plan: Plan) -> None:
+    """The same order again goes on with what is recorded, which a person should know before."""
+    recorded = next((row for row in workspace.results.benchmarks() if row.id == plan.id), None)
+    if recorded is not None:
+        st.info(
+            f"{recorded.planned - recorded.left} of {recorded.planned} experiments are recorded already and are not "
+            "run again. For new ones choose another seed or name.",
+            icon="📼",
+        )
+
+
 def _start(workspace: Workspace, plan: Plan, concurrency: int | None) -> None:
     with st.spinner("Starting"):
         benchmark = workspace.start(plan, concurrency)
@@ -83,8 +95,9 @@ def _start(workspace: Workspace, plan: Plan, concurrency: int | None) -> None:
 
 def _unavailable(surveyed: list[Availability]) -> None:
     missing = [row for row in surveyed if not row.ready]
-    with st.expander(f"{len(missing)} models cannot run now: why, and what to do"):
-        st.dataframe(availability_table(missing), hide_index=True, alt="Models that cannot run now")
+    if missing:
+        with st.expander("Models that cannot run now: why, and what to do"):
+            st.dataframe(availability_table(missing), hide_index=True, alt="Models that cannot run now")
 
 
 with edge():

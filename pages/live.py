@@ -6,7 +6,8 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.formats import count, duration, money
-from koderz_core.records.rows import BenchmarkProgress, BenchmarkRow
+from koderz_core.records.progress import BenchmarkProgress
+from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.cells import draw_cells
 from pages.ui.edge import edge
@@ -15,7 +16,7 @@ from pages.ui.running import show_controls
 from pages.ui.tables import newest_table, outcome
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
-NEWEST = "the newest"
+NEWEST = "what runs, else the newest"
 EVERY_SECONDS = 1.0
 
 
@@ -28,7 +29,7 @@ def main() -> None:
     def draw() -> None:
         with edge():
             now = workspace.results.benchmarks()
-            if {row.id for row in now} != rows.keys():
+            if {row.id: row.state for row in now} != {row.id: row.state for row in rows.values()}:
                 st.rerun()
             _draw(workspace, chosen, now)
 
@@ -37,7 +38,7 @@ def main() -> None:
 
 def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
     row = rows.get(name)
-    return f"{NEWEST}, whoever starts it" if row is None else f"{row.id} {row.name} ({row.state})"
+    return f"{NEWEST}, whoever started it" if row is None else f"{row.id} {row.name} ({row.state})"
 
 
 def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
@@ -52,7 +53,10 @@ def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("Newest iterations")
-        st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
+        if progress.newest:
+            st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
+        else:
+            st.caption("A program that is handed in untested, as `direct` does, is no iteration.")
     with right:
         _listen(workspace, progress)
 
@@ -62,8 +66,8 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
     if row.scripted:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
     without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
-    told = f"{row.finished} of {row.planned} experiments · {row.solved} solved{without}"
-    st.progress(row.finished / row.planned, text=told)
+    done = row.planned - row.left
+    st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
     spent = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
     facts({"state": row.state, "iterations": count(row.iterations), "spent": spent, "time left": _left(progress)})
     show_controls(workspace, progress)
@@ -84,7 +88,7 @@ def _left(progress: BenchmarkProgress) -> str:
 def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """What a model says right now: only the process that runs a benchmark hears it."""
     st.subheader("Live text")
-    speaking = {row.id: row for row in progress.experiments if row.outcome is None and row.state == "running"}
+    speaking = {row.id: row for row in progress.experiments if row.shown == "running"}
     if not speaking or not workspace.runs_here(progress.benchmark.id):
         st.caption("Words appear here while a benchmark that this dashboard started asks a local model.")
         return

@@ -10,6 +10,7 @@ from koderz_core.export.formats import STATES, count, money
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page
+from pages.ui.running import POLL_SECONDS
 from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, selected
 
 ABOUT = "Can cheap models with many tries match an expensive one, at what price, and how sure are we?"
@@ -21,7 +22,8 @@ def main() -> None:
     if not rows:
         _empty()
         return
-    _figures(rows)
+    running = any(row.state == "running" for row in rows)
+    st.fragment(lambda: _figures(workspace.results.benchmarks()), run_every=POLL_SECONDS if running else None)()
     _go_on(rows)
     st.subheader("Benchmarks")
     chosen = selected(
@@ -60,8 +62,8 @@ def _figures(rows: Sequence[BenchmarkRow]) -> None:
 
 def _go_on(rows: Sequence[BenchmarkRow]) -> None:
     """What ended before its time comes first: it can be taken up again."""
-    for row in [one for one in rows if one.state in ("interrupted", "stopped", "paused")][:3]:
-        left = f"{STATES[row.state]} with {row.planned - row.finished} of {row.planned} experiments left"
+    for row in [one for one in rows if one.left and one.state != "running"][:3]:
+        left = f"{STATES[row.state]} with {row.left} of {row.planned} experiments left"
         st.page_link("pages/live.py", label=f"{row.id}: {left}", icon="⏯️", query_params={"benchmark": row.id})
 
 

@@ -132,6 +132,13 @@ def test_the_holder_is_the_process_that_writes_and_nobody_afterwards(tmp_path: P
     assert holder(journal.path) is None
 
 
+def test_a_journal_that_was_closed_leaves_nobody_to_be_taken_for_the_next_writer(tmp_path: Path) -> None:
+    begin(tmp_path / "b.jsonl").close()
+    with (tmp_path / "b.lock").open("rb") as next_writer:
+        fcntl.flock(next_writer, fcntl.LOCK_EX)
+        assert holder(tmp_path / "b.jsonl") == 0
+
+
 def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "b.jsonl"
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path), "0"], stdout=subprocess.PIPE, text=True)

@@ -22,7 +22,7 @@ class Compared:
     interval too; None where repeats of a problem make trials dependent. ``oracle``: scored by the tests it stopped on.
     ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
     experiment it is of those that ended, with a result or without; per solved it is what these cost in all, divided by
-    how many were solved: infinite if it was spent on nothing, None if there was nothing to spend.
+    how many were solved. A cost per something is infinite if money was spent on none, nan if nothing was.
     """
 
     benchmark: str
@@ -85,8 +85,8 @@ def _compared(row: SummaryRow) -> Compared:
         running=row.running,
         oracle=row.score_kind == "oracle",
         cost_usd=row.cost_usd,
-        cost_per_experiment_usd=None if row.ended_cost_usd is None or not ended else row.ended_cost_usd / ended,
-        cost_per_solved_usd=_per_solved(row.ended_cost_usd, row.solved),
+        cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
+        cost_per_solved_usd=_per(row.ended_cost_usd, row.solved),
         seconds_per_experiment=row.seconds / ended if ended else None,
         mean_iterations=row.mean_iterations,
         tiers=row.tiers,
@@ -98,7 +98,7 @@ def _highest(tiers: Sequence[TierCost]) -> Tier | None:
     return max(called, key=_TIERS.index, default=None)
 
 
-def _per_solved(cost_usd: float | None, solved: int) -> float | None:
-    if cost_usd is None or solved:
-        return None if cost_usd is None else cost_usd / solved
-    return math.inf if cost_usd else None
+def _per(cost_usd: float | None, number: int) -> float | None:
+    if cost_usd is None or number:
+        return None if cost_usd is None else cost_usd / number
+    return math.inf if cost_usd else math.nan

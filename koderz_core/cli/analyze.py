@@ -38,7 +38,7 @@ def print_details(details: ExperimentDetails, *, show_code: bool = False) -> Non
     failure = f" ({row.failure})" if row.failure else ""
     tokens = f"{count(row.input_tokens)} tokens in, {count(row.output_tokens)} out"
     spent = f"{row.calls} calls · {tokens} · {duration(row.seconds)} · {money(row.cost_usd)}"
-    click.echo(f"{MARKS[row.outcome]}{failure} · {spent}")
+    click.echo(f"{MARKS[row.shown]}{failure} · {spent}")
     if row.error:
         click.echo(f"Error (not the model's): {plain(row.error, 1000)}")
     if details.iterations:

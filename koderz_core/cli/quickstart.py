@@ -16,7 +16,7 @@ from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
 from koderz_core.errors import WeightsError
 from koderz_core.export.formats import plain
-from koderz_core.models.availability import require_runtime
+from koderz_core.models.availability import first_ready_local, require_runtime
 from koderz_core.runner.planning import Order, Wanted
 from koderz_core.workspace import Workspace
 
@@ -59,7 +59,7 @@ def quickstart(no_ui: bool, data_dir: Path | None) -> int:
 
 
 def _local_model(opened: Workspace) -> str:
-    served = opened.served_model()
+    served = first_ready_local(opened.settings)
     if served is not None:
         click.echo(f"Using {plain(served)}, which is running here.")
         return served

@@ -30,7 +30,7 @@ def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any)
     with workspace(data_dir, **settings(options)) as opened:
         row = opened.results.benchmark(_benchmark(opened, benchmark))
         how = manner(options, quiet=as_json)
-        if not how.fork and row.state == "paused":
+        if not how.fork and row.under_way and _waits(opened, row.id):
             opened.go_on(row.id)
             click.echo(f"{row.id} goes on where it was paused (PID {row.holder}).", err=True)
             return 0
@@ -58,3 +58,8 @@ def _is_finished(row: BenchmarkRow, *, retry_errors: bool) -> bool:
 
 def _hint(row: BenchmarkRow) -> str:
     return f" Ended as error: {row.errors}. --retry-errors runs them again." if row.errors else ""
+
+
+def _waits(opened: Workspace, benchmark: str) -> bool:
+    """Whether somebody has paused it, or a part of it."""
+    return any(one.state == "paused" for one in opened.results.progress(benchmark).experiments)

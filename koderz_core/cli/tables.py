@@ -66,7 +66,7 @@ def print_experiments(rows: Sequence[ExperimentRow]) -> None:
             row.id,
             plain(row.problem),
             plain(row.label),
-            MARKS[row.outcome],
+            MARKS[row.shown],
             _tests(row),
             str(row.iterations),
             duration(row.seconds),

@@ -24,11 +24,14 @@ def keep(row: Row, settings: Settings) -> Dataset:
 
     Raises DataError if it is no problem or cannot be written.
     """
-    name = f"typed-{_digest(row)[:12]}"
-    content = msgspec.json.encode(msgspec.structs.replace(row, task_id=f"{name}/0")) + b"\n"
-    dataset = _dataset(name, content)
-    _write(_path(name, settings), content)
+    dataset, content = dataset_of(row), _content(row)
+    _write(_path(dataset.origin.name, settings), content)
     return dataset
+
+
+def dataset_of(row: Row) -> Dataset:
+    """What ``keep`` makes of a row, without keeping it. Raises DataError if it is no problem."""
+    return _dataset(_name(row), _content(row))
 
 
 def load_typed(name: str, settings: Settings) -> Dataset:
@@ -45,7 +48,16 @@ def load_typed(name: str, settings: Settings) -> Dataset:
 def typed_names(settings: Settings) -> tuple[str, ...]:
     """The names of all problems that were kept, the latest first."""
     paths = [path for path in (settings.home / "problems").glob("typed-*.jsonl") if _NAME.fullmatch(path.stem)]
-    return tuple(path.stem for path in sorted(paths, key=lambda path: (-path.stat().st_mtime_ns, path.stem)))
+    written = {path.stem: seen for path in paths if (seen := _written_at(path)) is not None}
+    return tuple(sorted(written, key=lambda name: (-written[name], name)))
+
+
+def _written_at(path: Path) -> int | None:
+    """In ns since the epoch; None if the file is gone or a link to nothing."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def _dataset(name: str, content: bytes) -> Dataset:
@@ -55,8 +67,13 @@ def _dataset(name: str, content: bytes) -> Dataset:
     return Dataset(DatasetOrigin(name, hashlib.sha256(content).hexdigest(), LICENCE), problems)
 
 
-def _digest(row: Row) -> str:
-    return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(row, task_id=""))).hexdigest()
+def _name(row: Row) -> str:
+    digest = hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(row, task_id=""))).hexdigest()
+    return f"typed-{digest[:12]}"
+
+
+def _content(row: Row) -> bytes:
+    return msgspec.json.encode(msgspec.structs.replace(row, task_id=f"{_name(row)}/0")) + b"\n"
 
 
 def _path(name: str, settings: Settings) -> Path:
@@ -69,10 +86,18 @@ def _write(path: Path, content: bytes) -> None:
         if path.exists() and path.read_bytes() == content:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        _replace(path, content)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror}). Choose another --data-dir.") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}). Choose another --data-dir.") from error
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from math import isinf
+from math import isinf, isnan
 
 from koderz_core.analysis.rates import Rate
 from koderz_core.records import Outcome
-from koderz_core.records.rows import BenchmarkState
+from koderz_core.records.rows import BenchmarkState, State
 
-MARKS: Mapping[Outcome | None, str] = {
+MARKS: Mapping[Outcome | State, str] = {
     "solved": "✓ solved",
     "unsolved": "✗ unsolved",
     "cancelled": "- cancelled",
     "error": "! error",
-    None: "…",
+    "running": "▶ running",
+    "paused": "⏸ paused",
+    "interrupted": "⚡ interrupted",
+    "planned": "· waiting",
 }
 STATES: Mapping[BenchmarkState, str] = {
     "queued": "· queued",
@@ -41,9 +44,11 @@ def duration(seconds: float | None) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Two significant digits and at least cents; unknown is ``unpriced``, never zero; endless is ``∞``."""
+    """Two significant digits and at least cents; unknown is ``unpriced``, never zero; endless is ``∞``, none ``–``."""
     if usd is None:
         return "unpriced"
+    if isnan(usd):
+        return "–"
     if isinf(usd):
         return "∞"
     if usd == 0 or usd >= 1:

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from koderz_core.datasets.humaneval import Row
+from koderz_core.datasets.typed import dataset_of
 from koderz_core.errors import DataError
 from koderz_core.grading.testsets import check_tests
+from koderz_core.grading.typed_tests import calls_of, check_of, check_source, first_called, read_tests, require_use
 from koderz_core.prompts.programs import Program, Reader, indented, unindented
-from koderz_core.records import Problem, PublicProblem, TestSet
+from koderz_core.records import Problem, PublicProblem, TestSet, Verdict
 
-EXAMPLE = "Write asserts such as `assert add(1, 2) == 3`."
 SIGNATURE = "Write its signature into the prompt, such as `def add(a, b):`."
+MEND = "Mend it, and put # before what is no code."
+
+_DEF = r"(?:async +)?def +\w+ *\("
+_CODE = rf"{_DEF}|class +\w+ *[(:]|import +[\w.]+(?: +as +\w+)? *(?:[,;#]|$)|from +[\w.]+ +import\b|@\w"
+_CODE_LINE = re.compile(rf"^(?:{_CODE})", re.MULTILINE)
+_DEF_LINE = re.compile(rf"^{_DEF}", re.MULTILINE)
+_CODE_FIRST = re.compile(rf"\s*(?:#.*\n\s*)*(?:{_CODE}|\w+ *=[^=])", re.MULTILINE)
 
 
 def problem_of(tests: str, name: str = "typed/0") -> Problem:
     """A problem whose tests are plain asserts, or source that defines ``check(candidate)``.
 
     Plain asserts call the program's function by its name: the first function they call that is neither Python's nor
-    their own. Raises DataError if there is no test in them.
+    their own. Raises DataError if there is no test in them, or one that no program could reach.
     """
-    parsed = _parsed(tests)
-    check = _check(parsed.tree)
-    entry_point = "candidate" if check else _first_called(parsed.tree)
-    return Problem(PublicProblem(name, "", entry_point), TestSet(_check_source(parsed)), "")
+    read = read_tests(tests)
+    entry_point = "candidate" if check_of(read) else first_called(read)
+    return Problem(PublicProblem(name, "", entry_point), TestSet(check_source(read)), "")
 
 
 def typed_row(prompt: str, tests: str, solution: str = "") -> Row:
@@ -41,15 +47,24 @@ def typed_row(prompt: str, tests: str, solution: str = "") -> Row:
     )
     if not prompt.strip():
         raise DataError(f"The prompt is empty. Say what the function does. {SIGNATURE}")
-    parsed = _parsed(tests)
+    read = read_tests(tests)
     written = _written(prompt)
-    asked = written or _described(prompt, parsed.tree)
-    entry_point = _functions(asked.tree)[-1]
-    _check_calls(parsed.tree, entry_point)
-    source = _check_source(parsed)
+    asked = written or _described(prompt, read)
+    entry_point = _entry_point(asked)
+    require_use(read, entry_point)
+    source = check_source(read)
     check_tests(Problem(PublicProblem("this problem", asked.source, entry_point), TestSet(source), ""))
     completion = _completion(asked, entry_point, solution, body_fits=written is not None)
     return Row("", asked.source, entry_point, completion, source)
+
+
+def require_solved(row: Row, grade: Callable[[str, Problem], Verdict]) -> Row:
+    """The row, whose solution passes its tests if it has one. Raises DataError if not: one of the two is wrong."""
+    for problem in dataset_of(row).problems if row.canonical_solution else ():
+        verdict = grade(problem.canonical_solution, problem)
+        if not verdict.passed:
+            raise DataError(f"The solution fails the tests: {verdict.message}. Mend the one or the other.")
+    return row
 
 
 def _clean(field: str, text: str) -> str:
@@ -58,93 +73,64 @@ def _clean(field: str, text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-# Tests
-
-
-def _parsed(tests: str) -> Program:
-    try:
-        tree = ast.parse(tests)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"The tests are not Python: {error}. {EXAMPLE}") from error
-    if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
-        raise DataError(f"The tests hold no assert. {EXAMPLE}")
-    return Program(tests, tree)
-
-
-def _check(tree: ast.Module) -> ast.FunctionDef | None:
-    return next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"), None)
-
-
-def _check_source(tests: Program) -> str:
-    return tests.source if _check(tests.tree) else f"def check(candidate):\n{indented(tests, 4)}\n"
-
-
-def _first_called(tree: ast.Module) -> str:
-    known = set(dir(builtins)) | _bound(tree)
-    for name, _ in _calls(tree):
-        if name not in known:
-            return name
-    raise DataError(f"No assert calls a function by its name. {EXAMPLE}")
-
-
-def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    """The calls by name within asserts."""
-    for statement in tree.body:
-        for node in ast.walk(statement) if isinstance(statement, ast.Assert) else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                yield node.func.id, node
-
-
-def _bound(tree: ast.Module) -> set[str]:
-    """The names that tests define, import or assign themselves."""
-    bound: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.alias):
-            bound.add(node.asname or node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-    return bound
-
-
-def _check_calls(tree: ast.Module, entry_point: str) -> None:
-    """Raise DataError if the tests have nothing to do with the function: no program could pass them."""
-    if entry_point == "check":
-        raise DataError("The prompt's function is called check, as the tests are. Give it another name in the prompt.")
-    check = _check(tree)
-    if check and not check.args.args:
-        raise DataError("The tests define check without a parameter. Write `def check(candidate):`.")
-    meant = {entry_point, check.args.args[0].arg} if check else {entry_point}
-    if not any(isinstance(node, ast.Name) and node.id in meant for node in ast.walk(tree)):
-        raise DataError(f"The tests never call {entry_point}, the prompt's last function. {EXAMPLE}")
-
-
 # Prompt and solution
 
 
-def _functions(tree: ast.Module) -> list[str]:
-    return [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def _entry_point(asked: Program) -> str:
+    """The name of the last function. Raises DataError if none of that kind could be tested."""
+    last = _functions(asked.tree)[-1]
+    if isinstance(last, ast.AsyncFunctionDef):
+        raise DataError(f"The prompt's function {last.name} is async, and nothing would await it. Write a plain def.")
+    if last.name == "check":
+        raise DataError("The prompt's function is called check, as the tests are. Give it another name in the prompt.")
+    try:
+        compile(asked.tree, "<prompt>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise DataError(f"The prompt is not Python that can be run: {error}. {MEND}") from error
+    return last.name
 
 
 def _written(prompt: str) -> Program | None:
-    """A prompt that is code, also with prose before it; a signature without a body gets one. None: it is not."""
-    begins = [found.start() for found in re.finditer(r"^(async +)?def +\w+ *\(", prompt, re.MULTILINE)]
-    for start in (0, *begins):
-        before = _as_comment(prompt[:start])
-        for code in (prompt[start:], f"{prompt[start:].rstrip()}\n    ...\n"):
-            found = Reader().parse(f"{before}{code}")
+    """A prompt that is code, also below prose; a signature without a body gets one. None: there is no code in it.
+
+    Raises DataError if there is: what somebody wrote as code is not made a comment.
+    """
+    begin = None if _CODE_FIRST.match(prompt) else _CODE_LINE.search(prompt)
+    start = begin.start() if begin else 0
+    reader = Reader()
+    for code_from in sorted({0, start}):
+        before, code = _as_comment(prompt[:code_from]), prompt[code_from:]
+        for whole in (code, f"{code.rstrip()}\n    ...\n"):
+            found = reader.parse(f"{before}{whole}")
             if found and _functions(found.tree):
                 return found
+    if _DEF_LINE.search(prompt) or _CODE_FIRST.match(prompt):
+        raise _fault(prompt, start)
     return None
 
 
-def _described(prompt: str, tests: ast.Module) -> Program:
+def _fault(prompt: str, start: int) -> DataError:
+    """Why the code from ``start`` on cannot be a prompt."""
+    try:
+        ast.parse(prompt[start:])
+    except SyntaxError as error:
+        line = prompt.count("\n", 0, start) + (error.lineno or 0)
+        return DataError(f"Line {line} of the prompt is not Python: {error.msg}. {MEND}")
+    except (ValueError, RecursionError, MemoryError) as error:
+        return DataError(f"The prompt is not Python: {error}. {MEND}")
+    return DataError(f"The prompt holds code, but no function that can be read. {SIGNATURE}")
+
+
+def _described(prompt: str, tests: Program) -> Program:
     """Free text as a comment over the function that the asserts call: a model must be told its name."""
-    if _check(tests):
+    if check_of(tests):
         raise DataError(f"The prompt defines no function, and check(candidate) does not name it. {SIGNATURE}")
-    name = _first_called(tests)
-    shapes = {_parameters(call) for called, call in _calls(tests) if called == name}
+    name = first_called(tests)
+    shapes = {_parameters(call) for call in calls_of(tests, name)}
     parameters = shapes.pop() if len(shapes) == 1 else "*args, **kwargs"
     found = Reader().parse(f"{_as_comment(prompt)}def {name}({parameters}):\n    ...\n")
     if found is None:
@@ -157,11 +143,9 @@ def _as_comment(text: str) -> str:
 
 
 def _parameters(call: ast.Call) -> str:
-    if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
-        return "*args, **kwargs"
-    return ", ".join(
-        [*(f"arg{number}" for number, _ in enumerate(call.args, 1)), *(str(one.arg) for one in call.keywords)]
-    )
+    names = [*(f"arg{number}" for number, _ in enumerate(call.args, 1)), *(str(one.arg) for one in call.keywords)]
+    unpacked = any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
+    return "*args, **kwargs" if unpacked or len(set(names)) < len(names) else ", ".join(names)
 
 
 def _completion(asked: Program, entry_point: str, solution: str, *, body_fits: bool) -> str:
@@ -170,10 +154,11 @@ def _completion(asked: Program, entry_point: str, solution: str, *, body_fits: b
         return ""
     reader, gap = Reader(), "" if asked.source.endswith("\n") else "\n"
     whole = reader.parse(solution)
-    if whole and entry_point in _functions(whole.tree):
+    if whole and any(one.name == entry_point for one in _functions(whole.tree)):
         return f"{gap}\n\n{solution.strip()}\n"
     body = reader.parse(unindented(solution))
-    completion = f"{gap}{(indented(body, _margin(asked)) if body else solution).rstrip()}\n"
+    lead, margin = _opening(asked)
+    completion = f"{gap}{lead}{(indented(body, margin) if body else solution).rstrip()}\n"
     if not body_fits or reader.parse(asked.source + completion) is None:
         raise DataError(
             f"The solution is not Python, or not of {entry_point}. Write the whole function, or leave it out."
@@ -181,7 +166,16 @@ def _completion(asked: Program, entry_point: str, solution: str, *, body_fits: b
     return completion
 
 
-def _margin(asked: Program) -> int:
-    """How far the last function's body stands to the right."""
-    functions = [node for node in asked.tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return functions[-1].body[0].col_offset
+def _opening(asked: Program) -> tuple[str, int]:
+    """What stands before a body that is added to the prompt, and how far to the right the body goes.
+
+    A stub of one line, as ``def add(a, b): ...``, can have nothing added: its signature is written once more.
+    """
+    last = _functions(asked.tree)[-1]
+    lines, first = asked.source.split("\n"), last.body[0]
+    before = lines[first.lineno - 1].encode()[: first.col_offset].decode()
+    if not before.strip():
+        return "", first.col_offset
+    start = min([last.lineno, *(decorator.lineno for decorator in last.decorator_list)])
+    signature = [*lines[start - 1 : first.lineno - 1], before.rstrip()]
+    return "\n\n" + "\n".join(signature) + "\n", last.col_offset + 4

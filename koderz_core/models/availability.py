@@ -33,8 +33,8 @@ def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Ava
 
     A name that a paid provider was not offered under may still be one of its models, so it lacks what they all lack.
     """
-    rows = {row.id: row for row in surveyed}
-    found = (rows.get(model) or _unlisted(model, rows.values()) for model in models)
+    rows = {row.id.removesuffix(":latest"): row for row in surveyed}
+    found = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)
     return [row for row in found if not row.ready]
 
 

@@ -30,22 +30,16 @@ class BenchmarkRow:
     name: str
     dataset: str
     problems: int
-    repeats: int
     configurations: int
     models: tuple[str, ...]  # ids of all that some configuration uses, sorted
     scripted: bool  # whether some answers come from a script
-    isolation: str
-    koderz_version: str
-    price_version: str
     opened_at: float
-    last_at: float  # when its last event happened
-    closed_at: float | None
     closed_reason: str | None
     state: BenchmarkState
     holder: int | None  # the process that writes its journal now
     planned: int  # experiments in all
-    finished: int  # those with an outcome
-    running: int  # those under way without one
+    finished: int  # those that ended and were not begun again
+    running: int  # those that somebody is at
     solved: int
     unsolved: int
     cancelled: int
@@ -59,6 +53,11 @@ class BenchmarkRow:
     @property
     def under_way(self) -> bool:  # somebody is at it, in whatever state
         return self.holder is not None
+
+    @property
+    def left(self) -> int:
+        """How many experiments have no result yet: those that ended without one are taken up again."""
+        return self.planned - self.solved - self.unsolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,11 @@ class ExperimentRow:
     def scripted(self) -> bool:
         """Whether some of its answers come from a script."""
         return scripted(model for members in self.models.values() for model in members)
+
+    @property
+    def shown(self) -> Outcome | State:
+        """What it is now: while it is taken up again, the outcome of before stands back."""
+        return self.outcome if self.outcome and self.state == "finished" else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,40 +215,3 @@ class ExperimentDetails:
     scores: list[ScoreRow]
     programs: Mapping[str, str]
     steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NewestIteration:
-    """An iteration of a running benchmark with where it belongs; ``message`` is cut short."""
-
-    experiment: str
-    problem: str
-    label: str
-    iteration: int
-    at: float
-    passed: bool
-    tests_passed: int
-    tests_total: int
-    error: ErrorClass | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkProgress:
-    """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
-
-    ``seconds_left`` is None while nothing has ended by which it could be told, and while nobody works on it.
-    """
-
-    benchmark: BenchmarkRow
-    experiments: tuple[ExperimentRow, ...]
-    newest: tuple[NewestIteration, ...]
-    seconds_left: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Ids of the experiments before and after one in its benchmark, None at the ends."""
-
-    previous: str | None
-    next: str | None

@@ -26,7 +26,8 @@ class SummaryRow:
     ``planned`` counts all its experiments. Each is in at most one of ``solved``, ``unsolved``, ``cancelled``,
     ``errors`` and ``running``; the others wait. ``score_kind`` is ``oracle`` if one of the scores is.
     ``mean_iterations`` is over the solved and unsolved. Tokens and ``cost_usd`` are of finished calls, None if one of
-    them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up the experiments.
+    them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up those
+    that ended.
     """
 
     benchmark: str
@@ -44,14 +45,14 @@ class SummaryRow:
     unsolved: int
     cancelled: int
     errors: int
-    running: int
+    running: int  # those that somebody is at
     score_kind: ScoreKind | None
     mean_iterations: float | None
     input_tokens: int | None
     output_tokens: int | None
     seconds: float
     cost_usd: float | None
-    ended_cost_usd: float | None  # of the experiments that have an outcome
+    ended_cost_usd: float | None  # of the experiments that ended
     unpriced: int
     tiers: tuple[TierCost, ...]
 

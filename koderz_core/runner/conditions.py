@@ -22,7 +22,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     addresses = {provider: address_of(provider, settings) for provider in providers}
     return {
         "test_timeout": settings.test_timeout,
-        **({"num_ctx": settings.num_ctx} if "embedded" in providers else {}),
+        **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
         **of_prompts(VERSIONS),
         **{f"{provider}{_ADDRESS}": redact(address) for provider, address in addresses.items() if address},
     }

@@ -20,7 +20,7 @@ def configuration_of(text: str) -> Wanted:
     """The configuration that a text means: a strategy, then its roles and parameters as ``key=value``.
 
     Several models of a role have commas between them. ``spec`` is a role and a switch: the switch if its value is
-    ``true`` or ``false``. Quotes as in a shell. Raises UnknownNameError, PlanError, which name the word.
+    ``true`` or ``false``, in any case. Quotes as in a shell. Raises UnknownNameError, PlanError, which name the word.
     """
     strategy, *words = _split(text)
     form = strategy_form(strategy)
@@ -46,10 +46,12 @@ def configuration_of(text: str) -> Wanted:
 def words_of(wanted: Wanted) -> str:
     """The text that ``configuration_of`` reads as this configuration; roles that it never asks are left out.
 
-    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
+    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of, PlanError for a model's name
+    that would be read as something else.
     """
     asked = create(wanted.strategy, wanted.parameters).roles()
-    roles = {role: _listed(wanted.models.get(role, ())) for role in asked}
+    switches = {parameter.name for parameter in strategy_form(wanted.strategy).parameters}
+    roles = {role: _listed(wanted.models.get(role, ()), also_switch=role in switches) for role in asked}
     words = [
         wanted.strategy,
         *(f"{role}={','.join(names)}" for role, names in roles.items() if names),
@@ -93,7 +95,7 @@ def _means_models(form: StrategyForm, key: str, value: str) -> bool:
     parameters = {parameter.name for parameter in form.parameters}
     if key not in parameters and key not in form.roles:
         raise UnknownNameError(f"role or parameter of {form.name}", key, parameters | set(form.roles))
-    return key in form.roles and not (key in parameters and value in SWITCH)
+    return key in form.roles and not (key in parameters and value.strip().lower() in SWITCH)
 
 
 def _names(word: str, value: str) -> tuple[str, ...]:
@@ -114,7 +116,7 @@ def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
 
 
 _READERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
-    "bool": (SWITCH.__getitem__, "true or false"),
+    "bool": (lambda text: SWITCH[text.strip().lower()], "true or false"),
     "int": (int, "a whole number"),
     "float": (float, "a number"),
     "str": (str, "a text"),
@@ -125,10 +127,15 @@ def _shown(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _listed(names: str | Sequence[str]) -> Sequence[str]:
+def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
     listed = [names] if isinstance(names, str) else names
-    if unclear := [name for name in listed if "," in name]:
-        raise PlanError(f"{unclear[0]!r} cannot be written as one model: commas stand between several.")
+    for name in listed:
+        if "," in name:
+            raise PlanError(f"{name!r} cannot be written as one model: commas stand between several.")
+        if not name or name != name.strip():
+            raise PlanError(f"{name!r} cannot be written as a model: its name is empty or has spaces around it.")
+        if also_switch and name.lower() in SWITCH:
+            raise PlanError(f"{name!r} cannot be written as a model: true and false switch the role on and off.")
     return listed
 
 

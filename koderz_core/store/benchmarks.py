@@ -9,11 +9,16 @@ from pathlib import Path
 import msgspec
 from duckdb import DuckDBPyConnection
 
+from koderz_core.errors import JournalError
 from koderz_core.journal import holder
 from koderz_core.records import Control
-from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, NewestIteration
+from koderz_core.records.progress import NewestIteration
+from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, State
 from koderz_core.records.summaries import scripted
 from koderz_core.store.reading import mappings, records
+
+RESULTS = "(select * replace (if(state = 'finished', outcome, null) as outcome) from experiment_results)"
+"""Every experiment as ``experiment_results`` has it, but without the outcome of before while it runs again."""
 
 NEWEST = 15
 MESSAGE_CHARACTERS = 200
@@ -32,29 +37,44 @@ class Writers:
     """Which process writes which journal. Make one before the journals are read.
 
     A writer that has let go by then has written all it had to say, so nobody who ends well looks interrupted.
+    Where that cannot be told, nobody counts as the writer, and ``faults`` says why.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        journals = (lock.with_suffix(".jsonl") for lock in folder.glob("*.lock"))
-        found = {journal.stem: holder(journal) for journal in journals}
+        self._faults: dict[str, str] = {}
+        found = {journal.stem: self._holder(journal.stem) for journal in folder.glob("*.jsonl")}
         self._holders = {benchmark: pid for benchmark, pid in found.items() if pid is not None}
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Whose writers could not be told so far, and the cure."""
+        return tuple(self._faults.values())
 
     def of(self, benchmark: str, *, closed: bool) -> int | None:
         """The process that writes a benchmark's journal; unless ``closed`` it may have begun after ``self`` did."""
         pid = self._holders.get(benchmark)
-        return holder(self._folder / f"{benchmark}.jsonl") if pid is None and not closed else pid
+        return self._holder(benchmark) if pid is None and not closed else pid
+
+    def state(self, benchmark: str, state: State) -> State:
+        """The state of an experiment with work that nobody does any more told from work that goes on."""
+        left = state == "running" and self.of(benchmark, closed=False) is None
+        return "interrupted" if left else state
 
     def told(self, row: ExperimentRow, held: Set[Held]) -> ExperimentRow:
-        """The experiment with work that nobody does any more, or not now, told from work that goes on."""
+        """The experiment with its ``state`` so told, and what waits because somebody holds it back as ``paused``."""
+        state = self.state(row.benchmark, row.state)
         held_back = any(Held(row.benchmark, one, "pause") in held for one in ("", row.configuration, row.id))
-        if row.state == "finished" or not (held_back or row.state == "running"):
-            return row
-        if self.of(row.benchmark, closed=False) is not None:
-            return replace(row, state="paused") if held_back else row
-        if row.state == "planned":
-            return row
-        return replace(row, state="interrupted" if row.outcome is None else "finished")
+        if held_back and state in ("planned", "running") and self.of(row.benchmark, closed=False) is not None:
+            state = "paused"
+        return row if state == row.state else replace(row, state=state)
+
+    def _holder(self, benchmark: str) -> int | None:
+        try:
+            return holder(self._folder / f"{benchmark}.jsonl")
+        except JournalError as error:
+            self._faults[benchmark] = str(error)
+            return None
 
 
 def in_effect(con: DuckDBPyConnection) -> frozenset[Held]:
@@ -72,6 +92,7 @@ def benchmarks(con: DuckDBPyConnection, writers: Writers, benchmark: str | None 
         names = sorted(models.get(row["id"], ()))
         pid = writers.of(str(row["id"]), closed=row["closed_at"] is not None)
         more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, held)}
+        more["running"] = 0 if pid is None else row["running"]
         found.append(msgspec.convert({**row, **more}, BenchmarkRow))
     return found
 
@@ -109,14 +130,13 @@ _MODELS = """
 select distinct benchmark, unnest(from_json(models -> '$.*', '[["varchar"]]'), recursive := true) as model
 from configurations where $benchmark is null or benchmark = $benchmark
 """
-_BENCHMARKS = """
-select b.*, j.last_at, c.configurations, e.* exclude (benchmark)
+_BENCHMARKS = f"""
+select b.* exclude (plan), c.configurations, e.* exclude (benchmark)
 from benchmarks b
-join (select benchmark, max(last_at) as last_at from journals group by benchmark) j on j.benchmark = b.id
 join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
 join (
     select benchmark, count(*) as planned, count(outcome) as finished, count(started_at) as begun,
-        count(*) filter (where state = 'running' and outcome is null) as running,
+        count(*) filter (where state = 'running') as running,
         count(*) filter (where outcome = 'solved') as solved,
         count(*) filter (where outcome = 'unsolved') as unsolved,
         count(*) filter (where outcome = 'cancelled') as cancelled,
@@ -124,10 +144,10 @@ join (
         sum(iterations)::bigint as iterations, sum(calls)::bigint as calls,
         case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd,
         sum(unpriced)::bigint as unpriced, coalesce(sum(seconds), 0) as seconds
-    from experiment_results where $benchmark is null or benchmark = $benchmark group by benchmark
+    from {RESULTS} where $benchmark is null or benchmark = $benchmark group by benchmark
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
-"""
+"""  # noqa: S608 (ours)
 _NEWEST = """
 select i.experiment, e.problem, f.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
     left(i.message, $cut) as message

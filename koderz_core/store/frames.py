@@ -9,12 +9,13 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
+from koderz_core.store.benchmarks import Writers
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 
-def frame(con: DuckDBPyConnection, name: str, benchmark: str | None = None) -> DataFrame:
+def frame(con: DuckDBPyConnection, writers: Writers, name: str, benchmark: str | None = None) -> DataFrame:
     """``experiments``, ``iterations`` or ``calls`` as a data frame, of one benchmark (by id) or of all.
 
     The columns are those of the row records of the same name; iterations and calls begin with benchmark,
@@ -24,6 +25,8 @@ def frame(con: DuckDBPyConnection, name: str, benchmark: str | None = None) -> D
     if name not in _FRAMES:
         raise UnknownNameError("table", name, _FRAMES)
     found = con.execute(_FRAMES[name], {"benchmark": benchmark}).df()
+    if name == "experiments":
+        found["state"] = [writers.state(*one) for one in zip(found["benchmark"], found["state"], strict=True)]
     return found.assign(models=found["models"].map(_said))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,18 +11,12 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Outcome, Tier
-from koderz_core.records.rows import (
-    BenchmarkRow,
-    CallRow,
-    ExperimentRow,
-    IterationRow,
-    NewestIteration,
-    NoteRow,
-    ScoreRow,
-)
+from koderz_core.records.progress import Neighbours, NewestIteration
+from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
-from koderz_core.store.benchmarks import Held, Writers, benchmarks, in_effect, newest
+from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, in_effect, newest
 from koderz_core.store.frames import frame
+from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 
 if TYPE_CHECKING:
@@ -64,14 +58,19 @@ class Reader:
         """The latest iterations of a benchmark, the newest first."""
         return newest(self._con, benchmark)
 
-    def summaries(self, benchmark: str | None = None) -> list[SummaryRow]:
-        """One row per benchmark (or only the one given, by id) and configuration; the newest benchmark first."""
+    def summaries(self, writers: Writers, benchmarks: Collection[str] | None = None) -> list[SummaryRow]:
+        """One row per benchmark (in the order of the ids given; of all the newest first) and configuration."""
+        asked = {"benchmarks": None if benchmarks is None else list(benchmarks)}
         tiers: dict[tuple[str, str], list[TierCost]] = {}
-        for one in records(self._con, _ConfigurationTier, _TIERS, {"benchmark": benchmark}):
+        for one in records(self._con, _ConfigurationTier, _TIERS, asked):
             cost = TierCost(one.tier, one.calls, one.unpriced, one.cost_usd)
             tiers.setdefault((one.benchmark, one.configuration), []).append(cost)
-        found = mappings(self._con, _SUMMARIES, {"benchmark": benchmark})
-        return [msgspec.convert({**row, "tiers": tiers.get(_pair(row), [])}, SummaryRow) for row in found]
+        found = []
+        for row in mappings(self._con, _SUMMARIES, asked):
+            at_work = bool(row["running"]) and writers.of(str(row["benchmark"]), closed=False) is not None
+            more = {"tiers": tiers.get(_pair(row), []), "running": row["running"] if at_work else 0}
+            found.append(msgspec.convert({**row, **more}, SummaryRow))
+        return found
 
     def problems(self) -> list[str]:
         """The ids of all problems that experiments are on."""
@@ -95,6 +94,10 @@ class Reader:
         if not found:
             raise UnknownNameError("experiment", experiment, [])
         return found[0]
+
+    def neighbours(self, experiment: str) -> Neighbours:
+        """The experiments before and after the one of an id in its benchmark. Raises UnknownNameError."""
+        return neighbours(self._con, experiment)
 
     def iterations(self, experiment: str) -> list[IterationRow]:
         """The iterations of an experiment, in order."""
@@ -134,9 +137,9 @@ class Reader:
         found = self._con.execute("select sha256, text from texts where sha256 in (select unnest(?))", [list(hashes)])
         return {str(sha256): str(text) for sha256, text in found.fetchall()}
 
-    def frame(self, table: str, benchmark: str | None = None) -> DataFrame:
+    def frame(self, writers: Writers, table: str, benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a data frame. Raises UnknownNameError."""
-        return frame(self._con, table, benchmark)
+        return frame(self._con, writers, table, benchmark)
 
     def _benchmark_ids(self) -> list[str]:
         return [str(row[0]) for row in self._con.execute("select id from benchmarks").fetchall()]
@@ -147,7 +150,7 @@ _IDS = """
 select id from (select id from benchmarks union all select id from experiments)
 where starts_with(id, $prefix) or starts_with(split_part(id, '_', 2), $prefix) order by id limit $most
 """
-_SUMMARIES = """
+_SUMMARIES = f"""
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
     any_value(b.dataset) as dataset,
@@ -157,28 +160,28 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
     count(*) filter (where r.outcome = 'cancelled') as cancelled,
     count(*) filter (where r.outcome = 'error') as errors,
-    count(*) filter (where r.state = 'running' and r.outcome is null) as running,
+    count(*) filter (where r.state = 'running') as running,
     max(r.score_kind) as score_kind,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
     case when count(*) = count(r.input_tokens) then sum(r.input_tokens)::bigint end as input_tokens,
     case when count(*) = count(r.output_tokens) then sum(r.output_tokens)::bigint end as output_tokens,
-    coalesce(sum(r.seconds), 0) as seconds,
+    coalesce(sum(r.seconds) filter (where r.outcome is not null), 0) as seconds,
     case when count(*) = count(r.cost_usd) then sum(r.cost_usd) end as cost_usd,
     case when count(r.outcome) = count(r.cost_usd) filter (where r.outcome is not null)
         then coalesce(sum(r.cost_usd) filter (where r.outcome is not null), 0) end as ended_cost_usd,
     sum(r.unpriced)::bigint as unpriced
-from experiment_results r
+from {RESULTS} r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
-where $benchmark is null or r.benchmark = $benchmark
+where $benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark)
 group by r.benchmark, r.configuration
-order by max(b.opened_at) desc, r.benchmark, label
-"""
+order by list_position($benchmarks::varchar[], r.benchmark), max(b.opened_at) desc, r.benchmark, label
+"""  # noqa: S608 (ours)
 _TIERS = """
 select e.benchmark, e.configuration, c.tier, count(*) as calls, count(*) - count(c.cost_usd) as unpriced,
     case when count(*) = count(c.cost_usd) then sum(c.cost_usd) end as cost_usd
 from calls c join experiments e on e.id = c.experiment
-where c.state = 'finished' and ($benchmark is null or e.benchmark = $benchmark)
+where c.state = 'finished' and ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
 group by e.benchmark, e.configuration, c.tier order by e.benchmark, e.configuration, c.tier
 """
 _EXPERIMENT = """

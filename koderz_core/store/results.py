@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
-from koderz_core.records.order import natural
-from koderz_core.records.rows import BenchmarkProgress, BenchmarkRow, ExperimentDetails, ExperimentRow, Neighbours
+from koderz_core.records.progress import BenchmarkProgress, Neighbours
+from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.store.benchmarks import Writers
+from koderz_core.store.places import ordered
 from koderz_core.store.queries import Reader
 from koderz_core.store.store import Ingested, Store
 from koderz_core.store.timeline import Told, steps
@@ -28,8 +29,8 @@ Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
 class Results:
     """Safe to ask from several threads and processes. Every question may raise StoreError.
 
-    ``faults`` names the journals that could not be read to their end when a question was last asked, and the cure;
-    all that could be read is in the answers.
+    ``faults`` names the journals that could not be read to their end when a question was last asked, or whose writers
+    could not be told, and the cure; all that could be read is in the answers.
     """
 
     def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
@@ -61,38 +62,37 @@ class Results:
     def benchmarks(self) -> list[BenchmarkRow]:
         """All benchmarks, the newest first."""
         writers = self._writers()
-        with self._reader() as reader:
+        with self._reader(writers) as reader:
             return reader.benchmarks(writers)
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
         """The benchmark of that id. Raises UnknownNameError."""
         writers = self._writers()
-        with self._reader() as reader:
+        with self._reader(writers) as reader:
             return reader.benchmarks(writers, benchmark)[0]
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
         """How far the benchmark of that id is now; made to be asked every second. Raises UnknownNameError."""
         writers = self._writers()
-        with self._reader() as reader:
+        with self._reader(writers) as reader:
             row = reader.benchmarks(writers, benchmark)[0]
             held = reader.held()
             experiments = [writers.told(one, held) for one in reader.experiments(benchmark)]
             newest = reader.newest(benchmark)
         left = self._forecast(experiments, self._clock()) if row.state == "running" else None
-        return BenchmarkProgress(row, tuple(sorted(experiments, key=_natural)), tuple(newest), left)
+        return BenchmarkProgress(row, ordered(experiments), tuple(newest), left)
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
         with self._reader() as reader:
-            rows = sorted(reader.experiments(reader.experiment(experiment).benchmark), key=_natural)
-        ids = [None, *(row.id for row in rows), None]
-        place = ids.index(experiment)
-        return Neighbours(ids[place - 1], ids[place + 1])
+            return reader.neighbours(experiment)
 
-    def summaries(self, benchmark: str | None = None) -> list[SummaryRow]:
-        """One row per benchmark (or only that one) and configuration, the newest benchmark first."""
-        with self._reader() as reader:
-            return reader.summaries(benchmark)
+    def summaries(self, benchmarks: str | Collection[str] | None = None) -> list[SummaryRow]:
+        """One row per benchmark and configuration: of one id, of several in that order, of all the newest first."""
+        asked = [benchmarks] if isinstance(benchmarks, str) else benchmarks
+        writers = self._writers()
+        with self._reader(writers) as reader:
+            return reader.summaries(writers, asked)
 
     def failures(self, benchmark: str) -> dict[str, dict[str, int]]:
         """Configuration id -> error class -> how often an iteration, or an untested program, failed with it."""
@@ -108,14 +108,14 @@ class Results:
     ) -> list[ExperimentRow]:
         """Experiments that fit all that is given, the one with the newest news first."""
         writers = self._writers()
-        with self._reader() as reader:
+        with self._reader(writers) as reader:
             held = reader.held()
             return [writers.told(row, held) for row in reader.experiments(benchmark, problem, outcome, limit)]
 
     def experiment(self, experiment: str) -> ExperimentDetails:
         """Everything about the experiment of that id. Raises UnknownNameError."""
         writers = self._writers()
-        with self._reader() as reader:
+        with self._reader(writers) as reader:
             return _details(reader, writers, experiment)
 
     def texts(self, hashes: Iterable[str]) -> Mapping[str, str]:
@@ -125,8 +125,9 @@ class Results:
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
-        with self._reader() as reader:
-            return reader.frame(table, benchmark)
+        writers = self._writers()
+        with self._reader(writers) as reader:
+            return reader.frame(writers, table, benchmark)
 
     def reindex(self) -> Ingested:
         """Build the index anew from the journals. Raises StoreError."""
@@ -138,10 +139,12 @@ class Results:
         return Writers(self.store.journals_dir)
 
     @contextmanager
-    def _reader(self) -> Iterator[Reader]:
+    def _reader(self, writers: Writers | None = None) -> Iterator[Reader]:
         with self.store.latest() as latest:
             self.faults = latest.ingested.faults
             yield Reader(latest.con)
+        if writers is not None:
+            self.faults = (*latest.ingested.faults, *writers.faults)
 
 
 def _details(reader: Reader, writers: Writers, experiment: str) -> ExperimentDetails:
@@ -150,13 +153,7 @@ def _details(reader: Reader, writers: Writers, experiment: str) -> ExperimentDet
         reader.iterations(experiment),
         reader.calls(experiment),
         reader.notes(experiment),
-        reader.scores(experiment),
     )
-    programs = {score.code: reader.text(score.code) for score in told.scores}
-    return ExperimentDetails(
-        told.experiment, told.iterations, told.calls, told.notes, told.scores, programs, steps(told)
-    )
-
-
-def _natural(row: ExperimentRow) -> tuple[object, ...]:
-    return natural(row.problem), row.label, row.repeat
+    scores = reader.scores(experiment)
+    programs = {score.code: reader.text(score.code) for score in scores}
+    return ExperimentDetails(told.experiment, told.iterations, told.calls, told.notes, scores, programs, steps(told))

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow, Step, StepKind
-
-_UNTESTED = frozenset({"direct"})  # strategies that hand in their answer without a test
+from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, NoteRow, Step, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +17,6 @@ class Told:
     iterations: list[IterationRow]
     calls: list[CallRow]
     notes: list[NoteRow]
-    scores: list[ScoreRow]
 
 
 def steps(told: Told) -> tuple[Step, ...]:
@@ -58,8 +55,7 @@ def _open_step(told: Told, calls: Sequence[CallRow], counts: Counter[StepKind], 
     if not calls:
         return
     kind = _open_kind(told, calls[-1].role)
-    answered = [score.code for score in told.scores if score.returned] if kind == "answer" else []
-    program = answered[0] if answered else None
+    program = told.experiment.code if kind == "answer" else None
     number = counts[kind] + 1
     yield Step(kind, number, tuple(calls), None, None, program, previous, _seconds(calls), _cost(calls))
 
@@ -69,7 +65,13 @@ def _open_kind(told: Told, role: str) -> StepKind:
         return "spec"
     if role == "reviewer":
         return "checkpoint"
-    return "answer" if told.experiment.strategy in _UNTESTED else "iteration"
+    return "answer" if _handed_in_untested(told) else "iteration"
+
+
+def _handed_in_untested(told: Told) -> bool:
+    """Whether it ended with a program that no iteration tried, or with none at all."""
+    has_result = told.experiment.outcome in ("solved", "unsolved")
+    return has_result and told.experiment.code not in {tried.code for tried in told.iterations}
 
 
 def _seconds(calls: Sequence[CallRow]) -> float:

@@ -21,7 +21,7 @@ def choice(
     ``say``: what an option is called, shown as text. ``short``: few options, all in sight; else a list to search.
     """
     key, seen, usual = f"choice of {name}", f"{name} in the URL", default or options[0]
-    asked = st.query_params.get(name, usual)
+    asked = _meant(st.query_params.get(name, usual), options)
     if asked not in options:
         st.warning(f"The address asks for a {name} that is not here. This is another one.", icon="🔎")
     elif st.session_state.get(seen) != asked:
@@ -43,3 +43,11 @@ def keep(name: str, value: str | None) -> None:
         st.query_params.pop(name, None)
     else:
         st.query_params[name] = value
+
+
+def _meant(asked: str, options: Sequence[str]) -> str:
+    """The option that an address names: whole, or by a beginning that no other has, with or without ``bench_``."""
+    if asked in options or not asked:
+        return asked
+    fitting = [one for one in options if asked in (one[: len(asked)], one.partition("_")[2][: len(asked)])]
+    return fitting[0] if len(fitting) == 1 else asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import streamlit as st
@@ -9,14 +10,16 @@ import streamlit as st
 from koderz_core.records.rows import ExperimentRow
 
 SIGNS = {
-    "solved": ":green-badge[✔]",
-    "unsolved": ":red-badge[✘]",
-    "error": ":orange-badge[!]",
-    "cancelled": ":gray-badge[–]",
-    "running": ":blue-badge[▶]",
-    "paused": ":violet-badge[⏸]",
-    "waiting": ":gray-badge[·]",
+    "solved": ("green", "✔"),
+    "unsolved": ("red", "✘"),
+    "error": ("orange", "!"),
+    "cancelled": ("gray", "–"),
+    "running": ("blue", "▶"),
+    "paused": ("violet", "⏸"),
+    "interrupted": ("orange", "⚡"),
+    "planned": ("gray", "·"),
 }
+MEANING = "✔ solved  ✘ unsolved  ! error, – cancelled: no result  ▶ running  ⏸ paused  ⚡ interrupted  · waiting."
 MOST_LINKS = 400  # more would cost the browser more than a second to draw
 
 
@@ -25,16 +28,17 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
     linked = len(rows) <= MOST_LINKS
     lanes: dict[str, list[str]] = {}
     for row in rows:
-        lanes.setdefault(row.label, []).append(_cell(row, linked=linked))
+        lane = lanes.setdefault(row.label, [])
+        lane.append(_cell(row, len(lane), linked=linked))
     for label, cells in lanes.items():
         st.text(label)
         st.markdown(" ".join(cells))
-    st.caption(
-        "✔ solved  ✘ unsolved  ! error, – cancelled: no result  ▶ running  ⏸ paused  · waiting. "
-        "A cell opens its experiment."
-    )
+    st.caption(MEANING + (" A cell opens its experiment in a new tab." if linked else ""))
 
 
-def _cell(row: ExperimentRow, *, linked: bool) -> str:
-    sign = SIGNS[row.outcome or (row.state if row.state in SIGNS else "waiting")]
-    return f"[{sign}](experiment?experiment={row.id})" if linked and row.started_at is not None else sign
+def _cell(row: ExperimentRow, place: int, *, linked: bool) -> str:
+    """Named by the number in its problem's id, of which nothing but digits is shown."""
+    color, sign = SIGNS[row.shown]
+    number = re.search(r"[0-9]{1,6}$", row.problem)
+    badge = f":{color}-badge[{sign} {number[0] if number else place}]"
+    return f"[{badge}](experiment?experiment={row.id})" if linked and row.shown != "planned" else badge

@@ -71,12 +71,13 @@ def cost_by_tier(rows: Sequence[Compared]) -> go.Figure:
     figure = go.Figure()
     for place, tier in enumerate(TIERS):
         spent = [sum(one.cost_usd or 0.0 for one in row.tiers if one.tier == tier) for row in rows]
-        if any(spent):
+        unpriced = sum(one.unpriced for row in rows for one in row.tiers if one.tier == tier)
+        if any(spent) or unpriced:
             figure.add_bar(
                 x=spent,
                 y=[_label(row) for row in rows],
                 orientation="h",
-                name=_tier(tier),
+                name=_tier(tier) + (f", of which {unpriced} calls have no known price" if unpriced else ""),
                 marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
                 customdata=[money(one) for one in spent],
                 hovertemplate="%{y}<br>%{customdata}<extra></extra>",

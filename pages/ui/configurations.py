@@ -17,29 +17,30 @@ def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequen
     """The configurations as the person left them; another preset begins anew."""
     rows = _rows(preset)
     forms = {form.name: form for form in workspace.strategies()}
-    ready = [row.id for row in surveyed if row.ready]
-    wanted = []
+    models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
     for key in list(rows):
-        with st.container(border=True, key=f"row {key}".replace(" ", "-")):
-            wanted.append(_row(rows[key], f"{preset.name} {key}", forms, ready))
-            if len(rows) > 1 and st.button("Remove", key=f"remove {preset.name} {key}", icon="🗑️"):
+        with st.container(border=True, key=f"row-{key}"):
+            rows[key] = _row(rows[key], f"{st.session_state['rows begun']} {key}", forms, models)
+            if len(rows) > 1 and st.button("Remove", key=f"remove {st.session_state['rows begun']} {key}", icon="🗑️"):
                 del rows[key]
                 st.rerun()
     if st.button("Add a configuration", icon="➕", key="add"):
-        rows[max(rows, default=0) + 1] = wanted[-1] if wanted else Wanted("direct", {"coder": ready[0]})
+        rows[max(rows) + 1] = rows[max(rows)]
         st.rerun()
-    return wanted
+    return list(rows.values())
 
 
 def _rows(preset: Preset) -> dict[int, Wanted]:
-    if st.session_state.get("rows of") != preset.name:
-        st.session_state["rows of"] = preset.name
-        st.session_state["rows"] = dict(enumerate(preset.configurations, start=1))
-    rows: dict[int, Wanted] = st.session_state["rows"]
+    """By number. Widgets are named after how often rows were begun anew, else they would keep values of before."""
+    state = st.session_state
+    if state.get("rows of") != preset:
+        state["rows of"], state["rows begun"] = preset, state.get("rows begun", 0) + 1
+        state["rows"] = dict(enumerate(preset.configurations, start=1))
+    rows: dict[int, Wanted] = state["rows"]
     return rows
 
 
-def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], ready: Sequence[str]) -> Wanted:
+def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], models: Mapping[str, str]) -> Wanted:
     names = list(forms)
     form = forms[str(st.selectbox("Strategy", names, names.index(begun.strategy), key=f"strategy {key}"))]
     st.caption(form.doc)
@@ -47,18 +48,23 @@ def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], ready: Sequ
     parameters = _parameters(form, begun, key)
     with place:
         roles = sorted(form.asked(parameters), key=lambda role: role != "coder")
-        chosen = {role: _model(role, begun, key, ready) for role in roles}
+        chosen = {role: _model(role, begun, key, models) for role in roles}
     return Wanted(form.name, {role: model for role, model in chosen.items() if model != SAME}, parameters)
 
 
-def _model(role: str, begun: Wanted, key: str, ready: Sequence[str]) -> str:
-    """Those that can run now, and the preset's own even if it cannot; any other name can be typed."""
-    said = begun.models.get(role)
-    now = said if isinstance(said, str) else SAME if said is None else said[0]
-    options = list(dict.fromkeys(([] if role == "coder" else [SAME]) + ([] if now == SAME else [now]) + list(ready)))
-    place = options.index(now) if now in options else 0
+def _model(role: str, begun: Wanted, key: str, models: Mapping[str, str]) -> str:
+    """Those that can run now first, the others with the reason why not; any other name can be typed."""
+    said = begun.models.get(role, SAME)
+    now = said if isinstance(said, str) else said[0]
+    options = list(dict.fromkeys([*([] if role == "coder" else [SAME]), now, *models]))
     chosen = st.selectbox(
-        role, options, place, key=f"{role} {key}", accept_new_options=True, help="Or type the name of any other model."
+        role,
+        options,
+        options.index(now),
+        lambda one: f"⊘ {one}: {models[one]}" if models.get(one) else one,
+        key=f"{role} {key}",
+        accept_new_options=True,
+        help="⊘ cannot run now. You may also type the name of any other model.",
     )
     return str(chosen)
 

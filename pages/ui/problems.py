@@ -37,20 +37,23 @@ def _terms(way: str, begin: str) -> str:
 
 
 def _own(workspace: Workspace) -> str:
-    """The dataset of a problem that is typed or pasted. It is kept, so that it can be run again."""
-    with st.form("own"):
-        prompt = st.text_area("Signature and what it should do", PROMPT, height=140, key="own prompt")
-        tests = st.text_area("Tests", TESTS, height=120, key="own tests", help="Plain asserts, or check(candidate).")
-        solution = st.text_area("A solution, if you have one", height=100, key="own solution")
-        used = st.form_submit_button("Use this problem", key="own used")
+    """The dataset of a problem that is typed or pasted. It is kept when it is used, so that it can be run again."""
+    prompt = st.text_area("Signature and what it should do", PROMPT, height=140, key="own prompt")
+    tests = st.text_area("Tests", TESTS, height=120, key="own tests", help="Plain asserts, or check(candidate).")
+    solution = st.text_area("A solution, if you have one", height=100, key="own solution")
+    typed = (str(prompt), str(tests), str(solution))
+    if st.button("Use this problem", key="own used"):
+        _use(workspace, typed)
+    used, dataset = st.session_state.get("own", (None, ""))
+    if used != typed:
+        st.info("Press “Use this problem” when it is complete.", icon="✏️")
+        st.stop()
+    return str(dataset)
+
+
+def _use(workspace: Workspace, typed: tuple[str, str, str]) -> None:
     try:
-        if used:
-            st.session_state["own dataset"] = workspace.keep_problem(str(prompt), str(tests), str(solution))
+        st.session_state["own"] = (typed, workspace.keep_problem(*typed))
     except KoderzError as error:
-        st.session_state.pop("own dataset", None)
         st.warning("The problem is not complete yet.", icon="✏️")
         st.text(str(error))
-    if "own dataset" not in st.session_state:
-        st.info("Say what it is and press “Use this problem”.", icon="✏️")
-        st.stop()
-    return str(st.session_state["own dataset"])

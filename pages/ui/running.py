@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.records.rows import BenchmarkProgress, BenchmarkRow
+from koderz_core.records.progress import BenchmarkProgress
+from koderz_core.records.rows import BenchmarkRow
 from pages.ui.edge import edge
 
 POLL_SECONDS = 2.0
@@ -18,17 +19,18 @@ STOPS = "What it stops ends at its next step and can be taken up again."
 
 
 def show_running(workspace: Workspace) -> None:
-    """Everything that runs, with a way to it and a way to stop it."""
-    running = _running(workspace)
+    """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
+    begun = _states(workspace.results.benchmarks())
 
-    @st.fragment(run_every=POLL_SECONDS if running else None, key="running now")
+    @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
         with edge():
-            now = _running(workspace)
-            if not now and running:
+            rows = workspace.results.benchmarks()
+            if _states(rows) != begun:
                 st.rerun()
-            for row in now:
-                _one(workspace, row)
+            for row in rows:
+                if row.under_way:
+                    _one(workspace, row)
 
     draw()
 
@@ -78,8 +80,8 @@ def _do(act: Callable[[], object]) -> None:
         act()
 
 
-def _running(workspace: Workspace) -> list[BenchmarkRow]:
-    return [row for row in workspace.results.benchmarks() if row.under_way]
+def _states(rows: Sequence[BenchmarkRow]) -> dict[str, str]:
+    return {row.id: row.state for row in rows}
 
 
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.formats import count, duration, money
-from koderz_core.records.rows import CallRow, ExperimentDetails, Step
+from koderz_core.records import Verdict
+from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from pages.ui.address import choice
 from pages.ui.text import show_diff, show_text
 
-NAMES = {"spec": "spec", "checkpoint": "review", "answer": "answer", "iteration": ""}
+NAMES = {"spec": "spec", "checkpoint": "review", "answer": "answer", "iteration": "…"}
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
 
 
@@ -21,31 +23,33 @@ def step_name(step: Step) -> str:
     """Short, in our words only: ``spec``, ``✓ 3``, ``review 1``."""
     if step.iteration is not None:
         return f"{'✓' if step.iteration.passed else '✗'} {step.number}"
-    return NAMES[step.kind] + (f" {step.number}" if step.kind == "checkpoint" else "")
+    return NAMES[step.kind] + (f" {step.number}" if step.kind in ("checkpoint", "iteration") else "")
 
 
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
-    """The step's figures, and one of its views."""
+    """The step's figures, and one of its views. Every step offers every view, so that a chosen one stays chosen."""
     st.caption(f"{step.kind} · {duration(step.seconds)} · {money(step.cost_usd)} · calls: {len(step.calls)}")
-    texts = workspace.results.texts(_named(step))
-    has = {"Program": step.program, "Diff": step.previous and step.program, "Tests": _verdict(details, step)}
-    views = [view for view in VIEWS if has.get(view, step.calls)]
+    texts = _Texts(workspace.results.texts(_named(step)))
     if step.note is not None:
         show_text(step.note.text, f"{step.note.kind}-{step.number}")
-    if not views:
-        st.info("Under way.", icon="⏳")
-        return
-    view = choice("view", "View", views, short=True)
-    if view == "Program":
-        show_text(texts[str(step.program)], f"program-{step.number}", "python")
-    elif view == "Diff":
-        show_diff(texts[str(step.previous)], texts[str(step.program)], f"diff-{step.number}")
-    elif view == "Tests":
-        _tests(details, step)
-    elif view == "Calls":
-        st.dataframe(_calls(step), hide_index=True, alt="Calls of this step")
-    else:
-        _said(step, texts, view)
+    view = choice("view", "View", VIEWS, short=True)
+    shown = {
+        "Program": lambda: _program(step, texts),
+        "Diff": lambda: _diff(step, texts),
+        "Tests": lambda: _tests(details, step),
+        "Prompt": lambda: _prompts(step, texts),
+        "Answer": lambda: _answers(step, texts),
+        "Calls": lambda: _calls(step),
+    }
+    if not shown[view]():
+        st.info("There is none in this step.")
+
+
+class _Texts(dict[str, str]):
+    """Texts by hash; one that no journal holds any more says so."""
+
+    def __missing__(self, sha256: str) -> str:
+        return f"No journal here holds this text ({sha256[:12]})."
 
 
 def _named(step: Step) -> list[str]:
@@ -54,37 +58,66 @@ def _named(step: Step) -> list[str]:
     return [one for one in (step.program, step.previous, *said) if one]
 
 
-def _verdict(details: ExperimentDetails, step: Step) -> bool:
-    return step.iteration is not None or any(score.code == step.program for score in details.scores)
+def _program(step: Step, texts: _Texts) -> bool:
+    if step.program:
+        show_text(texts[step.program], f"program-{step.number}", "python")
+    return bool(step.program)
 
 
-def _tests(details: ExperimentDetails, step: Step) -> None:
-    """Each failed test with what was expected and what came; an answer nobody tried has those of its score."""
+def _diff(step: Step, texts: _Texts) -> bool:
+    if step.program and step.previous:
+        show_diff(texts[step.previous], texts[step.program], f"diff-{step.number}")
+    return bool(step.program and step.previous)
+
+
+def _tests(details: ExperimentDetails, step: Step) -> bool:
+    """Each failed test with what was expected and what came; those held out are run once the experiment has ended."""
     if step.iteration is not None:
-        one = step.iteration
-        _marks(
-            f"{one.tests_passed}/{one.tests_total} gate tests passed", one.marks, one.error, one.message, one.failures
-        )
-    for score in details.scores:
-        if score.code == step.program and score.held_out is not None:
-            held = score.held_out
-            told = f"{held.tests_passed}/{held.tests_total} held-out tests passed (scored after the end)"
-            _marks(told, held.marks, held.error, held.message, held.failures)
+        _marks("gate", step.iteration)
+    scores = [score.held_out for score in details.scores if step.program and score.code == step.program]
+    held_out = [verdict for verdict in scores if verdict is not None]
+    for verdict in held_out:
+        _marks("held-out", verdict)
+    return step.iteration is not None or bool(held_out)
 
 
-def _marks(told: str, marks: str, error: str | None, message: str, failures: tuple[object, ...]) -> None:
-    st.text(told + (f" · first failure: {error}" if error else ""))
-    st.text(" ".join({"P": "✓", "F": "✗", "-": "·"}[mark] for mark in marks))
-    if message:
-        show_text(message, "message")
-    if failures:
-        columns = ["index", "source", "expected", "actual", "message"]
-        table = pd.DataFrame([{name: getattr(failure, name) for name in columns} for failure in failures])
-        st.dataframe(table, hide_index=True, alt="Tests that failed")
+def _marks(kind: str, verdict: IterationRow | Verdict) -> None:
+    failed = f" · first failure: {verdict.error}" if verdict.error else ""
+    st.text(f"{verdict.tests_passed}/{verdict.tests_total} {kind} tests passed{failed}")
+    st.text(" ".join({"P": "✓", "F": "✗", "-": "·"}[mark] for mark in verdict.marks))
+    if verdict.message:
+        show_text(verdict.message, f"{kind}-message")
+    if verdict.failures:
+        st.dataframe(pd.DataFrame(map(asdict, verdict.failures)), hide_index=True, alt="Tests that failed")
 
 
-def _calls(step: Step) -> pd.DataFrame:
-    return pd.DataFrame([_call(call) for call in step.calls])
+def _prompts(step: Step, texts: _Texts) -> bool:
+    for call in step.calls:
+        st.caption(_who(call))
+        for place, message in enumerate(call.messages):
+            st.caption(message.role)
+            show_text(texts[message.text], f"prompt-{call.ordinal}-{call.attempt}-{place}")
+    return bool(step.calls)
+
+
+def _answers(step: Step, texts: _Texts) -> bool:
+    for call in step.calls:
+        st.caption(_who(call))
+        if call.text is not None:
+            show_text(texts[call.text], f"answer-{call.ordinal}-{call.attempt}")
+        else:
+            st.text(call.message or "No answer yet.")
+    return bool(step.calls)
+
+
+def _who(call: CallRow) -> str:
+    return call.role + (f", attempt {call.attempt}" if call.attempt > 1 else "")
+
+
+def _calls(step: Step) -> bool:
+    if step.calls:
+        st.dataframe(pd.DataFrame([_call(call) for call in step.calls]), hide_index=True, alt="Calls of this step")
+    return bool(step.calls)
 
 
 def _call(call: CallRow) -> Mapping[str, object]:
@@ -105,16 +138,3 @@ def _call(call: CallRow) -> Mapping[str, object]:
         "priced by": call.cost_source,
         "temperature": call.sampling.temperature,
     }
-
-
-def _said(step: Step, texts: Mapping[str, str], view: str) -> None:
-    for call in step.calls:
-        st.caption(f"{call.role}, attempt {call.attempt}")
-        if view == "Prompt":
-            for message in call.messages:
-                st.caption(message.role)
-                show_text(texts[message.text], f"prompt-{call.ordinal}-{message.role}")
-        elif call.text is not None:
-            show_text(texts[call.text], f"answer-{call.ordinal}")
-        else:
-            st.text(call.message or "No answer yet.")

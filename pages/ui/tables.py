@@ -10,7 +10,8 @@ import streamlit as st
 
 from koderz_core.export.formats import MARKS, STATES, duration, money
 from koderz_core.models.availability import Availability
-from koderz_core.records.rows import BenchmarkRow, ExperimentRow, NewestIteration
+from koderz_core.records.progress import NewestIteration
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 
 
 def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
@@ -57,9 +58,7 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
 
 def outcome(row: ExperimentRow) -> str:
     """The outcome with its mark, or how far it is."""
-    if row.outcome is None:
-        return STATES[row.state] if row.state in ("running", "paused") else "· waiting"
-    return MARKS[row.outcome]
+    return MARKS[row.shown]
 
 
 def when(seconds: float) -> datetime:

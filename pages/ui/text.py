@@ -13,11 +13,12 @@ MOST_CHARACTERS = 20_000  # of one text on screen; the whole of it can be downlo
 
 
 def show_text(text: str, name: str, language: str | None = None) -> None:
-    """Show a text of unknown origin; ``name`` (ours) is what its download is called."""
+    """Show a text of unknown origin; ``name`` (ours, on this page only once) is what its download is called."""
     st.code(plain(text[:MOST_CHARACTERS]), language=language, wrap_lines=True, height=min(560, 90 + 22 * _lines(text)))
     if len(text) > MOST_CHARACTERS:
         st.caption(f"The first {count(MOST_CHARACTERS)} of {count(len(text))} characters.")
-        st.download_button("Download the whole text", text.encode(errors="replace"), f"{name}.txt", "text/plain")
+        whole = text.encode(errors="replace")
+        st.download_button("Download the whole text", whole, f"{name}.txt", "text/plain", key=f"download {name}")
 
 
 def show_diff(before: str, after: str, name: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from koderz_core.analysis.comparison import compare
 from koderz_core.analysis.rates import wilson
+from koderz_core.export.formats import money
 from koderz_core.records.summaries import SummaryRow, TierCost
 
 ROW = SummaryRow(
@@ -57,10 +58,17 @@ def test_with_repeats_there_is_a_share_but_no_interval() -> None:
     assert "no independent trials" in remarks(replace(ROW, problems=10))
 
 
-def test_before_anything_has_ended_all_is_unknown() -> None:
+def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
     row = replace(ROW, solved=0, unsolved=0, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
     (one,) = compare([row]).configurations
-    assert (one.share, one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (None,) * 4
+    assert (one.share, one.seconds_per_experiment) == (None, None)
+
+
+def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_and_not_unknown() -> None:
+    free = replace(ROW, solved=0, unsolved=20, ended_cost_usd=0.0)
+    begun = replace(free, unsolved=0)
+    assert [money(one.cost_per_solved_usd) for one in compare([free, begun]).configurations] == ["–", "–"]
+    assert [money(one.cost_per_experiment_usd) for one in compare([free, begun]).configurations] == ["$0.00", "–"]
 
 
 def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
@@ -69,7 +77,7 @@ def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost", "solved", "expected"), [(None, 5, None), (8.0, 0, math.inf), (0.0, 0, None), (0.0, 4, 0.0)]
+    ("cost", "solved", "expected"), [(None, 5, None), (None, 0, None), (8.0, 0, math.inf), (0.0, 4, 0.0)]
 )
 def test_the_cost_of_a_solution_is_infinite_only_if_money_solved_nothing(
     cost: float | None, solved: int, expected: float | None
@@ -99,14 +107,30 @@ def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
     assert "of two kinds" in remarks(oracle, ROW)
 
 
-def test_overlapping_intervals_show_no_difference() -> None:
-    assert "do not show a difference" in remarks(ROW, replace(ROW, solved=14, unsolved=6))
-    assert "do not show a difference" not in remarks(ROW, replace(ROW, solved=2, unsolved=18))
+OVERLAP = "Intervals that overlap do not settle it either way"
+
+
+def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -> None:
+    """600 and 645 of 1000 overlap and differ (p = 0.04)."""
+    thousand = replace(ROW, problems=1000, planned=1000)
+    told = remarks(replace(thousand, solved=600, unsolved=400), replace(thousand, solved=645, unsolved=355))
+    assert OVERLAP in told
+    assert "paired test" in told
+    assert "show" not in told
+
+
+@pytest.mark.parametrize(
+    ("solved", "told"), [((20, 2), False), ((2, 20), False), ((2, 20, 3), True), ((9, 2, 9), True)]
+)
+def test_intervals_that_overlap_are_found_wherever_they_stand(solved: tuple[int, ...], told: bool) -> None:
+    rows = [replace(ROW, solved=one, unsolved=20 - one) for one in solved]
+    assert (OVERLAP in remarks(*rows)) == told
 
 
 @pytest.mark.parametrize("other", [{"score_kind": "oracle"}, {"problem_set": "b"}])
 def test_intervals_of_what_cannot_be_compared_are_not_spoken_of(other: dict[str, Any]) -> None:
-    assert "do not show a difference" not in remarks(ROW, replace(ROW, **other))
+    assert OVERLAP in remarks(ROW, ROW)
+    assert OVERLAP not in remarks(ROW, replace(ROW, **other))
 
 
 def test_partial_results_are_called_so() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.records.rows import ExperimentRow
 
@@ -19,12 +21,23 @@ def ended(seconds: float, configuration: str = "a") -> ExperimentRow:
     return row(configuration, state="finished", outcome="solved", seconds=seconds)
 
 
-def running(since: float, configuration: str = "a") -> ExperimentRow:
-    return row(configuration, state="running", started_at=NOW - since)
+def running(since: float, configuration: str = "a", **known: Any) -> ExperimentRow:
+    return row(configuration, state="running", started_at=NOW - since, **known)
 
 
 def test_while_nothing_has_ended_nothing_is_known() -> None:
     assert seconds_left([row(), running(5)], NOW) is None
+
+
+@pytest.mark.parametrize("outcome", ["error", "cancelled"])
+def test_what_ended_without_a_result_waits_again_and_says_nothing_of_how_long_one_takes(outcome: str) -> None:
+    spoiled = row(state="finished", outcome=outcome, seconds=0.5)
+    assert seconds_left([spoiled, spoiled], NOW) is None
+    assert seconds_left([spoiled, spoiled, ended(10)], NOW) == 20
+
+
+def test_what_runs_again_has_not_ended_whatever_it_came_to_before() -> None:
+    assert seconds_left([ended(10), running(4, outcome="error", seconds=0.5)], NOW) == 6
 
 
 def test_once_all_has_ended_nothing_is_left() -> None:

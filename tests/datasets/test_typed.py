@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +64,26 @@ def test_a_spoiled_file_is_named_and_mended_by_typing_the_problem_anew(
     with pytest.raises(DataError, match=rf"{name}\.jsonl.* Type the problem anew"):
         load(name, settings)
     assert keep(ADD, settings) == load(name, settings)
+
+
+def test_a_link_to_nothing_is_no_dataset_until_the_problem_is_typed_anew(settings: Settings) -> None:
+    name = keep(ADD, settings).origin.name
+    path = settings.home / "problems" / f"{name}.jsonl"
+    path.unlink()
+    path.symlink_to("nothing")
+    assert dataset_names(settings) == ("humaneval",)
+    assert keep(ADD, settings) == load(name, settings)
+
+
+def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(settings: Settings) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(DataError, match=r"typed-.*cannot be written"):
+            keep(ADD, settings)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list((settings.home / "problems").iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(settings: Settings, tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from chat_server import serving_chat, streams
+from chat_server import Answer, serving_chat, streams
 from playwright.sync_api import Page, expect
 from serving import Serve
 
@@ -49,11 +52,54 @@ def unharmed(page: Page) -> None:
     assert page.locator("a[href^='javascript:']").count() == 0
 
 
+def test_no_page_obeys_what_a_person_pastes_or_a_model_is_saying_just_now(
+    server: Serve, page: Page, tmp_path: Path
+) -> None:
+    with serving_chat() as chat:
+        chat.answer, chat.models = drips(HOSTILE, pieces=40), (f"![x]({ELSEWHERE})<b>",)
+        url = server(tmp_path / "home", {"VLLM_BASE_URL": chat.url, "KODERZ_MODELS_DIR": "no/weights"}).url
+        page.goto(f"{url}/launch")
+        page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()
+        expect(page.get_by_role("button", name="Remove")).to_have_count(0)
+        box = page.get_by_role("combobox", name="coder")
+        box.fill(f"vllm/{chat.models[0]}")
+        box.press("Enter")
+        page.get_by_text("my own").click()
+        page.get_by_label("Signature and what it should do").fill(
+            f'def f():\n    r"""{HOSTILE}"""\n'.replace("\x1b", "")
+        )
+        page.get_by_label("Tests", exact=True).fill("assert f() == 1")
+        page.get_by_role("button", name="Use this problem").click()
+        unharmed(page)
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator(".st-key-live-text")).to_contain_text("window.hacked", timeout=60_000)
+        unharmed(page)
+
+
+def drips(text: str, pieces: int) -> Answer:
+    """Says the text again and again, slowly."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        for _ in range(pieces):
+            chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+            try:
+                handler.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            except OSError:  # the dashboard has ended
+                return
+            time.sleep(0.3)
+
+    return answer
+
+
 def test_no_page_obeys_what_a_model_says(server: Serve, page: Page, hostile: Plan, tmp_path: Path) -> None:
     url = server(tmp_path / "home").url
     experiment = hostile.experiments()[0].id
     views = [f"experiment?experiment={experiment}&step={step}&view={view}" for step in (1, 2, 3) for view in VIEWS]
-    for address in ("", "launch", f"live?benchmark={hostile.id}", "compare", "export?table=iterations", *views):
+    lists = (f"live?benchmark={hostile.id}", f"experiment?benchmark={hostile.id}", "compare", "export?table=iterations")
+    for address in ("", "launch", *lists, *views):
         page.goto(f"{url}/{address}")
         page.wait_for_selector('[data-testid="stAppViewContainer"]')
         page.wait_for_timeout(1200)  # time for a request that must not be made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 
 import pytest
 
@@ -23,6 +23,7 @@ def test_durations(seconds: float | None, shown: str) -> None:
     [
         (None, "unpriced"),
         (inf, "∞"),
+        (nan, "–"),
         (0, "$0.00"),
         (12.345, "$12.35"),
         (0.5, "$0.50"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 
@@ -40,9 +41,24 @@ def test_free_text_becomes_a_comment_over_the_function_that_the_asserts_call() -
     assert row.entry_point == "add"
 
 
-@pytest.mark.parametrize("tests", ["assert f(1)\nassert f(1, 2)", "assert f(*[1])", "assert f(**{})"])
+@pytest.mark.parametrize(
+    "tests", ["assert f(1)\nassert f(1, 2)", "assert f(*[1])", "assert f(**{})", "assert f(1, arg1=2)"]
+)
 def test_calls_of_several_shapes_promise_no_parameters(tests: str) -> None:
     assert "def f(*args, **kwargs):" in typed_row("Anything.", tests).prompt
+
+
+def test_of_code_below_prose_only_the_prose_becomes_a_comment() -> None:
+    row = typed_row("Add them.\n\nimport math\n\ndef add(a, b):", ASSERT)
+    assert row.prompt == "# Add them.\nimport math\n\ndef add(a, b):\n    ...\n"
+
+
+def test_a_long_prompt_with_a_fault_at_its_end_is_refused_at_once() -> None:
+    function = f"def f(x):\n    return x  # {'x' * 280}\n\n"
+    started = time.process_time()
+    with pytest.raises(DataError, match="Line 451 of the prompt"):
+        typed_row(function * 150 + "def last(x\n", "assert last(1)")
+    assert time.process_time() - started < 1
 
 
 def test_prose_before_a_signature_becomes_a_comment() -> None:
@@ -55,6 +71,8 @@ def test_prose_before_a_signature_becomes_a_comment() -> None:
         (SIGNATURE, "def add(a, b):\n    return a + b"),
         (SIGNATURE, "    return a + b"),
         (SIGNATURE.rstrip(), "return a + b"),
+        ("def add(a, b): ...", "return a + b"),
+        ("import functools\n\n@functools.cache\ndef add(a: 'ü',\n        b): 'Add.'\n", "c = a + b\nreturn c"),
         ('def add(a, b):\n  """Add."""', "    c = a + b\n    return c"),
         ("Add two numbers.", "import operator\n\ndef add(a, b):\n    return operator.add(a, b)"),
     ],
@@ -73,8 +91,17 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
         (SIGNATURE, "assert (", "", "tests are not Python"),
         (SIGNATURE, "assert plus(1, 2) == 3", "", "tests never call add"),
         (SIGNATURE, "def check(candidate):\n    assert 1 == 1", "", "tests never call add"),
+        (SIGNATURE, "def add(a, b): ...\ndef check(candidate):\n    assert add(1, 2) == 3", "", "never call add"),
+        (SIGNATURE, f"add = None\n{ASSERT}", "", "tests define or import add"),
+        (SIGNATURE, f"from solution import add\n{ASSERT}", "", "tests define or import add"),
         (SIGNATURE, "def check(candidate):\n    candidate(1, 2)\n    assert True", "", "no assert that could fail"),
         (SIGNATURE, "def check():\n    assert add(1, 2) == 3", "", "check without a parameter"),
+        ("async def add(a, b):\n", ASSERT, "", "add is async"),
+        ("def add(a, a):\n", ASSERT, "", "prompt is not Python.*duplicate argument 'a'"),
+        ("import math\ndef twice(x)\n    return 2 * x\n\ndef add(a, b):\n", ASSERT, "", "Line 2 of the prompt"),
+        ("# Add.\nLIMIT = 3 +\ndef add(a, b):\n", ASSERT, "", "Line 2 of the prompt"),
+        ("Add.\n\nimport math\n\ndef add(a, b)\n    return", ASSERT, "", "Line 5 of the prompt"),
+        ("import math", ASSERT, "", "prompt holds code, but no function.*signature"),
         ("def check(x):\n", "assert check(1) == 1", "", "Give it another name"),
         ("Add two numbers.", CHECK, "", "prompt defines no function.*signature"),
         (SIGNATURE, ASSERT, "return a +", "solution is not Python"),

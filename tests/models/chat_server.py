@@ -31,10 +31,14 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass
 class Server:
-    """A chat server: ``answer`` decides what it says, ``bodies`` and ``headers`` keep what it was asked."""
+    """A chat server: ``answer`` decides what it says, ``bodies`` and ``headers`` keep what it was asked.
+
+    ``models`` are those that it lists.
+    """
 
     url: str = ""
     answer: Answer | None = None
+    models: tuple[str, ...] = ()
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -49,6 +53,9 @@ def serving_chat() -> Iterator[Server]:
             known.headers.append({"path": self.path, **{name.lower(): text for name, text in self.headers.items()}})
             assert known.answer
             known.answer(self)
+
+        def do_GET(self) -> None:
+            sends(200, {"data": [{"id": name} for name in known.models]})(self)
 
         def log_message(self, *_: object) -> None:
             """Keep quiet."""

@@ -217,3 +217,8 @@ def test_a_server_that_does_not_list_a_model_is_told_how_to_fetch_it() -> None:
 
 def test_a_paid_model_that_was_not_offered_may_still_be_asked() -> None:
     assert lacking(["openai/gpt-of-tomorrow"], [PAID]) == []
+
+
+def test_ollama_lists_a_model_without_tag_as_the_latest() -> None:
+    listed = Availability("ollama/llama3.2:latest", "local", True, "served now", "")
+    assert lacking(["ollama/llama3.2", "ollama/llama3.2:latest"], [listed]) == []

@@ -16,6 +16,12 @@ from koderz_core.workspace import leave
 APP = Path(koderz_core.__file__).parent.parent / "app.py"
 
 
+@pytest.fixture(autouse=True)
+def _no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What Launch offers must not depend on what the machine has: only scripted models can run."""
+    monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "no weights"))
+
+
 @pytest.fixture
 def visit() -> Iterator[Callable[..., AppTest]]:
     """A page as its address opens it; the process's workspace is a fresh one for each test."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -48,16 +50,17 @@ def test_words_and_configuration_are_each_others_inverse(one: Wanted) -> None:
 @settings(deadline=None)  # the first example loads the dataset
 @given(ORDERS, some.none() | some.integers(1, 256))
 def test_the_command_makes_the_same_benchmark(order: Order, concurrency: int | None) -> None:
-    settings, dataset = load_settings(), load("humaneval", load_settings())
+    own = load_settings()
+    dataset = load("humaneval", own)
     try:
-        plan = draft(order, dataset, settings)
+        plan = draft(order, dataset, own)
     except UsageError:
         return  # twice the same configuration
     koderz, command, *arguments = shlex.split(command_of(order, concurrency=concurrency))
     options = benchmark.make_context(command, arguments).params
     parsed = order_of(options, options["problems"], options["repeats"])
     assert (koderz, command, options["concurrency"]) == ("koderz", "benchmark", concurrency)
-    assert draft(parsed, dataset, settings).id == plan.id
+    assert draft(parsed, dataset, own).id == plan.id
 
 
 def test_a_command_says_what_is_not_as_by_default_and_no_more() -> None:
@@ -97,6 +100,27 @@ def test_a_wrong_word_is_named(text: str, said: str) -> None:
         configuration_of(text)
 
 
-def test_a_model_whose_name_would_be_read_as_two_is_refused() -> None:
-    with pytest.raises(PlanError, match="'a,b'"):
-        words_of(Wanted("direct", {"coder": "a,b"}))
+def test_a_switch_is_read_in_any_case() -> None:
+    read = configuration_of("supervised coder=a spec=False checkpoints=TRUE")
+    assert (read.models, read.parameters) == ({"coder": ("a",)}, {"spec": False, "checkpoints": True})
+
+
+@pytest.mark.parametrize("name", ["a,b", "", " ", " a", "a\n", "a\x1c", "\xa0a"])
+def test_a_models_name_that_would_be_read_as_another_is_refused(name: str) -> None:
+    with pytest.raises(PlanError, match=re.escape(repr(name))):
+        words_of(Wanted("direct", {"coder": name}))
+
+
+@pytest.mark.parametrize("name", ["true", "False"])
+def test_a_models_name_that_would_be_read_as_a_switch_is_refused(name: str) -> None:
+    models = {"coder": "true", "reviewer": "a"}
+    assert configuration_of(words_of(Wanted("supervised", models))).models["coder"] == ("true",)
+    with pytest.raises(PlanError, match=f"'{name}'.*switch"):
+        words_of(Wanted("supervised", {**models, "spec": name}))
+
+
+@given(some.text(max_size=5), some.sampled_from(["coder", "spec", "reviewer"]))
+def test_any_name_that_is_written_is_read_again(name: str, role: str) -> None:
+    one = Wanted("supervised", {"coder": ("a",), role: (name,)})
+    with suppress(PlanError):
+        assert configuration_of(words_of(one)) == one

@@ -83,9 +83,62 @@ def test_a_benchmark_adds_up_its_experiments(results, journal, plan):
     for experiment, outcome in ((third, "cancelled"), (fourth, "error")):
         journal.say(ExperimentFinished(outcome, None, None, None, 1.0), experiment.id)
     journal.say(ExperimentStarted(fifth), fifth.id)
-    row = results.benchmark(plan.id)
+    with written(journal.path):
+        row = results.benchmark(plan.id)
     assert (row.solved, row.unsolved, row.cancelled, row.errors, row.running, row.finished) == (1, 1, 1, 1, 1, 4)
     assert (row.iterations, row.calls, row.cost_usd, row.unpriced, row.seconds) == (2, 2, 0.5, 0, 6.0)
+
+
+@pytest.fixture
+def resumed(journal, plan):
+    """All six ended as errors, and the first was begun again."""
+    for experiment in plan.experiments():
+        journal.say(ExperimentStarted(experiment), experiment.id)
+        journal.say(ExperimentFinished("error", None, None, None, 1.0, error="disk full"), experiment.id)
+    again = plan.experiments()[0]
+    journal.say(ExperimentStarted(again), again.id)
+    return again
+
+
+def test_what_runs_again_after_an_error_has_not_ended(results, journal, resumed):
+    with written(journal.path):
+        told = results.progress(journal.plan.id)
+        summary, _ = results.summaries(journal.plan.id)
+    assert (told.benchmark.finished, told.benchmark.running, told.benchmark.errors) == (5, 1, 5)
+    assert (summary.running, summary.errors, summary.seconds) == (1, 2, 2.0)
+    assert told.seconds_left is None
+
+
+def test_what_was_begun_again_and_left_is_interrupted_and_nowhere_called_running(results, journal, resumed):
+    frame = results.frame("experiments").set_index("id")["state"]
+    assert (frame[resumed.id], results.experiment(resumed.id).experiment.state) == ("interrupted", "interrupted")
+    assert set(frame) == {"interrupted", "finished"}
+    assert [row.running for row in (results.benchmark(journal.plan.id), *results.summaries())] == [0, 0, 0]
+    with written(journal.path):
+        assert "running" in set(results.frame("experiments")["state"])
+
+
+def test_summaries_of_several_benchmarks_are_in_the_order_asked_for(results, write, plan):
+    first, second, _ = (write(replace(plan, seed=seed)).plan.id for seed in (1, 2, 3))
+    assert [row.benchmark for row in results.summaries([first, second])] == [first, first, second, second]
+    assert [row.benchmark for row in results.summaries([second, first])] == [second, second, first, first]
+    assert results.summaries([]) == []
+
+
+def test_a_lock_without_a_journal_disturbs_no_question(results, journal):
+    journal.path.with_name("stray.lock").mkdir()
+    assert [row.id for row in results.benchmarks()] == [journal.plan.id]
+    assert results.faults == ()
+
+
+def test_a_lock_that_cannot_be_asked_is_a_fault_of_its_journal_alone(results, journal, write, plan):
+    other = write(replace(plan, seed=1)).path
+    journal.path.with_suffix(".lock").mkdir()
+    with written(other):
+        states = {row.id: row.state for row in results.benchmarks()}
+    assert states == {journal.plan.id: "interrupted", other.stem: "queued"}
+    (fault,) = results.faults
+    assert f"Who writes the journal {journal.path.name} cannot be told" in fault
 
 
 def test_a_benchmark_with_a_call_of_unknown_price_has_no_cost(results, journal, plan):
@@ -177,3 +230,8 @@ def test_neighbours_are_those_in_the_order_of_progress(results, journal, plan):
     assert (first.previous, first.next) == (None, ids[1])
     assert (middle.previous, middle.next) == (ids[1], ids[3])
     assert (last.previous, last.next) == (ids[-2], None)
+
+
+def test_an_unknown_experiment_has_no_neighbours(results, journal):
+    with pytest.raises(UnknownNameError, match="exp_0"):
+        results.neighbours("exp_0")

@@ -118,12 +118,26 @@ def test_what_is_under_way_is_told_by_its_role(journal, steps, supervised, role,
 
 def test_an_answer_that_was_handed_in_untested_is_a_step_with_its_program(journal, steps, direct):
     journal.ask(direct, 1)
-    assert [(step.kind, step.program) for step in steps(direct)] == [("answer", None)]
     journal.answer(direct, 1, "reply")
-    code = journal.text("a = 1")
+    other, code = journal.text("a = 0"), journal.text("a = 1")
+    journal.say(CandidateScored(other, False, WRONG, None), direct.id)
     journal.say(CandidateScored(code, True, WRONG, None), direct.id)
     journal.say(ExperimentFinished("unsolved", "iterations", "held_out", code, 2.0), direct.id)
     assert [(step.kind, step.number, step.program) for step in steps(direct)] == [("answer", 1, code)]
+
+
+def test_an_answer_without_a_program_is_an_answer_too(journal, steps, direct):
+    journal.ask(direct, 1)
+    journal.answer(direct, 1, "I cannot.")
+    journal.say(ExperimentFinished("unsolved", "gave_up", "held_out", None, 2.0, "extraction"), direct.id)
+    assert [(step.kind, step.program) for step in steps(direct)] == [("answer", None)]
+
+
+def test_whatever_the_strategy_a_program_that_was_tried_is_no_untested_answer(journal, steps, direct, iterate):
+    code = iterate(direct, 1, 1, "a = 1")
+    journal.ask(direct, 3)
+    journal.say(ExperimentFinished("unsolved", "iterations", "oracle", code, 2.0), direct.id)
+    assert [(step.kind, step.program) for step in steps(direct)] == [("iteration", code), ("iteration", None)]
 
 
 def test_an_experiment_that_has_not_begun_has_no_steps(steps, journal, plan):

@@ -1,0 +1,45 @@
+"""A benchmark at one moment: how far it is, what came last, what stands beside what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.records.verdicts import ErrorClass
+
+
+@dataclass(frozen=True, slots=True)
+class NewestIteration:
+    """An iteration of a running benchmark with where it belongs; ``message`` is cut short."""
+
+    experiment: str
+    problem: str
+    label: str
+    iteration: int
+    at: float
+    passed: bool
+    tests_passed: int
+    tests_total: int
+    error: ErrorClass | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkProgress:
+    """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
+
+    ``seconds_left`` is None while there is no result by which it could be told, and while nobody works on it.
+    """
+
+    benchmark: BenchmarkRow
+    experiments: tuple[ExperimentRow, ...]
+    newest: tuple[NewestIteration, ...]
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Ids of the experiments before and after one in its benchmark, None at the ends."""
+
+    previous: str | None
+    next: str | None
