@@ -103,6 +103,10 @@ def failures(path: Path) -> Iterator[None]:
         if _is_damage(error):
             raise _damaged(path, error) from error
         raise
+    except RuntimeError as error:
+        if str(error).startswith("Query interrupted"):  # how DuckDB hands a Ctrl-C on
+            raise KeyboardInterrupt from error
+        raise
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:

@@ -14,6 +14,7 @@ import pytest
 from koderz_core.errors import StoreError
 from koderz_core.events import BenchmarkClosed
 from koderz_core.store.benchmarks import Writers
+from koderz_core.store.connection import failures
 from koderz_core.store.queries import Reader
 from koderz_core.store.store import Store
 
@@ -213,3 +214,8 @@ DAMAGES = {
     "foreign": _make_foreign,
     "checksum": _overwrite_header,
 }
+
+
+def test_a_ctrl_c_during_a_question_is_a_ctrl_c(tmp_path):
+    with pytest.raises(KeyboardInterrupt), failures(tmp_path / "koderz.duckdb"):
+        raise RuntimeError("Query interrupted")  # what DuckDB 2 makes of it
