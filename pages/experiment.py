@@ -7,7 +7,6 @@ import streamlit as st
 from koderz_core import KoderzError, Workspace
 from koderz_core.export.formats import count, duration, money
 from koderz_core.records.rows import ExperimentDetails
-from koderz_core.records.summaries import scripted
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page
@@ -74,7 +73,7 @@ def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
     with st.container(horizontal=True, key="subject"):
         st.text(f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""))
         st.caption(f"{row.id}")
-    if scripted(model for members in row.models.values() for model in members):
+    if row.scripted:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
     facts(
         {

@@ -7,6 +7,7 @@ import streamlit as st
 from koderz_core import KoderzError, Order, Workspace
 from koderz_core.models.availability import Availability
 from koderz_core.records import Plan
+from koderz_core.records.summaries import scripted
 from pages.ui.address import choice
 from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
@@ -67,7 +68,7 @@ def _offer(
     lacking = workspace.lacking(plan, surveyed)
     for row in lacking:
         st.text(f"{row.id} cannot run: {row.reason}. {row.cure}.")
-    if any(name.startswith("scripted/") for name in plan.models()):
+    if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results show nothing about models.", icon="🎭")
     started = st.button("Start", icon="🚀", key="start", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch")
     st.caption("The same from a terminal:")

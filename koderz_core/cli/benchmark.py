@@ -19,6 +19,7 @@ from koderz_core.cli.tables import print_summaries
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.export.formats import plain
 from koderz_core.records import Experiment, Plan
+from koderz_core.records.summaries import scripted
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
 from koderz_core.workspace import Workspace
@@ -160,7 +161,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"Added to what was recorded: {_added(plan, before)}."
     if runner.kept_errors:
         yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
-    if any(name.startswith("scripted/") for name in plan.models()):
+    if scripted(plan.models()):
         yield "SCRIPTED: these answers come from a script, not from a model. They show nothing about models."
 
 
