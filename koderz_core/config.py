@@ -6,6 +6,7 @@ The only reader of the environment.
 from __future__ import annotations
 
 import ipaddress
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -51,6 +52,7 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=default_home)
     offline: bool = False
     models_dir: Path | None = None
+    datasets_dir: Path | None = None
     humaneval_path: Path | None = None
 
     openai_api_key: SecretStr | None = Field(None, validation_alias="openai_api_key")
@@ -69,6 +71,9 @@ class Settings(BaseSettings):
     )
 
     timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request to a model may take")
+    sandbox: Literal["auto", "hardened", "strong", "limited"] = Field(
+        "auto", description="tier that programs are judged in; auto: the best that holds here, never limited"
+    )
     test_timeout: float = Field(10.0, gt=0, le=3600, description="seconds one program may take on its tests")
     num_ctx: int = Field(8192, ge=512, description="context of an embedded or Ollama model, in tokens")
     local_watts: float = Field(
@@ -77,7 +82,7 @@ class Settings(BaseSettings):
     usd_per_kwh: float = Field(0.15, ge=0, le=1e6, description="price of electricity")
     local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
 
-    @field_validator("home", "models_dir", "humaneval_path")
+    @field_validator("home", "models_dir", "datasets_dir", "humaneval_path")
     @classmethod
     def _in_full(cls, value: Path | None) -> Path | None:
         return value and value.expanduser()
@@ -112,6 +117,11 @@ class Settings(BaseSettings):
         return *above, TomlConfigSettingsSource(settings_cls, Path(home) / "settings.toml")
 
     @property
+    def bwrap(self) -> str | None:
+        """Where bubblewrap is, None if it is not installed."""
+        return shutil.which("bwrap")
+
+    @property
     def journals_dir(self) -> Path:
         return self.home / "journals"
 
@@ -122,6 +132,16 @@ class Settings(BaseSettings):
     @property
     def weights_dir(self) -> Path:
         return self.models_dir or self.home / "models"
+
+    @property
+    def published_dir(self) -> Path:
+        """Where the files of published datasets are."""
+        return self.datasets_dir or self.home / "datasets"
+
+    @property
+    def cache_dir(self) -> Path:
+        """What koderz can compute anew."""
+        return self.home / "cache"
 
     def secrets(self) -> tuple[str, ...]:
         """The values of all keys that are set: what must never be written anywhere."""

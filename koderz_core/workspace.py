@@ -36,7 +36,8 @@ from koderz_core.runner.resumption import dataset_of, forked, recorded_plan
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.runner.running import Running, default_concurrency
 from koderz_core.runner.wording import command_of
-from koderz_core.sandbox.judge import ProcessJudge
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.opening import Sandbox
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -47,7 +48,7 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
-        self.judge = ProcessJudge(settings.test_timeout)
+        self._sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
         self._running = Running(settings.journals_dir)
         self._live = LiveText()
@@ -63,11 +64,17 @@ class Workspace:
         """Stop what runs here, wait until it has ended, and let go of every model. Idempotent."""
         self._running.close()
         self._models.close()
+        self._sandbox.close()
 
     def abandon(self) -> None:
         """End every child process now, also those of calls that hang: for a process that is about to end itself."""
-        self.judge.close()
+        self._sandbox.close()
         self._models.abandon()
+
+    @property
+    def judge(self) -> BoxedJudge:
+        """What programs are judged by. Raises SandboxError if none can be had here."""
+        return self._sandbox.judge()
 
     # What there is to solve
 

@@ -9,6 +9,7 @@ import pytest
 
 from koderz_core.config import Settings, load_settings
 
+TEST_DATA = os.environ.get("KODERZ_TEST_DATA")  # a folder with published files, which are no part of koderz
 MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_")
 
@@ -28,3 +29,10 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def settings() -> Settings:
     return load_settings()
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    if not TEST_DATA:
+        pytest.skip("KODERZ_TEST_DATA does not name a folder with HumanEvalPlus.jsonl.gz and MbppPlus.jsonl.gz")
+    return Path(TEST_DATA)

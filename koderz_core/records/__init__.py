@@ -22,10 +22,12 @@ from koderz_core.records.plans import (
     StopReason,
     fingerprint,
 )
-from koderz_core.records.problems import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
-from koderz_core.records.verdicts import ErrorClass, Extracted, TestFailure, Verdict
+from koderz_core.records.problems import Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
+from koderz_core.records.steps import Ask, Memory, MemoryRef, Observed, Query, Remaining
+from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
 __all__ = [
+    "Ask",
     "Completion",
     "Configuration",
     "Control",
@@ -36,12 +38,19 @@ __all__ = [
     "Experiment",
     "Extracted",
     "Finish",
+    "Isolation",
+    "Memory",
+    "MemoryRef",
     "Message",
     "MessageRef",
+    "Observed",
     "Outcome",
     "Plan",
+    "PlusTests",
     "Problem",
     "PublicProblem",
+    "Query",
+    "Remaining",
     "Request",
     "Sampling",
     "Scalar",

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
-    """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests."""
+    """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests.
+
+    ``seconds``: the wall time that one program may take on them, None: what the judge gives where nothing is said.
+    """
 
     __test__ = False  # pytest: not a test class
     source: str = ""
+    seconds: float | None = None
 
     def __bool__(self) -> bool:
         return bool(self.source.strip())
@@ -31,12 +35,27 @@ class PublicProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class PlusTests:
+    """Further inputs of a problem; what is right for them is what the canonical solution answers.
+
+    ``inputs``: JSON, a list with one list of arguments per test. ``types`` names how the arguments' Python types are
+    restored from JSON, ``oracle`` how an answer is compared, both "" for the plain way; ``tolerance`` is absolute.
+    """
+
+    inputs: str
+    types: str = ""
+    tolerance: float = 0.0
+    oracle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One coding task, whole: what is public, what its tests are, and its publisher's solution."""
 
     public: PublicProblem
     tests: TestSet
     canonical_solution: str  # a whole program, preamble included
+    plus: PlusTests | None = None
 
     @property
     def id(self) -> str:

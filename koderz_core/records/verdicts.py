@@ -22,6 +22,9 @@ ErrorClass = Literal[
     "refused",
 ]
 
+Isolation = Literal["hardened", "strong", "limited"]
+"""Sandbox tiers, best first: bubblewrap, Landlock, seccomp and rlimits; the last three; rlimits only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -53,7 +56,9 @@ class Verdict:
 
     ``marks`` has one character per test, in order: ``P`` passed, ``F`` failed, ``-`` not reached. ``completed``: the
     test code ran to its end. ``error`` is the class of the first failure, None if there was none.
-    ``isolation`` names the sandbox tier that ran it.
+    ``isolation`` names the sandbox tier that ran it. ``shared``: the tests need values that are not plain data, so
+    they ran in the program's own process, which could in principle fake what it reports. ``test_seconds``: how long
+    each test took, in order; empty where that is not known.
     """
 
     marks: str
@@ -63,6 +68,8 @@ class Verdict:
     message: str
     seconds: float
     isolation: str
+    shared: bool = False
+    test_seconds: tuple[float, ...] = ()
 
     @property
     def tests_passed(self) -> int:

@@ -1,68 +1,98 @@
-"""The workers of a judge that are alive, so that none of them outlives it."""
+"""The workers of a judge: processes that judge one program after another, replaced when they die or stall.
+
+A worker serves one family of problems: whatever a test set leaves behind in its judge can reach that family only.
+"""
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from koderz_core.errors import SandboxError
+from koderz_core.sandbox.worker import Worker
 
 CLOSING_SECONDS = 1.0  # how long the threads that wait for killed workers may take to clear up behind them
 
 
 class Workers:
-    """The process groups of workers, by the process id of their leaders. May be used from any thread."""
+    """At most ``limit`` workers at a time, made by ``make``. May be used from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], Worker], limit: int, *, used_once: bool) -> None:
+        """``used_once``: a worker is worn out by one program, where programs can leave something behind."""
+        self._make, self._limit, self._used_once = make, limit, used_once
         self._changed = threading.Condition()  # guards all below
-        self._alive: set[int] = set()
-        self._busy = 0
+        self._idle: list[tuple[str, Worker]] = []
+        self._busy: set[Worker] = set()
+        self._starting = 0
         self._closed = False
+        self._starter = ThreadPoolExecutor(1)  # bubblewrap ends a worker with the thread that started it
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """Stay inside from before a worker is started until nothing of it is left. Raises SandboxError if closed."""
-        with self._changed:
-            self._refuse_if_closed()
-            self._busy += 1
+    def worker(self, family: str) -> Iterator[Worker]:
+        """A worker for one program, waiting for one if all are busy. Raises SandboxError if closed or not startable."""
+        worker = self._taken(family) or self._started()
         try:
-            yield
+            yield worker
         finally:
-            with self._changed:
-                self._busy -= 1
-                self._changed.notify_all()
-
-    def add(self, leader_pid: int) -> None:
-        """A worker has been started. Raises SandboxError if closed meanwhile: the worker is dead then."""
-        with self._changed:
-            if self._closed:
-                kill_group(leader_pid)
-            self._refuse_if_closed()
-            self._alive.add(leader_pid)
-
-    def kill(self, leader_pid: int) -> None:
-        """End a worker and all it has started, before it is reaped: until then its number is nobody else's."""
-        with self._changed:
-            kill_group(leader_pid)
-            self._alive.discard(leader_pid)
+            self._give_back(family, worker)
 
     def close(self) -> None:
         """End all, and wait for a moment until nothing of them is left; no other is started. Idempotent."""
         with self._changed:
             self._closed = True
-            for leader_pid in self._alive:
-                kill_group(leader_pid)
-            self._changed.wait_for(lambda: not self._busy, CLOSING_SECONDS)
+            for worker in self._busy:
+                worker.kill()
+            for _, worker in self._idle:
+                worker.discard()
+            self._idle.clear()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._busy and not self._starting, CLOSING_SECONDS)
+        self._starter.shutdown(wait=False)
+
+    def _taken(self, family: str) -> Worker | None:
+        """An idle one of the family; None when one may be started, whose place is taken then."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._idle or self._count() < self._limit)
+            self._refuse_if_closed()
+            found = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
+            if found:
+                self._idle.remove(found)
+                self._busy.add(found[1])
+                return found[1]
+            if self._count() >= self._limit:
+                self._idle.pop(0)[1].discard()
+            self._starting += 1
+            return None
+
+    def _started(self) -> Worker:
+        worker = None
+        try:
+            worker = self._starter.submit(self._make).result()
+        finally:
+            with self._changed:
+                self._starting -= 1
+                if worker and not self._closed:
+                    self._busy.add(worker)
+                self._changed.notify_all()
+        if self._closed:
+            worker.discard()
+        self._refuse_if_closed()
+        return worker
+
+    def _give_back(self, family: str, worker: Worker) -> None:
+        with self._changed:
+            self._busy.discard(worker)
+            if self._closed or self._used_once or not worker.alive:
+                worker.discard()
+            else:
+                self._idle.append((family, worker))
+            self._changed.notify_all()
+
+    def _count(self) -> int:
+        return len(self._idle) + len(self._busy) + self._starting
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise SandboxError("This judge has been closed, so it judges nothing more. Make another one.")
-
-
-def kill_group(leader_pid: int) -> None:
-    """End a process and all of its group that is left."""
-    with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, when only a zombie is left
-        os.killpg(leader_pid, signal.SIGKILL)

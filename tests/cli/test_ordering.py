@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from koderz_core import Order, Wanted
+from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError
 from koderz_core.records import Message, Request, Sampling
 from koderz_core.workspace import open_workspace
@@ -89,7 +90,7 @@ def test_one_workspace_runs_a_scripted_model_on_several_datasets() -> None:
         name = workspace.keep_problem(PROMPT, TESTS, SOLUTION)
         models = {workspace.model("scripted/strong", dataset) for dataset in ("humaneval", name, name)}
         assert len(models) == 2
-        assert workspace.datasets() == ("humaneval", name)
+        assert workspace.datasets() == (*DATASETS, name)
 
 
 def test_what_a_page_needs_stands_in_the_workspace() -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from koderz_core.config import Settings
-from koderz_core.datasets import dataset_names, load
+from koderz_core.datasets import DATASETS, dataset_names, load
 from koderz_core.datasets.humaneval import Row
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import DataError, UnknownNameError
@@ -48,10 +48,10 @@ def test_an_unknown_name_is_told_with_those_there_are(settings: Settings, name: 
 
 
 def test_all_names_are_listed_the_published_first(settings: Settings) -> None:
-    assert dataset_names(settings) == ("humaneval",)
+    assert dataset_names(settings) == tuple(DATASETS)
     kept = keep(ADD, settings).origin.name
     (settings.home / "problems" / "typed-else.jsonl").touch()
-    assert dataset_names(settings) == ("humaneval", kept)
+    assert dataset_names(settings) == (*DATASETS, kept)
 
 
 @pytest.mark.parametrize("spoil", [lambda text: text[:40], lambda text: b"", lambda text: text.replace(b"_id", b"")])
@@ -71,7 +71,7 @@ def test_a_link_to_nothing_is_no_dataset_until_the_problem_is_typed_anew(setting
     path = settings.home / "problems" / f"{name}.jsonl"
     path.unlink()
     path.symlink_to("nothing")
-    assert dataset_names(settings) == ("humaneval",)
+    assert dataset_names(settings) == tuple(DATASETS)
     assert keep(ADD, settings) == load(name, settings)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError
 from koderz_core.grading.typed import problem_of, typed_row
 from koderz_core.workspace import open_workspace
@@ -72,4 +73,4 @@ def test_a_solution_that_fails_the_tests_is_refused_and_nothing_is_kept(tmp_path
     with open_workspace(home=tmp_path) as workspace:
         with pytest.raises(DataError, match=r"solution fails the tests: .* got -1, expected 3"):
             workspace.keep_problem(PROMPT, ASSERT, "    return a - b")
-        assert workspace.datasets() == ("humaneval",)
+        assert workspace.datasets() == tuple(DATASETS)

@@ -1,7 +1,12 @@
 """A problem small enough to see through, and its judgement, for the tests of this folder."""
 
-from koderz_core.records import Problem, PublicProblem, TestSet, Verdict
-from koderz_core.sandbox.judge import ProcessJudge
+import os
+import shutil
+from functools import cache
+
+from koderz_core.records import Isolation, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.tiers import probe
 
 DOUBLING = """
 def check(candidate):
@@ -10,12 +15,35 @@ def check(candidate):
     assert candidate(2) == 4
     assert candidate(21) == 42
 """
+JUDGES: list[BoxedJudge] = []
+BWRAP = shutil.which("bwrap")
 
 
-def judged(code: str, tests: str = DOUBLING, preamble: str = "", judge: ProcessJudge | None = None) -> Verdict:
+@cache
+def tiers() -> dict[Isolation, str]:
+    """Why a tier does not hold here, empty if it does."""
+    return {standing.isolation: standing.reason for standing in probe(BWRAP)}
+
+
+def best_tier() -> Isolation:
+    return next(tier for tier, reason in tiers().items() if not reason)
+
+
+@cache
+def judge_of(tier: Isolation, seconds: float = 10.0) -> BoxedJudge:
+    """One judge for all tests that do not need their own: it goes on serving after whatever they did."""
+    judge = BoxedJudge(tier, BWRAP, timeout_seconds=seconds)
+    JUDGES.append(judge)
+    return judge
+
+
+def judged(
+    code: str, tests: str = DOUBLING, preamble: str = "", judge: BoxedJudge | None = None, canonical: str = ""
+) -> Verdict:
     """The verdict on a program that should define ``double``."""
     public = PublicProblem("small/1", "", "double", preamble)
-    return (judge or ProcessJudge()).check(Problem(public, TestSet(tests), ""), code, TestSet(tests))
+    judge = judge or judge_of(os.environ.get("TIER_UNDER_TEST") or best_tier())
+    return judge.check(Problem(public, TestSet(tests), canonical), code, TestSet(tests))
 
 
 def checks(*lines: str) -> str:

@@ -10,6 +10,8 @@ import sys
 import pytest
 from small_problem import DOUBLING, checks, judged
 
+pytestmark = pytest.mark.usefixtures("tier")
+
 WRONG = "def double(x): return 0\n"
 READ_CALLER = """
 import dis, sys

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from small_problem import best_tier, judge_of
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.sandbox.inside.instrument import count_tests
-from koderz_core.sandbox.judge import ProcessJudge
 
 PLAIN = """
 import json, os, signal, sys
@@ -99,7 +99,7 @@ def test_host_and_judge_count_the_same_tests(problems, verdicts):
 
 
 def judged(problems, codes):
-    judge = ProcessJudge(timeout_seconds=20)
+    judge = judge_of(best_tier(), 20.0)
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda problem, code: judge.check(problem, code, problem.tests), problems, codes))
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.sandbox.inside.wire import Channel, FrameTooLargeError, Opaque, WireError, decode, encode, holds
+from koderz_core.sandbox.inside.values import Opaque, decode, encode, holds
+from koderz_core.sandbox.inside.wire import Channel, FrameTooLargeError, WireError
 
 HASHABLE = st.recursive(
     st.none()

@@ -11,7 +11,7 @@ import pytest
 from small_problem import judged
 
 from koderz_core.errors import SandboxError
-from koderz_core.sandbox.judge import ProcessJudge
+from koderz_core.sandbox.judge import BoxedJudge
 
 
 def inside(scratch: Path) -> list[Path]:
@@ -26,7 +26,7 @@ def test_closing_ends_the_program_that_is_being_judged_and_leaves_nothing(
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    judge, errors = ProcessJudge(timeout_seconds=60), list[SandboxError]()
+    judge, errors = BoxedJudge("limited", timeout_seconds=60), list[SandboxError]()
 
     def judge_endless() -> None:
         with pytest.raises(SandboxError) as error:
@@ -50,7 +50,7 @@ def test_closing_ends_the_program_that_is_being_judged_and_leaves_nothing(
 
 
 def test_a_closed_judge_judges_nothing_more() -> None:
-    judge = ProcessJudge()
+    judge = BoxedJudge("limited")
     judge.close()
     with pytest.raises(SandboxError, match="has been closed"):
         judged("def f(): return 1", judge=judge)

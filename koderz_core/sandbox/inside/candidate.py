@@ -1,71 +1,150 @@
-"""The candidate's process: runs the program and answers calls of its function. It never holds a test.
+"""The candidate's process: runs one program and answers questions about it.
 
-Whatever a program does to this process, it can only change its own answers.
+It never holds a test that can be told apart from it. Whatever a program does here, it only changes its own answers.
 """
 
 from __future__ import annotations
 
+import operator
+import random
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from . import confine
-from .wire import Channel, FrameTooLargeError, decode, encode
+from . import changes, confine, seccomp, shared
+from .values import Known, Names, decode, encode
+from .wire import Channel, FrameTooLargeError
 
 NAME = "candidate"
+MAX_KEPT = 10_000
 _PROGRAM = "<candidate>"
 _MAX_TEXT = 500
 _MAX_ARGUMENTS = 10_000
 
 
-def serve(channel: Channel) -> None:
-    """Load one program, then answer calls until the other end is closed (EOFError)."""
+def serve(channel: Channel, system_calls: seccomp.Filter | None) -> None:
+    """Load one program, then answer questions until the other end is closed (EOFError)."""
     program = channel.receive()
-    confine.restrict(confine.Limits(*program["limits"]))
-    module = ModuleType(NAME)
-    sys.modules[NAME] = module  # dataclasses, enums and get_type_hints look their module up
-    work: Callable[[], object] = partial(_load, module, program)
-    number = program["number"]
+    confine.restrict(confine.Limits(*program["limits"]), system_calls)
+    random.seed(0)  # the same program on the same tests has the same verdict
+    served = _Served(program)
+    question, number = served.load, program["number"]
     while True:
-        _answer(channel, number, work)
-        call = channel.receive()
-        number = call["number"]
-        work = partial(_call, module, program["entry_point"], call)
+        _answer(channel, number, question)
+        asked = channel.receive()
+        number = asked["number"]
+        question = served.question(asked)
 
 
-def _load(module: ModuleType, program: dict[str, Any]) -> None:  # Any: JSON
-    """Preamble and code are compiled apart, so that lines are counted in the code."""
-    exec(compile(program["preamble"], "<preamble>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the point)
-    exec(_compiled(program["code"]), module.__dict__)  # noqa: S102 (the point)
-    if not callable(getattr(module, program["entry_point"], None)):
-        raise NameError(f"the program defines no function {program['entry_point']!r}")
+Reply = dict[str, Any]  # Any: JSON
 
 
-def _compiled(code: str) -> Any:  # Any: a code object
+class _Served:
+    """A program, and what it returned that is not plain data, by the number that the judge asks for it by."""
+
+    def __init__(self, program: dict[str, Any]) -> None:  # Any: JSON
+        self._program = program
+        self._module = ModuleType(NAME)
+        self._kept: list[object] = []
+        self._numbers: dict[int, int] = {}  # id of an object -> its number
+        self._names = Names(self._keep)
+        self._known = Known(lambda number, _kind: self._kept[number], ())
+        self._failed: dict[int, BaseException] = {}  # what an iterator raised after the items that were taken
+        sys.modules[NAME] = self._module  # dataclasses, enums and get_type_hints look their module up
+
+    def load(self) -> Reply:
+        """Preamble and code are compiled apart, so that lines are counted in the code."""
+        names = self._module.__dict__
+        exec(compile(self._program["preamble"], "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
+        exec(_compiled(self._program["code"], _PROGRAM, "exec"), names)  # noqa: S102 (the point)
+        if not callable(names.get(self._program["entry_point"])):
+            raise NameError(f"the program defines no function {self._program['entry_point']!r}")
+        for name in self._program["names"]:
+            if name not in names:
+                raise NameError(f"the program does not define {name!r}")
+        return {"value": encode({name: names[name] for name in self._program["names"]}, self._names)}
+
+    def question(self, asked: dict[str, Any]) -> Callable[[], Reply]:  # Any: JSON
+        """How to answer: the judge is trusted."""
+        answers: dict[str, Callable[[dict[str, Any]], Reply]] = {  # Any: JSON
+            "do": self._do,
+            "next": self._next,
+            "evaluate": self._evaluate,
+            "tests": self._run_tests,
+        }
+        return lambda: answers[asked["ask"]](asked)
+
+    def _do(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
+        """Do something with a kept object; arguments that the program has changed in place go back too."""
+        arguments: Any = decode(asked["arguments"], self._known)  # a tuple and a dict: the judge is trusted
+        named: Any = decode(asked["named"], self._known)
+        before = changes.take([*arguments, *named.values()])
+        value = _DOINGS[asked["do"]](self._kept[asked["target"]], *arguments, **named)
+        names = self._names._replace(old={id(one): at for at, one in enumerate(before.containers)})
+        # A changed container is told item by item: its own name would say nothing.
+        return {"value": encode(value, names), "changes": before.changes(names)}
+
+    def _next(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
+        """The next few items of a kept iterator. An error comes after the items before it."""
+        target = asked["target"]
+        if error := self._failed.pop(target, None):
+            raise error
+        items: list[object] = []
+        iterator: Iterator[object] = self._kept[target]
+        try:
+            while len(items) < asked["count"]:
+                items.append(next(iterator))
+        except StopIteration:
+            return {"value": encode(items, self._names), "ended": True}
+        except BaseException as error:
+            if not items:
+                raise
+            self._failed[target] = error
+        return {"value": encode(items, self._names)}
+
+    def _evaluate(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
+        expression = _compiled(asked["expression"].strip(), "<call>", "eval")
+        return {"value": encode(eval(expression, self._module.__dict__))}  # noqa: S307 (the point)
+
+    def _run_tests(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
+        return {"report": shared.report(self._module, asked)}
+
+    def _keep(self, value: object) -> int | None:
+        number = self._numbers.get(id(value))
+        if number is None and len(self._kept) < MAX_KEPT:
+            number = self._numbers[id(value)] = len(self._kept)
+            self._kept.append(value)
+        return number
+
+
+_DOINGS: dict[str, Callable[..., object]] = {
+    "call": lambda function, *arguments, **named: function(*arguments, **named),
+    "attribute": getattr,
+    "item": operator.getitem,
+    "iterate": iter,
+    "length": len,
+    "truth": bool,
+}
+
+
+def _compiled(code: str, name: str, mode: str) -> Any:  # Any: a code object
     try:
-        return compile(code, _PROGRAM, "exec", dont_inherit=True)
+        return compile(code, name, mode, dont_inherit=True)
     except ValueError as error:  # null bytes, lone surrogates
         raise SyntaxError(str(error)) from None
 
 
-def _call(module: ModuleType, name: str, call: dict[str, Any]) -> object:  # Any: JSON
-    arguments: Any = decode(call["arguments"])  # a tuple: the judge is trusted
-    named: Any = decode(call["named"])  # a dict
-    return getattr(module, name)(*arguments, **named)
-
-
-def _answer(channel: Channel, number: str, work: Callable[[], object]) -> None:
+def _answer(channel: Channel, number: str, question: Callable[[], Reply]) -> None:
     try:
-        channel.send({"number": number, "value": encode(work())})
+        channel.send({"number": number, **question()})
     except FrameTooLargeError as error:
         channel.send({"number": number, "too_large": str(error)})
     except BaseException as error:  # noqa: BLE001 (a program may raise anything; what it raised is its answer)
         channel.send({"number": number, **_raised(error)})
 
 
-def _raised(error: BaseException) -> dict[str, Any]:  # Any: JSON
+def _raised(error: BaseException) -> Reply:
     """The nearest builtin type, what to build it from, and a line that describes the error to people."""
     kind = next(known.__name__ for known in type(error).__mro__ if known.__module__ == "builtins")
     text = _text(error)

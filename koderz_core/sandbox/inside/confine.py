@@ -1,20 +1,25 @@
-"""What the operating system forbids the candidate's process, as far as rlimits go (tier ``limited``).
+"""What the operating system forbids the worker's processes and, more of it, the candidate's.
 
-Not covered: reading files, the network, signals to processes of the same user; for root also the number of processes.
+In the strong tiers the worker encloses itself once, before it knows a program, and each candidate restricts itself
+further. In tier ``limited`` there are rlimits only. Not covered there: reading files, the network, signals to processes
+of the same user; for root also the number of processes.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import resource
 import signal
 import sys
+from functools import cache
 from typing import NamedTuple
 
-FILE_BYTES = 8 << 20
+from . import kernel, landlock, seccomp
+
+FILE_BYTES = 8 << 20  # where files can be written at all
 OPEN_FILES = 64
+STACK_BYTES = 8 << 20  # where the system sets no limit, endless recursion in C would eat the memory instead
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36  # linux/prctl.h
 
 
@@ -37,25 +42,72 @@ def keep_only(*kept: int) -> tuple[int, ...]:
     return tuple(final)
 
 
-def restrict(limits: Limits) -> None:
-    """Put rlimits on this process, for good."""
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NPROC, 0)
-    _limit(resource.RLIMIT_FSIZE, FILE_BYTES)
-    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-    _limit(resource.RLIMIT_CPU, math.ceil(limits.seconds) + 1)
-    restrict_memory(limits.memory_bytes)
+def enclose(readable: landlock.Readable) -> None:
+    """In the strong tiers, once for the worker and all that it forks: only these files, no network, no new programs.
+
+    The judge calls it before it forks the zygote, and the zygote ``landlock.restrict`` once more, so that it and its
+    candidates cannot signal the judge. Everything that is needed from elsewhere must have been imported before.
+    Raise OSError if the kernel cannot do it.
+    """
+    kernel.give_up_privileges()
+    landlock.restrict(readable)
+    seccomp.Filter("worker").install()
+
+
+def restrict(limits: Limits, system_calls: seccomp.Filter | None) -> None:
+    """Put rlimits on this process, and in the strong tiers the filter for programs, for good.
+
+    After ``keep_only``; nothing that the filter forbids can be done any more. Raise OSError if the kernel refuses.
+    """
+    ready = prepared(boxed=system_calls is not None)
+    seconds = math.ceil(limits.seconds) + 1
+    for kind, both in ready.fixed:
+        resource.setrlimit(kind, both)
+    # SIGXCPU, which names the cause; a second later SIGKILL
+    resource.setrlimit(resource.RLIMIT_CPU, (min(seconds, ready.cpu_seconds), min(seconds + 1, ready.cpu_seconds)))
+    if sys.platform != "darwin":  # its kernel refuses limits on address space
+        memory_bytes = min(limits.memory_bytes, ready.memory_bytes)
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    if system_calls:
+        system_calls.install()
+
+
+class Prepared(NamedTuple):
+    """What is the same for every program: limits with their values, and the most that the others may be."""
+
+    fixed: tuple[tuple[int, tuple[int, int]], ...]
+    cpu_seconds: int
+    memory_bytes: int
+
+
+@cache
+def prepared(boxed: bool) -> Prepared:
+    """Made once. The zygote asks for it before it forks, since a fork would take 0.1 ms longer with it."""
+    values = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NPROC: 0,
+        resource.RLIMIT_FSIZE: 0 if boxed else FILE_BYTES,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_STACK: STACK_BYTES,
+    }
+    bounded = {kind: min(value, _most(kind)) for kind, value in values.items()}
+    return Prepared(
+        fixed=tuple((kind, (value, value)) for kind, value in bounded.items()),
+        cpu_seconds=_most(resource.RLIMIT_CPU),
+        memory_bytes=_most(resource.RLIMIT_AS),
+    )
+
+
+def _most(kind: int) -> int:
+    hard = resource.getrlimit(kind)[1]
+    return sys.maxsize if hard == resource.RLIM_INFINITY else hard
 
 
 def restrict_memory(memory_bytes: int) -> None:
+    """Bound this process's address space, in bytes, for good."""
     if sys.platform != "darwin":  # its kernel refuses limits on address space
-        _limit(resource.RLIMIT_AS, memory_bytes)
-
-
-def _limit(kind: int, value: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (value, value))
+        most = min(memory_bytes, _most(resource.RLIMIT_AS))
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def die_with_parent(parent: int) -> None:
@@ -66,13 +118,21 @@ def die_with_parent(parent: int) -> None:
 
 
 def guard_judge() -> None:
-    """On Linux: orphans of the candidate become ours, and no other process of this user may look into this one."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    """On Linux: orphans of candidates become ours, and no other process of this user may look into this one."""
+    adopt_orphans()
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
+def adopt_orphans() -> None:
+    """On Linux: what a descendant leaves behind when it dies becomes a child of this process."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
 def kill_children() -> None:
-    """On Linux: kill what descends from this process, until nothing does."""
+    """On Linux, in tier ``limited``: kill what descends from this process, until nothing does.
+
+    In the strong tiers there is nothing to kill, since programs cannot fork, and no ``/proc`` to read.
+    """
     own = f"/proc/self/task/{os.getpid()}/children"
     while os.path.exists(own):  # noqa: PTH110 (pathlib would be loaded for this only)
         with open(own) as file:  # noqa: PTH123 (as above)
@@ -86,4 +146,4 @@ def kill_children() -> None:
 
 def _prctl(option: int, argument: int) -> None:
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
+        kernel.prctl(option, argument)

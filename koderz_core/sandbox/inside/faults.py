@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import errno
 from typing import NamedTuple
 
 from .excerpt import excerpt
@@ -16,6 +17,7 @@ _CLASSES: tuple[tuple[type[Exception], str], ...] = (
     (MemoryError, "memory"),
     (PermissionError, "forbidden"),
 )
+_REFUSED = (errno.EROFS, errno.EPERM, errno.EACCES)
 
 
 class Fault(NamedTuple):
@@ -39,6 +41,10 @@ class TestsBrokenError(BaseException):
     __test__ = False  # pytest: not a test class
 
 
+class CannotCrossError(BaseException):
+    """The tests need a value that is not plain data, so they can be run beside the program only."""
+
+
 def fault_of(error: BaseException) -> Fault:
     """The fault behind an exception that reached the tests."""
     if isinstance(error, ProgramEndedError):
@@ -47,6 +53,8 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def classify(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno in _REFUSED:
+        return "forbidden"
     return next((name for kind, name in _CLASSES if isinstance(error, kind)), "exception")
 
 

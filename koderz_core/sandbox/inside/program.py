@@ -1,47 +1,80 @@
-"""The program as the judge sees it: a process that answers calls with plain data, or not at all."""
+"""The program as the judge sees it: a process that answers questions with plain data, or not at all."""
 
 from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
+from . import changes
 from .excerpt import shown
-from .faults import Fault, ProgramEndedError, TestsBrokenError, revive
-from .wire import Channel, FrameTooLargeError, WireError, decode, encode, holds
-
-_DEATH_SECONDS = 0.5  # how long a process that hung up may take to die before it is killed
+from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, revive
+from .handles import Handle
+from .values import Known, Opaque, decode, encode, holds
+from .wire import FrameTooLargeError, WireError
+from .zygote import Zygote
 
 
 class Program:
-    """Loads a program in the candidate's process and calls its function. ``calls``: how often it was called."""
+    """Loads a program in a fresh candidate's process and asks it.
 
-    def __init__(self, pid: int, channel: Channel) -> None:
+    ``mirrors``: what it changes in place in its arguments changes for the caller too. ``calls``: how often it was asked
+    something; ``changed``: whether it has changed arguments.
+    """
+
+    def __init__(self, zygote: Zygote, *, mirrors: bool = True) -> None:
         self.calls = 0
-        self._pid = pid
-        self._channel = channel
+        self.changed = False
+        self._mirrors = mirrors
+        self._zygote = zygote
+        self._channel = zygote.fork()
+        self._handles: dict[int, Handle] = {}
+        self._known = Known(self._handle, ())
         self._ended: Fault | None = None
 
-    def load(self, program: dict[str, Any]) -> None:  # Any: JSON
-        """Raise what the program raised; ProgramEndedError if its process is gone."""
-        self._exchange(program)
+    def load(self, program: dict[str, Any]) -> dict[str, object]:  # Any: JSON
+        """What the program binds to each of ``program["names"]``. Raise what the program raised."""
+        found = self._value(self._exchange(program))
+        if not isinstance(found, dict):
+            raise self.end(Fault("exception", "the program's process did not say what it defines"))
+        return found
 
-    def stub(self, name: str) -> Callable[..., object]:
-        """The function under test: a call of it is a call of the program's function."""
+    def do(self, what: str, target: int, *arguments: object, **named: object) -> object:
+        """Call, or look into, what the candidate's process keeps."""
+        message = {"ask": "do", "do": what, "target": target, "arguments": encode(arguments), "named": encode(named)}
+        self._check_can_cross(arguments, [message["arguments"], message["named"]])
+        self.calls += 1
+        try:
+            reply = self._exchange(message)
+        except FrameTooLargeError as error:
+            if self.calls == 1:  # later ones may be made of what the program returned
+                raise TestsBrokenError(f"they call the program with {error}") from None
+            raise
+        known = self._known._replace(old=changes.containers([*arguments, *named.values()]))
+        self.changed = self.changed or bool(reply.get("changes"))
+        if reply.get("changes") and self._mirrors:
+            self._told(changes.apply, reply["changes"], known.old, known)
+        return self._told(decode, reply.get("value"), known)
 
-        def candidate(*arguments: object, **named: object) -> object:
-            return self._call(arguments, named)
+    def items(self, target: int, count: int) -> tuple[list[object], bool]:
+        reply = self._exchange({"ask": "next", "target": target, "count": count})
+        found = self._value(reply)
+        if not isinstance(found, list) or not (found or reply.get("ended")):
+            raise self.end(Fault("exception", "the program's process sent no items"))
+        return found, bool(reply.get("ended"))
 
-        candidate.__name__ = candidate.__qualname__ = name
-        return candidate
+    def evaluate(self, expression: str) -> object:
+        return self._value(self._exchange({"ask": "evaluate", "expression": expression}))
+
+    def report(self, tests: dict[str, Any]) -> Any:  # Any: JSON, the latter of a hostile process
+        """What the candidate's process itself says that tests made of the program."""
+        return self._exchange({"ask": "tests", **tests}).get("report")
 
     def end(self, fault: Fault) -> ProgramEndedError:
-        """Kill the process; what to raise now, and what every later call raises."""
+        """Kill the process; what to raise now, and what every later question raises."""
         self._ended = self._ended or fault
-        self.close()
+        self._zygote.kill()
         return ProgramEndedError(self._ended)
 
     def check_alive(self) -> None:
@@ -50,40 +83,28 @@ class Program:
             raise ProgramEndedError(self._ended)
 
     def close(self) -> None:
-        """Kill the process."""
-        pid, self._pid = self._pid, 0
-        if pid:
-            with suppress(ProcessLookupError, ChildProcessError):  # the deadline's signal came while it was reaped
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+        """Kill the process, and wait until nothing is left of it."""
+        self._zygote.end()
+        self._channel.close()
 
-    def _call(self, arguments: tuple[object, ...], named: dict[str, object]) -> object:
-        message = {"arguments": encode(arguments), "named": encode(named)}
-        sent = list(message.values())
-        if holds(sent, "opaque"):
-            raise TestsBrokenError(f"they call the program with {shown(arguments)}, which is not plain data")
-        if holds(sent, "beyond"):
+    def _check_can_cross(self, arguments: tuple[object, ...], encoded: list[Any]) -> None:  # Any: JSON
+        if holds(encoded, "opaque"):
+            raise CannotCrossError(f"the tests call the program with {shown(arguments)}")
+        if holds(encoded, "beyond"):
             raise TypeError(f"the program is called with its own {shown(arguments)}, which is not plain data")
-        self.calls += 1
-        try:
-            return self._exchange(message)
-        except FrameTooLargeError as error:
-            if self.calls == 1:  # later ones may be made of what the program returned
-                raise TestsBrokenError(f"they call the program with {error}") from None
-            raise
 
-    def _exchange(self, message: dict[str, Any]) -> object:  # Any: JSON
+    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
         self.check_alive()
         try:
-            return self._answer_to(message)
+            return self._reply_to(message)
         except ProgramEndedError as error:  # SystemExit and its like
             raise self.end(error.fault) from None
         except WireError as error:
             raise self.end(Fault("exception", f"the program's process sent {error}")) from None
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            raise self.end(self._death()) from None
+            raise self.end(_fault_of_exit(self._zygote.wait())) from None
 
-    def _answer_to(self, message: dict[str, Any]) -> object:  # Any: JSON
+    def _reply_to(self, message: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
         number = os.urandom(8).hex()  # no answer can be sent before its question
         self._channel.send({**message, "number": number})
         reply = self._channel.receive()
@@ -93,25 +114,31 @@ class Program:
             raise revive(reply["raised"], decode(reply.get("arguments")), str(reply.get("note"))[:700])
         if "too_large" in reply:
             raise OverflowError(f"the program returned {str(reply['too_large'])[:100]}")
-        return decode(reply.get("value"))
+        return reply
 
-    def _death(self) -> Fault:
-        """How the process ended, as far as its exit tells; it may also just have closed its channel."""
-        deadline = time.monotonic() + _DEATH_SECONDS
-        while time.monotonic() < deadline:
-            pid, status = os.waitpid(self._pid, os.WNOHANG)
-            if pid:
-                self._pid = 0
-                return _fault_of_exit(os.waitstatus_to_exitcode(status))
-            time.sleep(0.005)
+    def _value(self, reply: dict[str, Any]) -> object:  # Any: JSON
+        return self._told(decode, reply.get("value"), self._known)
+
+    def _told(self, read: Callable[..., object], *told: Any) -> object:  # Any: JSON of a hostile process
+        """What ``read`` makes of it; a program that sends nonsense is ended."""
+        try:
+            return read(*told)
+        except (WireError, ValueError, TypeError, LookupError) as error:
+            raise self.end(Fault("exception", f"the program's process sent {error}")) from None
+
+    def _handle(self, number: int, kind: str) -> Opaque:
+        return self._handles.setdefault(number, Handle(number, kind, self))
+
+
+def _fault_of_exit(code: int | None) -> Fault:
+    if code is None:
         return Fault("exception", "the program's process stopped answering")
-
-
-def _fault_of_exit(code: int) -> Fault:
     if code == -signal.SIGXCPU:
         return Fault("timeout", "the program used up its processor time")
     if code == -signal.SIGKILL:
         return Fault("memory", "the program's process was killed by the system, as it is for too much memory")
+    if code == -signal.SIGSYS:
+        return Fault("forbidden", "the program made a system call that no program may make here")
     if code < 0:
         return Fault("exception", f"the program's process died of {signal.Signals(-code).name}")
     return Fault("exception", f"the program ended its own process (exit code {code})")

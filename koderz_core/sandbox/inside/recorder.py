@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from .excerpt import excerpt, shown
-from .faults import Fault, TestsBrokenError, describe, fault_of
+from .faults import CannotCrossError, Fault, TestsBrokenError, describe, fault_of
+from .values import Opaque, encode, holds
 
 MAX_FAILURES = 50
 PASSED, FAILED, NOT_REACHED = "P", "F", "-"
@@ -36,6 +38,16 @@ class Failure(NamedTuple):
     message: str
 
 
+class Outcome(NamedTuple):
+    """What came of a test set, as ``koderz_core.records.Verdict`` tells it; ``test_seconds`` has one per test."""
+
+    marks: str
+    failures: tuple[Failure, ...]
+    error: str | None
+    message: str
+    test_seconds: tuple[float, ...]
+
+
 class Recorder:
     """The marks of all tests, their failures, and the first fault of all. ``called``: was the program asked yet?"""
 
@@ -45,6 +57,14 @@ class Recorder:
         self.marks = [NOT_REACHED] * len(sources)
         self.failures: list[Failure] = []
         self.first: Fault | None = None
+        self.seconds = [0.0] * len(sources)
+
+    def outcome(self) -> Outcome:
+        marks = "".join(self.marks)
+        message = self.first.message if self.first else _not_reached(marks)
+        line = excerpt(" ".join(message.splitlines()), 1000)
+        seconds = tuple(round(taken, 4) for taken in self.seconds)
+        return Outcome(marks, tuple(self.failures), self.first.error if self.first else None, line, seconds)
 
     def site(self, index: int) -> Site:
         return Site(self, index)
@@ -65,6 +85,11 @@ class Recorder:
         self.marks[failure.place] = FAILED
 
 
+def _not_reached(marks: str) -> str:
+    missed = marks.count(NOT_REACHED)
+    return f"{missed} of {len(marks)} tests were not reached" if missed else ""
+
+
 class Site:
     """One execution of one assert; swallows exceptions, so that the tests after it still run."""
 
@@ -74,11 +99,14 @@ class Site:
         self._holds = False
         self._actual: Callable[[], str] | None = None
         self._expected: Callable[[], str] | None = None
+        self._began = time.perf_counter()
 
     def compare(self, operation: str, left: object, right: object) -> None:
         self._actual = lambda: shown(left)
         self._expected = lambda: shown(right) if operation == "==" else f"{operation} {shown(right)}"
         self._holds = bool(_OPERATORS[operation](left, right))
+        if not self._holds:
+            _check_comparable(left, right)
 
     def true(self, value: object) -> None:
         self._actual, self._expected = lambda: shown(value), lambda: "a true value"
@@ -97,7 +125,8 @@ class Site:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if isinstance(error, TestsBrokenError):
+        self._recorder.seconds[self._index] += time.perf_counter() - self._began
+        if isinstance(error, (TestsBrokenError, CannotCrossError)):
             return False
         if isinstance(error, Exception) and not self._recorder.called():
             raise TestsBrokenError(describe(error))
@@ -121,3 +150,13 @@ class Site:
         seen = f" was not so: got {excerpt(self._actual(), 200)}" if self._actual else " was not so"
         wanted = f", expected {excerpt(self._expected(), 200)}" if self._expected else ""
         return Fault("assertion", f"{source}{seen}{wanted}")
+
+
+def _check_comparable(left: object, right: object) -> None:
+    """Raise CannotCrossError if the program's own object was compared with one of the tests' own.
+
+    What the program returns decides nothing here: it cannot make the tests' side an object.
+    """
+    for opaque, other in ((left, right), (right, left)):
+        if isinstance(opaque, Opaque) and holds(encode(other), "opaque"):
+            raise CannotCrossError(f"the tests compare what the program returned with {shown(other)}")

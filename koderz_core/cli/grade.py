@@ -1,0 +1,165 @@
+"""``koderz grade``: is a program right? One file, or the samples of a whole evaluation."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from rich.table import Table
+
+from koderz_core.analysis.rates import Rate, wilson
+from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.tables import console
+from koderz_core.datasets.selection import select
+from koderz_core.errors import Cancelled, DataError, UsageError
+from koderz_core.export.formats import plain, rate
+from koderz_core.grading.expected import Expectations
+from koderz_core.grading.grader import Graded, Grader, TestKind
+from koderz_core.grading.samples import Reading, Sample, read_samples, require_sound
+from koderz_core.records import Dataset, Extracted
+from koderz_core.sandbox.reference import answers
+from koderz_core.workspace import Workspace
+
+FAILED, INFRASTRUCTURE = 4, 3
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--problem", help="FILE is one program for this problem, for example HumanEval/0.")
+@click.option("--dataset", default="humaneval", show_default=True)
+@click.option("--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one per core")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write each sample with its result here.")
+@click.option("--skip-bad", is_flag=True, help="Leave out lines that are no samples.")
+@as_json
+@data_dir
+def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> int:
+    """Grade one program (FILE, with --problem) or every sample of a JSONL file.
+
+    A sample has a task_id and one of completion (follows the prompt), solution (a whole program) and answer (a model's
+    whole reply); its other keys are kept. --tests plus needs a dataset that has them: humaneval+, mbpp+. Exits with 4
+    if one program fails, with 3 if a sample could not be judged.
+    """
+    with workspace(data_dir) as opened:
+        dataset = opened.dataset(options["dataset"])
+        reading = _one(file, options["problem"], dataset) if options["problem"] else _several(file, dataset)
+        if not options["skip_bad"]:
+            require_sound(reading, file)
+        with _whole_file(options["out"]) as write:
+            graded = _graded(opened, reading, options["tests"], options["workers"])
+            write([one.row(options["tests"]) for one in graded])
+    _print(graded, reading, as_json=as_json)
+    if any(one.verdict is None for one in graded):
+        return INFRASTRUCTURE
+    return FAILED if options["problem"] and _rate(graded).successes == 0 else 0
+
+
+def _one(file: Path, name: str, dataset: Dataset) -> Reading:
+    chosen = select(dataset, name)
+    if len(chosen) != 1:
+        raise UsageError(f"{name!r} names {len(chosen)} problems. One program is graded on one.")
+    try:
+        code = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{file} cannot be read ({error.strerror}). Name a file that holds a program.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
+    return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())
+
+
+def _several(file: Path, dataset: Dataset) -> Reading:
+    if file.suffix == ".py":
+        raise UsageError(
+            f"{file} is one program. Say which problem it should solve: --problem {dataset.problems[0].id}"
+        )
+    return read_samples(file, {problem.id: problem for problem in dataset.problems})
+
+
+def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) -> list[Graded]:
+    """In the order of the file."""
+    problems = {sample.problem.id: sample.problem for sample in reading.samples}
+    reference = partial(answers, boxed=opened.judge.isolation != "limited")
+    expectations = Expectations(opened.settings.cache_dir / "expected", reference)
+    with Grader(opened.judge, expectations, workers) as grader:
+        try:
+            ready = grader.suites(problems.values(), tests)
+            suites = dict(_watched(ready, len(problems), "Tests")) if tests == "plus" else dict(ready)
+            found = list(_watched(grader.grade(reading.samples, suites), len(reading.samples), "Samples"))
+        except BaseException as error:
+            opened.judge.close()  # else what is being judged would be waited for
+            if isinstance(error, KeyboardInterrupt):
+                raise Cancelled("Grading was interrupted. Nothing was written; the same command begins anew.") from None
+            raise
+    return sorted(found, key=lambda one: one.sample.line)
+
+
+def _watched(done: Iterator[Any], length: int, label: str) -> Iterator[Any]:  # Any: whatever is counted
+    with click.progressbar(done, length=length, label=label, file=sys.stderr) as bar:
+        yield from bar
+
+
+@contextmanager
+def _whole_file(path: Path | None) -> Iterator[Any]:  # Any: takes rows
+    """What writes rows to ``path``, whole or not at all; that it can be written is found out before the work."""
+    if path is None:
+        yield lambda _rows: None
+        return
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror}). Name another file with --out.") from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            yield lambda rows: file.writelines(json.dumps(row) + "\n" for row in rows)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other
+
+
+# What is said
+
+
+def _rate(graded: Sequence[Graded]) -> Rate:
+    judged = [one.verdict for one in graded if one.verdict]
+    return wilson(sum(verdict.passed for verdict in judged), len(judged))
+
+
+def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None:
+    errors = Counter(one.error for one in graded if one.error)
+    passed = _rate(graded)
+    if as_json:
+        print_json({"samples": len(graded), "passed": passed, "errors": errors, "skipped": reading.faults})
+        return
+    click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} at 95 %")
+    if errors:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in ("failed with", "samples", "for example", "message"):
+            table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
+        for error, number in errors.most_common():
+            first = next(one for one in graded if one.error == error)
+            message = first.verdict.message if first.verdict else first.trouble
+            table.add_row(error, str(number), plain(first.sample.problem.id), plain(message, 200))
+        console().print(table)
+    for remark in _remarks(graded, reading):
+        click.echo(remark, err=True)
+
+
+def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
+    if len({one.sample.problem.id for one in graded}) < len(graded):
+        yield "Some problems have several samples, which are not independent: the interval is too narrow."
+    if reading.faults:
+        yield f"Left out, as they are no samples: {len(reading.faults)} lines, the first: {plain(reading.faults[0])}"
+    if shared := sum(one.verdict is not None and one.verdict.shared for one in graded):
+        yield f"Graded beside the program, as the tests need values that are not plain data: {shared}"
+    tiers = sorted({one.verdict.isolation for one in graded if one.verdict} - {"none"})
+    if tiers:
+        yield f"Isolation: {', '.join(tiers)}"

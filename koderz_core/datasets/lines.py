@@ -1,0 +1,84 @@
+"""Files of problems: one JSON object per line, packed or not; what is wrong is told with file, line, field and cure."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from koderz_core.errors import DataError
+from koderz_core.records import Problem
+
+RowType = TypeVar("RowType", bound=msgspec.Struct)
+_INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
+
+
+def read_content(path: Path, cure: str) -> bytes:
+    """A file's content, unpacked if its name ends with ``.gz``. Raises DataError."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}). {cure}") from error
+    if path.suffix != ".gz":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} is not a whole gzip file ({error}). {cure}") from error
+
+
+def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Iterator[Problem]:
+    """The problem of each line that is not empty, by ``problem_of``. Raises DataError naming line and field."""
+    seen: dict[str, int] = {}
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            problem = problem_of(line)
+        except DataError as fault:
+            raise DataError(f"line {number}: {fault}") from fault
+        if problem.id in seen:
+            raise DataError(f"line {number}: field task_id: {problem.id!r} stands in line {seen[problem.id]} already")
+        seen[problem.id] = number
+        yield problem
+
+
+def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = frozenset()) -> RowType:
+    """A line as a row of its publisher's format. Raises DataError if it is none or a text in it is empty."""
+    try:
+        row = _read(line, kind)
+    except msgspec.ValidationError as error:
+        raise DataError(f"not a problem: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"not JSON: {error}") from error
+    for field in kind.__struct_fields__:
+        content = getattr(row, field)
+        if isinstance(content, str) and not content.strip() and field not in may_be_empty:
+            raise DataError(f"field {field} is empty")
+    return row
+
+
+def _read(line: bytes, kind: type[RowType]) -> RowType:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        # Python writes Infinity, which JSON lacks; a number too large for a float is read as the same.
+        return msgspec.json.decode(_INFINITY.sub(b"1e999", line), type=kind)
+
+
+def all_of(problems: Iterator[Problem], path: Path, cure: str) -> tuple[Problem, ...]:
+    """The problems of a file, at least one. Raises DataError naming the file and the cure."""
+    try:
+        found = tuple(problems)
+    except DataError as fault:
+        raise DataError(f"{path}, {fault}. {cure}") from fault
+    if not found:
+        raise DataError(f"{path} holds no problems. {cure}")
+    return found

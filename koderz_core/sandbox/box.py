@@ -1,0 +1,97 @@
+"""What a worker is started in: the interpreter, its namespaces, and the files that it may read."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core.errors import SandboxError
+from koderz_core.records import Isolation
+
+INSIDE = Path(__file__).resolve().parent / "inside"
+ENVIRONMENT = {"PYTHONHASHSEED": "0"}
+"""All of it. The same program has the same verdict, so a set of texts has the same order each time."""
+_LIBRARY_FOLDERS = ("/usr/lib", "/usr/lib64", "/lib", "/lib64")
+_BESIDES = ("/usr/share/zoneinfo", "/etc/ld.so.cache")
+_INSTALLED = frozenset({"site-packages", "dist-packages"})  # data sets with their answers may be among the packages
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """Files and folders that a program may read, and folders of which it may list the names; absolute paths."""
+
+    paths: tuple[str, ...]
+    listed: tuple[str, ...]
+
+
+def command(isolation: Isolation, bwrap: str | None) -> list[str]:
+    """What to put before the path of a script in ``INSIDE``, so that a bare interpreter runs it at this tier.
+
+    ``bwrap``: where bubblewrap is. The other layers are put on by the script itself. To be started with
+    ``ENVIRONMENT``. A hardened worker dies with the thread that started it, so start it from one that lives on.
+    Raise SandboxError if ``hardened`` is asked for without bubblewrap.
+    """
+    python = [str(_interpreter()), "-s", "-S", "-P"]
+    if isolation != "hardened":
+        return python
+    if bwrap is None:
+        raise SandboxError("The tier `hardened` needs bubblewrap. Install it (apt install bubblewrap) or use `strong`.")
+    kept = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+    return [bwrap, *_NAMESPACES, *kept, *_root(), "--remount-ro", "/", "--chdir", "/", "--", *python]
+
+
+def readable() -> Readable:
+    """The standard library, but no installed packages; shared libraries; time zones."""
+    library = _standard_library()
+    modules = [str(path) for path in sorted(library.iterdir()) if path.name not in _INSTALLED]
+    return Readable((*modules, *_shared_libraries(), *_own_libraries(), *_BESIDES), (str(library),))
+
+
+_NAMESPACES = (
+    *("--unshare-user", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
+    *("--cap-drop", "ALL", "--hostname", "koderz"),
+)
+
+
+def _root() -> Iterator[str]:
+    """A read-only root with no more than the interpreter needs: no home, no /proc, no /tmp, of the devices null."""
+    for folder in map(Path, _LIBRARY_FOLDERS):
+        if folder.is_symlink():
+            yield from ("--symlink", str(folder.readlink()), str(folder))
+        else:
+            yield from ("--ro-bind-try", str(folder), str(folder))
+    for path in (str(_interpreter()), str(_standard_library()), *_own_libraries(), *_BESIDES, str(INSIDE)):
+        yield from ("--ro-bind-try", path, path)
+    yield from ("--dev-bind", os.devnull, os.devnull)
+
+
+def _interpreter() -> Path:
+    """The real one behind a virtual environment's, whose folder the sandbox does not hold."""
+    return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+
+
+def _standard_library() -> Path:
+    return Path(os.__file__).resolve().parent
+
+
+def _own_libraries() -> list[str]:
+    """Libraries that came with an interpreter of its own prefix, libpython among them."""
+    folder = Path(sys.base_exec_prefix).resolve() / "lib"
+    return [] if str(folder) in _LIBRARY_FOLDERS else _in(folder)
+
+
+def _shared_libraries() -> list[str]:
+    """What extension modules of the standard library are linked to: Debian's folders, or elsewhere file by file."""
+    multiarch = sysconfig.get_config_var("MULTIARCH") or ""
+    folders = [
+        folder for start in ("/usr/lib", "/lib") if multiarch and Path(folder := f"{start}/{multiarch}").is_dir()
+    ]
+    return folders or [path for folder in _LIBRARY_FOLDERS for path in _in(Path(folder))]
+
+
+def _in(folder: Path) -> list[str]:
+    return sorted(str(path) for path in folder.glob("*.so*"))

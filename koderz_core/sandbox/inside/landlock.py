@@ -1,0 +1,86 @@
+"""Landlock: which files a process may open, for good and for all that it forks. Needs no rights; Linux 5.13 or later.
+
+Nothing is left but to read the files that are named, and to write to the null device: no file is written, made, moved
+or executed, and, where the kernel is new enough, TCP (6.7), abstract Unix sockets and signals to processes outside
+(6.12) are refused too. Not covered, so that seccomp must: UDP, named Unix sockets, and what a file's name tells
+(that it exists, its size and times).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from . import kernel
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
+_VERSION = 1
+_PATH_BENEATH = 1
+
+# Rights on files, as bits (linux/landlock.h). How many of them a kernel knows depends on its ABI.
+_WRITE_FILE, _READ_FILE, _READ_DIR = 2, 4, 8
+_RIGHTS_SINCE = {1: 13, 2: 14, 3: 15, 5: 16}
+_TCP = 3  # bind, connect; since ABI 4
+_SCOPES = 3  # abstract Unix sockets, signals; since ABI 6
+
+
+class Readable(NamedTuple):
+    """What stays open to a program: files and folders that it may read, folders of which it may only list the names."""
+
+    paths: tuple[str, ...]
+    listed: tuple[str, ...] = ()
+
+
+def abi() -> int:
+    """The version of Landlock that this kernel offers; 0 if none, or if it is switched off."""
+    try:
+        return kernel.syscall(_CREATE_RULESET, None, 0, _VERSION)
+    except OSError:
+        return 0
+
+
+def restrict(readable: Readable) -> None:
+    """Forbid this process all but what is ``readable``. Paths that do not exist are left out.
+
+    May be called again, to forbid more. Needs ``kernel.give_up_privileges`` first. Raise OSError if this kernel has no
+    Landlock.
+    """
+    with _opened(_new_ruleset(abi())) as ruleset:
+        for path in readable.paths:
+            _allow(ruleset, path, _READ_FILE | _READ_DIR)
+        for path in readable.listed:
+            _allow(ruleset, path, _READ_DIR)
+        _allow(ruleset, os.devnull, _READ_FILE | _WRITE_FILE)
+        kernel.syscall(_RESTRICT_SELF, ruleset, 0)
+
+
+def _new_ruleset(version: int) -> int:
+    """A descriptor of a set of rules that handles, so forbids, everything that this version knows."""
+    count = max((count for since, count in _RIGHTS_SINCE.items() if since <= version), default=13)
+    fields = [(1 << count) - 1]
+    if version >= 4:
+        fields.append(_TCP)
+    if version >= 6:
+        fields.append(_SCOPES)
+    attributes = (ctypes.c_uint64 * len(fields))(*fields)
+    return kernel.syscall(_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    with suppress(FileNotFoundError, PermissionError), _opened(os.open(path, os.O_PATH | os.O_CLOEXEC)) as file:
+        if not stat.S_ISDIR(os.fstat(file).st_mode):
+            rights &= ~_READ_DIR
+        rule = ctypes.create_string_buffer(rights.to_bytes(8, "little") + file.to_bytes(4, "little"), 12)
+        kernel.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+
+
+@contextmanager
+def _opened(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

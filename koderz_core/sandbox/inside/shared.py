@@ -1,0 +1,39 @@
+"""Tests executed in the candidate's own process, for problems whose values cannot cross as plain data.
+
+The program sits beside its judge here and could in principle fake what it reports, so a verdict says ``shared``.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from . import suite
+from .faults import TestsBrokenError, fault_of
+from .recorder import Recorder
+
+Report = dict[str, Any]  # Any: JSON
+
+
+def report(module: ModuleType, asked: dict[str, Any]) -> Report:  # Any: JSON
+    """What came of the tests: the JSON of ``trial.Report``, or why the tests are broken."""
+    calls = 0
+    entry = getattr(module, asked["entry_point"])
+
+    def function(*arguments: object, **named: object) -> object:
+        nonlocal calls
+        calls += 1
+        return entry(*arguments, **named)
+
+    tests = suite.ready(asked["tests"])
+    recorder = Recorder(tests.sources, lambda: calls > 0)
+    completed = False
+    try:
+        given = {name: getattr(module, name) for name in asked["names"]} | {asked["entry_point"]: function}
+        suite.execute(tests, asked["preamble"], given, function, recorder)
+        completed = True
+    except TestsBrokenError as error:
+        return {"broken": str(error)}
+    except Exception as error:  # noqa: BLE001 (whatever ended the tests is the verdict)
+        recorder.note(fault_of(error))
+    return {**recorder.outcome()._asdict(), "completed": completed}

@@ -1,0 +1,56 @@
+"""Tests made ready once and executed many times: in the judge's process, or beside the program where they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .faults import TestsBrokenError, describe
+from .instrument import SITE, instrument
+from .recorder import Recorder
+
+_KEPT_SUITES = 64
+
+
+class Suite(NamedTuple):
+    """Tests as code, and the source of each assert in them that counts."""
+
+    code: CodeType
+    sources: tuple[str, ...]
+
+
+@lru_cache(_KEPT_SUITES)
+def ready(tests: str) -> Suite:
+    """Raise TestsBrokenError if they are not Python."""
+    try:
+        instrumented = instrument(tests)
+        code = compile(instrumented.tree, "<tests>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise TestsBrokenError(describe(error)) from None
+    return Suite(code, instrumented.sources)
+
+
+def execute(
+    suite: Suite, preamble: str, given: Mapping[str, object], function: Callable[..., object], recorder: Recorder
+) -> None:
+    """Run ``check(function)``. Tests see the problem's helper functions, and of the program only what is ``given``.
+
+    Raise what ended the tests; TestsBrokenError if the program had not been asked anything by then.
+    """
+    namespace: dict[str, Any] = {"__name__": "tests"}  # Any: a module's names
+    try:
+        exec(_compiled(preamble), namespace)  # noqa: S102 (the point)
+        namespace |= {**given, SITE: recorder.site}
+        exec(suite.code, namespace)  # noqa: S102 (the point)
+        namespace["check"](function)
+    except (Exception, SystemExit) as error:
+        if not recorder.called():
+            raise TestsBrokenError(describe(error)) from error
+        raise
+
+
+@lru_cache(_KEPT_SUITES)
+def _compiled(preamble: str) -> CodeType:
+    return compile(preamble, "<preamble>", "exec", dont_inherit=True)

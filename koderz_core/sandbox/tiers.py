@@ -1,0 +1,112 @@
+"""Which sandbox tiers hold on this machine, found by really attacking each from inside."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from koderz_core.records import Isolation
+from koderz_core.sandbox import box
+
+TIERS: tuple[Isolation, ...] = ("hardened", "strong", "limited")  # best first
+_SCRIPT = box.INSIDE / "probe.py"
+_MAX_SECONDS = 10.0
+_TAKES_MEMORY = "takes more memory than allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether a tier holds here. ``reason``: why not and what to do, one line; empty if it holds."""
+
+    isolation: Isolation
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not self.reason
+
+
+def probe(bwrap: str | None) -> tuple[Standing, ...]:
+    """All tiers, best first, in well under a second. ``bwrap``: where bubblewrap is, None if it is not installed."""
+    with tempfile.TemporaryDirectory(prefix="koderz-") as folder, socket.create_server(("127.0.0.1", 0)) as server:
+        secret = Path(folder, "secret")
+        secret.write_text("secret")
+        target = (str(secret), folder, server.getsockname()[1], os.getpid())
+        with ThreadPoolExecutor(len(TIERS)) as threads:
+            reasons = threads.map(lambda isolation: _reason(isolation, bwrap, target), TIERS)
+            return tuple(map(Standing, TIERS, reasons))
+
+
+_Target = tuple[str, str, int, int]  # inside/probe.py's Target
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the script printed."""
+
+    refused: str = ""
+    open: tuple[str, ...] = ()
+    broken: str = ""
+
+
+def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
+    if not hasattr(os, "fork"):
+        return "programs can be judged on Linux and macOS only; on Windows, install koderz inside WSL2"
+    if isolation != "limited" and sys.platform != "linux":
+        return "it needs Linux"
+    if isolation == "hardened" and bwrap is None:
+        return "bubblewrap is not installed: apt install bubblewrap (or dnf, pacman)"
+    asked = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
+    order = msgspec.json.encode(asked).decode()
+    try:
+        return _judged(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
+    except subprocess.TimeoutExpired:
+        return f"no answer in {_MAX_SECONDS:g} s"
+    except OSError as error:
+        return f"a process cannot be started: {error}"
+
+
+def _run(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        arguments, capture_output=True, env=box.ENVIRONMENT, cwd="/", timeout=_MAX_SECONDS, check=False
+    )
+
+
+def _judged(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> str:
+    try:
+        found = msgspec.json.decode(done.stdout, type=_Found)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _not_started(done.stderr.decode(errors="replace").strip())
+    if found.refused:
+        return (
+            f"the kernel refuses ({found.refused}): it takes Linux 5.13 or later with Landlock and seccomp switched on"
+        )
+    if found.broken:
+        return f"honest programs do not work in it: {found.broken}"
+    if isolation == "limited":
+        return _without_memory_limit(found)
+    return f"a program in it still {', '.join(found.open)}" if found.open else ""
+
+
+def _without_memory_limit(found: _Found) -> str:
+    """The only promise of tier ``limited`` that is tried; macOS refuses limits on address space."""
+    broken = _TAKES_MEMORY in found.open and sys.platform != "darwin"
+    return f"a program in it still {_TAKES_MEMORY}" if broken else ""
+
+
+def _not_started(said: str) -> str:
+    line = " ".join(said.splitlines()[-1:])[:300]
+    if line.startswith("bwrap:"):
+        return (
+            f"user namespaces are refused here ({line}): by AppArmor on Ubuntu 23.10 and later, "
+            "or inside a container; allow them for bwrap"
+        )
+    return f"the probe ended without an answer ({line})"

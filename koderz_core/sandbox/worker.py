@@ -1,0 +1,140 @@
+"""One worker as the host sees it: a process that takes an order and gives an answer in time, or is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import astuple
+
+from koderz_core.errors import SandboxError
+from koderz_core.records import Isolation
+from koderz_core.sandbox import box
+
+MAX_ANSWER_BYTES = 16 << 20
+START_SECONDS = 30.0
+_ENTRY = box.INSIDE / "worker.py"
+
+
+class LostError(Exception):
+    """A worker died or stalled."""
+
+
+class Worker:
+    """A worker in a process group of its own. Made and asked by one thread at a time; any thread may kill it."""
+
+    def __init__(self, isolation: Isolation, bwrap: str | None, memory_bytes: int) -> None:
+        """Start it and wait until it can take an order. Raises SandboxError if it cannot be started.
+
+        ``bwrap``: where bubblewrap is. ``memory_bytes``: address space of each of its own processes.
+        """
+        self._folder = _folder() if isolation == "limited" else None  # in the others nothing is written
+        try:
+            self._process = _start(isolation, bwrap, memory_bytes, self._folder.name if self._folder else "/")
+        except OSError as error:
+            self._remove_folder()
+            raise SandboxError(f"A worker could not be started: {error}. Free memory or processes.") from error
+        self._guard = threading.Lock()  # guards the process's end: its number is killed only while it is its own
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        try:
+            self._read(time.monotonic() + START_SECONDS)
+        except LostError as error:
+            self.discard()
+            raise SandboxError(f"A worker could not be started: {error}. Run `koderz doctor --grader`.") from error
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    def answer(self, order: bytes, seconds: float) -> bytes:
+        """Raises LostError, with the worker ended, if there is no whole answer within ``seconds``."""
+        deadline = time.monotonic() + seconds
+        try:
+            self._write(len(order).to_bytes(4, "big") + order, deadline)
+            return self._read(deadline)
+        except LostError:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End it and all it has started, and wait for that; whoever waits for its answer loses it. Idempotent."""
+        with self._guard:
+            if self._process.returncode is not None:
+                return
+            with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, when only a zombie is left
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def discard(self) -> None:
+        """Kill it and give back what it held: for the thread that uses it, or when none does."""
+        self.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        if self._folder:
+            self._folder.cleanup()
+
+    def _write(self, message: bytes, deadline: float) -> None:
+        rest = memoryview(message)
+        while rest:
+            self._wait(self._in, select.POLLOUT, deadline)
+            try:
+                rest = rest[os.write(self._in, rest) :]
+            except BrokenPipeError:
+                raise LostError("it died") from None
+
+    def _read(self, deadline: float) -> bytes:
+        size_bytes = int.from_bytes(self._read_exactly(4, deadline), "big")
+        if size_bytes > MAX_ANSWER_BYTES:
+            raise LostError("it answered too much")
+        return self._read_exactly(size_bytes, deadline)
+
+    def _read_exactly(self, size_bytes: int, deadline: float) -> bytes:
+        parts, missing = [], size_bytes
+        while missing:
+            self._wait(self._out, select.POLLIN, deadline)
+            part = os.read(self._out, missing)
+            if not part:
+                raise LostError("it died")
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        poll = select.poll()
+        poll.register(fd, event)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise LostError("it stalled")
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="koderz-", ignore_cleanup_errors=True)
+
+
+def _start(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: str) -> subprocess.Popen[bytes]:
+    if not hasattr(os, "fork"):
+        raise SandboxError("Programs can be judged on Linux and macOS only. On Windows, install koderz inside WSL2.")
+    readable = None if isolation == "limited" else astuple(box.readable())
+    setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes})
+    return subprocess.Popen(
+        [*box.command(isolation, bwrap), str(_ENTRY), setup],
+        cwd=folder,
+        env={**box.ENVIRONMENT, "HOME": folder},  # else a program that may write would find the user's own
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

@@ -1,0 +1,60 @@
+"""Tries every attack and prints a table, one line of JSON per attack: ``python -m attacks [--tier strong]``.
+
+Without a tier the twins are tried. So another user can be asked to try them all, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+
+from .cheating import CHEATS, serves, survives, twin_succeeds
+from .exercises import DOUBLE
+from .hosting import HOST_ATTACKS, gets, twin_gets
+from .judges import missing, open_judge, promises, unmet
+from .records import TIERS, Tier
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="attacks", description=__doc__)
+    parser.add_argument("--tier", choices=TIERS)
+    chosen = parser.parse_args()
+    if chosen.tier and missing(chosen.tier):
+        print(json.dumps({"skipped": missing(chosen.tier)}))  # noqa: T201 (the table)
+        return 0
+    rows = list(judged(chosen.tier) if chosen.tier else twins())
+    return 0 if all(row["as_promised"] for row in rows) else 1
+
+
+def twins() -> Iterator[dict[str, object]]:
+    for cheat in CHEATS:
+        if not unmet(cheat.needs):
+            yield _row(cheat.name, twin_succeeds(cheat), "")
+    for attack in HOST_ATTACKS:
+        if not unmet(attack.needs):
+            got = twin_gets(attack)
+            yield _row(attack.name, bool(got), ", ".join(got))
+
+
+def judged(tier: Tier) -> Iterator[dict[str, object]]:
+    judge = open_judge(tier)
+    for cheat in CHEATS:
+        if promises(tier, cheat.holds_from):
+            yield _row(cheat.name, survives(cheat, judge), "")
+    for attack in HOST_ATTACKS:
+        got = gets(attack, judge)
+        kept = not (got and promises(tier, attack.holds_from))
+        yield _row(attack.name, kept and serves(judge, DOUBLE), ", ".join(got))
+    judge.close()
+
+
+def _row(name: str, as_promised: bool, got: str) -> dict[str, object]:
+    row: dict[str, object] = {"attack": name, "as_promised": as_promised, "got": got}
+    print(json.dumps(row), flush=True)  # noqa: T201 (the table)
+    return row
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Judges of the tiers under test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from small_problem import BWRAP, JUDGES, tiers
+
+from koderz_core.records import Isolation
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.tiers import TIERS
+
+
+@pytest.fixture(params=TIERS)
+def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Isolation:
+    """Each tier that holds here; what ``judged`` uses."""
+    name: Isolation = request.param
+    if reason := tiers()[name]:
+        pytest.skip(f"tier {name} does not hold here: {reason}")
+    monkeypatch.setenv("TIER_UNDER_TEST", name)
+    return name
+
+
+@pytest.fixture
+def quick(tier: Isolation) -> Iterator[BoxedJudge]:
+    """A judge that stops a program after half a second."""
+    judge = BoxedJudge(tier, BWRAP, timeout_seconds=0.5)
+    yield judge
+    judge.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _closed_judges() -> Iterator[None]:
+    yield
+    for judge in JUDGES:
+        judge.close()

@@ -1,0 +1,160 @@
+"""What crosses between tests and a program in another process as if they were in one, and what cannot."""
+
+import pytest
+from small_problem import checks, judged
+
+pytestmark = pytest.mark.usefixtures("tier")
+
+PAIR = "class Pair:\n    def __init__(self, first): self.first = first\n    def up(self): return self.first + 1\n"
+
+
+def test_what_a_program_changes_in_place_is_changed_for_the_tests():
+    tests = checks(
+        "inner = [1]", "lists = [[3], inner]", "assert candidate(lists) is None", "assert lists == [inner, [3]]"
+    )
+    assert judged("def double(x): x.reverse()", tests).marks == "PP"
+    assert judged("def double(x): x.append(9)", tests).marks == "PF"
+    tests = checks("inner = []", "candidate({'a': inner}, {1})", "assert inner == [7]")
+    assert judged("def double(x, y): x['a'].append(7); y.clear()", tests).passed
+
+
+def test_sets_and_dicts_are_changed_in_place_too():
+    tests = checks(
+        "some, more = {1, 2}, {'a': 1}", "candidate(some, more)", "assert some == {2}", "assert more == {'b': 2}"
+    )
+    assert judged("def double(x, y): x.discard(1); y.clear(); y['b'] = 2", tests).passed
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def double(n): yield from range(n)",
+        "def double(n): return map(int, range(n))",
+        "def double(n): return range(n)",
+    ],
+)
+def test_what_is_returned_lazily_is_asked_for_as_it_is_used(code):
+    tests = checks(
+        "assert list(candidate(3)) == [0, 1, 2]",
+        "assert sum(candidate(5000)) == 12497500",
+        "assert list(zip(candidate(9), 'ab')) == [(0, 'a'), (1, 'b')]",
+    )
+    assert judged(code, tests).passed
+
+
+def test_an_endless_iterator_costs_no_more_than_what_is_taken():
+    tests = checks("numbers = candidate(1)", "assert [next(numbers) for _ in range(600)] == list(range(600))")
+    assert judged("import itertools\ndef double(x): return itertools.count()", tests).passed
+
+
+def test_what_an_iterator_raises_comes_after_the_items_before_it():
+    tests = checks(
+        "seen = []",
+        "try:",
+        "    for item in candidate(1): seen.append(item)",
+        "except KeyError: seen.append('end')",
+        "assert seen == [1, 2, 3, 'end']",
+    )
+    assert judged("def double(x):\n    yield 1\n    yield 2\n    yield 3\n    raise KeyError", tests).passed
+
+
+def test_classes_that_the_publishers_solution_defines_are_the_program_s_in_the_tests():
+    tests = checks(
+        "pair = Pair(4)",
+        "assert candidate(pair) == 8",
+        "assert pair.up() == 5",
+        "assert pair.first == 4",
+        "assert candidate([Pair(1), Pair(2)][1]) == 4",
+    )
+    assert judged(PAIR + "def double(x): return 2 * x.first", tests, canonical=PAIR).passed
+    missing = judged("def double(x): return 2 * x.first", tests, canonical=PAIR)
+    assert (missing.error, missing.message) == ("name", "NameError: the program does not define 'Pair'")
+
+
+def test_other_functions_of_a_program_can_be_tested():
+    code = "def double(x): return 2 * x\ndef half(x): return x // 2"
+    assert judged(code, checks("assert candidate(half(4)) == 4"), canonical=code).passed
+
+
+def test_the_problem_s_own_functions_are_not_the_program_s():
+    given = "def right(x): return 2 * x\n"
+    verdict = judged(
+        "def right(x): return 5\ndef double(x): return 5",
+        checks("assert candidate(4) == right(4)"),
+        given,
+        canonical=given,
+    )
+    assert verdict.marks == "F"
+
+
+def test_not_a_number_is_as_equal_to_itself_as_in_one_process():
+    tests = checks("import math", "assert candidate(1) != candidate(1)", "assert [candidate(1)] == [math.nan]")
+    assert judged("import math\ndef double(x): return math.nan", tests).passed
+
+
+def test_an_object_of_the_program_s_is_equal_to_nothing():
+    code = "class Liar:\n    def __eq__(self, other): return True\n    __ne__ = __eq__\ndef double(x): return Liar()"
+    verdict = judged(code, checks("assert candidate(1) == 2", "assert candidate(1) != 2", "assert 2 in [candidate(1)]"))
+    assert (verdict.marks, verdict.shared) == ("FFF", False)
+
+
+@pytest.mark.parametrize(
+    "test", ["assert candidate([1, 2]) == deque([1, 2])", "assert candidate(deque([1, 2])) == deque([1, 2])"]
+)
+def test_tests_that_need_other_values_run_beside_the_program_and_say_so(test):
+    code = "from collections import deque\ndef double(x): return deque(x)"
+    verdict = judged(code, checks("from collections import deque", test, "assert candidate([1]) == deque([2])"))
+    assert (verdict.marks, verdict.shared, verdict.error) == ("PF", True, "assertion")
+    assert verdict.failures[0].actual == "deque([1])"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\ndef double(x): sys.exit()",
+        "import os\ndef double(x): os._exit(0)",
+        "def double(x):\n    while True: pass",
+    ],
+)
+def test_a_program_that_ends_beside_its_tests_does_not_pass(code, quick):
+    verdict = judged(code, checks("assert candidate(object()) == 2"), judge=quick)
+    assert verdict.shared
+    assert not verdict.passed
+
+
+def test_a_program_cannot_have_its_tests_run_beside_it():
+    code = "from collections import deque\ndef double(x): return deque([x])"
+    assert not judged(code, checks("assert candidate(1) == 2", "assert candidate(candidate(1)) == [2]")).shared
+
+
+def test_the_same_program_has_the_same_verdict_every_time():
+    code = "import random\ndouble = lambda x: [random.random(), next(iter({'a', 'b', 'c', 'd', 'e', 'f'}))]"
+    told = {judged(code).failures[0].actual for _ in range(3)}
+    assert len(told) == 1
+
+
+def test_each_test_says_how_long_it_took():
+    verdict = judged("import time\ndef double(x):\n    time.sleep(0.05 * (x == 2))\n    return 2 * x")
+    assert len(verdict.test_seconds) == 3
+    assert verdict.test_seconds[1] > 0.04 > verdict.test_seconds[0]
+
+
+def test_a_program_cannot_empty_what_it_is_compared_with():
+    tests = checks("given = [3, 1]", "assert candidate(given) == sorted(given)")
+    emptied = "def double(items):\n    items.clear()\n    return []"
+    right = "def double(items):\n    items.sort()\n    return list(items)"
+    assert judged(right, tests, canonical=right).passed
+    assert not judged(emptied, tests, canonical=right).passed
+
+
+def test_a_program_that_must_not_change_its_arguments_is_seen_to_change_them():
+    tests = checks("given = [3, 1]", "assert candidate(given) == [1, 3]", "assert given == [3, 1]")
+    verdict = judged("def double(x):\n    x.sort()\n    return x", tests, canonical="def double(x): return sorted(x)")
+    assert verdict.marks == "PF"
+
+
+def test_a_program_that_is_to_change_its_arguments_may():
+    in_place = "def double(x): x.sort()"
+    assert judged(
+        in_place, checks("given = [3, 1]", "candidate(given)", "assert given == [1, 3]"), canonical=in_place
+    ).passed
