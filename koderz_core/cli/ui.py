@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from koderz_core.cli.options import data_dir
-from koderz_core.config import CHECKOUT
+from koderz_core.config import CHECKOUT, LOOPBACK, url_of
 from koderz_core.errors import InfrastructureError
 
 PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # where a wheel puts app.py, and where the checkout has it
@@ -53,9 +53,9 @@ def _check_port(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((LOOPBACK, port))
         except OSError as error:
             raise InfrastructureError(
-                f"Port {port} cannot be used: {error.strerror}. Perhaps http://127.0.0.1:{port} is a dashboard; "
+                f"Port {port} cannot be used: {error.strerror}. Perhaps {url_of(LOOPBACK, port)} is a dashboard; "
                 "else choose another port: `koderz ui --port 0` takes one that is free."
             ) from error

@@ -23,6 +23,8 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     """
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
+    if away := PROVIDERS[card.provider].away(card.name):
+        return Cost(None, f"unpriced: {card.id} runs at {away}, whose price for it is not known")
     if card.tier == "local":
         url = address_of(card.provider, settings)
         if url is None or is_loopback(url):

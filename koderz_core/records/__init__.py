@@ -23,9 +23,11 @@ from koderz_core.records.plans import (
     fingerprint,
 )
 from koderz_core.records.problems import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
+from koderz_core.records.steps import Ask, Memory, MemoryRef, Observed, Query, Remaining
 from koderz_core.records.verdicts import ErrorClass, Extracted, TestFailure, Verdict
 
 __all__ = [
+    "Ask",
     "Completion",
     "Configuration",
     "Control",
@@ -36,12 +38,17 @@ __all__ = [
     "Experiment",
     "Extracted",
     "Finish",
+    "Memory",
+    "MemoryRef",
     "Message",
     "MessageRef",
+    "Observed",
     "Outcome",
     "Plan",
     "Problem",
     "PublicProblem",
+    "Query",
+    "Remaining",
     "Request",
     "Sampling",
     "Scalar",

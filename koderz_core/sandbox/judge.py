@@ -13,6 +13,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +21,14 @@ from threading import Timer
 
 import msgspec
 
-from koderz_core.errors import DataError, SandboxError
-from koderz_core.records import ErrorClass, Problem, TestFailure, TestSet, Verdict
+from koderz_core.errors import DataError, PlanError, SandboxError
+from koderz_core.records import ErrorClass, Observed, Problem, PublicProblem, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.workers import Workers
 
 GRACE_SECONDS = 5.0
 """How much later than the judge's own deadline the host ends a worker, in seconds; its start is in there."""
 MAX_ANSWER_BYTES = 4 << 20
+MOST_CALLS = 256  # of one probe: their longest answers are within MAX_ANSWER_BYTES
 _WORKER = Path(__file__).parent / "inside" / "worker.py"
 
 
@@ -49,32 +51,48 @@ class ProcessJudge:
         Raise DataError if the tests are broken, whatever the program does, and SandboxError if programs cannot be run
         here or two workers in a row were lost.
         """
-        answer = self._ask(problem, code, tests) or self._ask(problem, code, tests)
-        if answer is None:
-            raise SandboxError(
-                f"Two workers were lost while they judged a program for {problem.id}: the program killed or stalled "
-                "them, or this machine is out of memory. Look at the program, then try again."
-            )
+        answer = self._ask(problem.public, code, tests)
         if answer.report is None:
             raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Mend or remove that problem.")
         return answer.report.verdict(self.isolation)
+
+    def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
+        """What ``calls`` give, at most ``MOST_CALLS`` expressions in the names of ``code``, one after the other.
+
+        They share one process and one time limit: what ends it is the answer to all that follow. Raise SandboxError as
+        ``check``, and PlanError for too many calls.
+        """
+        if len(calls) > MOST_CALLS:
+            raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}: make it several.")
+        seen = self._ask(problem, code, TestSet(), tuple(calls)).observed
+        return tuple(Observed(call, one.value, one.error, one.message) for call, one in zip(calls, seen, strict=True))
 
     def close(self) -> None:
         """End every worker now; who waits for one, and whoever asks later, gets a SandboxError. Idempotent."""
         self._workers.close()
 
-    def _ask(self, problem: Problem, code: str, tests: TestSet) -> _Answer | None:
-        """One worker's answer; None if it was lost."""
-        nonce = secrets.token_hex(16)
+    def _ask(self, problem: PublicProblem, code: str, tests: TestSet, calls: Sequence[str] | None = None) -> _Answer:
         order = {
-            "preamble": problem.public.preamble,
+            "preamble": problem.preamble,
             "code": code,
             "tests": tests.source,
-            "entry_point": problem.public.entry_point,
+            "entry_point": problem.entry_point,
             "seconds": self.timeout_seconds,
             "memory_bytes": self.memory_bytes,
         }
-        said = json.dumps({"nonce": nonce, "order": order}).encode("ascii")
+        work: dict[str, object] = {"order": order, "calls": calls}
+        answer = self._answer(work) or self._answer(work)
+        if answer is None:
+            raise SandboxError(
+                f"Two workers were lost while they judged a program for {problem.id}: the program killed or stalled "
+                "them, or this machine is out of memory. Look at the program, then try again."
+            )
+        return answer
+
+    def _answer(self, work: dict[str, object]) -> _Answer | None:
+        """One worker's answer; None if it was lost."""
+        nonce = secrets.token_hex(16)
+        said = json.dumps({"nonce": nonce, **work}).encode("ascii")
         line = _work(said, self.timeout_seconds + GRACE_SECONDS, self._workers)
         try:
             answer = _ANSWERS.decode(line)
@@ -99,9 +117,17 @@ class _Report:
 
 
 @dataclass(frozen=True, slots=True)
+class _Sight:
+    value: str | None
+    error: ErrorClass | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Answer:
     nonce: str
     report: _Report | None = None
+    observed: tuple[_Sight, ...] = ()
     broken: str = ""
 
 

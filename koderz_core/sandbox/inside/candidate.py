@@ -1,6 +1,6 @@
-"""The candidate's process: runs the program and answers calls of its function. It never holds a test.
+"""The candidate's process: runs the program, answers calls of its function and evaluates expressions.
 
-Whatever a program does to this process, it can only change its own answers.
+It never holds a test. Whatever a program does to this process, it can only change its own answers.
 """
 
 from __future__ import annotations
@@ -32,20 +32,23 @@ def serve(channel: Channel) -> None:
         _answer(channel, number, work)
         call = channel.receive()
         number = call["number"]
-        work = partial(_call, module, program["entry_point"], call)
+        if "expression" in call:
+            work = partial(_evaluate, module, call["expression"])
+        else:
+            work = partial(_call, module, program["entry_point"], call)
 
 
 def _load(module: ModuleType, program: dict[str, Any]) -> None:  # Any: JSON
     """Preamble and code are compiled apart, so that lines are counted in the code."""
     exec(compile(program["preamble"], "<preamble>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the point)
-    exec(_compiled(program["code"]), module.__dict__)  # noqa: S102 (the point)
+    exec(_compiled(program["code"], _PROGRAM, "exec"), module.__dict__)  # noqa: S102 (the point)
     if not callable(getattr(module, program["entry_point"], None)):
         raise NameError(f"the program defines no function {program['entry_point']!r}")
 
 
-def _compiled(code: str) -> Any:  # Any: a code object
+def _compiled(code: str, name: str, mode: str) -> Any:  # Any: a code object
     try:
-        return compile(code, _PROGRAM, "exec", dont_inherit=True)
+        return compile(code, name, mode, dont_inherit=True)
     except ValueError as error:  # null bytes, lone surrogates
         raise SyntaxError(str(error)) from None
 
@@ -54,6 +57,10 @@ def _call(module: ModuleType, name: str, call: dict[str, Any]) -> object:  # Any
     arguments: Any = decode(call["arguments"])  # a tuple: the judge is trusted
     named: Any = decode(call["named"])  # a dict
     return getattr(module, name)(*arguments, **named)
+
+
+def _evaluate(module: ModuleType, expression: str) -> object:
+    return eval(_compiled(expression.strip(), "<call>", "eval"), module.__dict__)  # noqa: S307 (the point)
 
 
 def _answer(channel: Channel, number: str, work: Callable[[], object]) -> None:

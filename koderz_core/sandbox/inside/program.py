@@ -38,6 +38,10 @@ class Program:
         candidate.__name__ = candidate.__qualname__ = name
         return candidate
 
+    def evaluate(self, expression: str) -> object:
+        """What an expression gives in the program's process. Raise as a call of its function does."""
+        return self._exchange({"expression": expression})
+
     def end(self, fault: Fault) -> ProgramEndedError:
         """Kill the process; what to raise now, and what every later call raises."""
         self._ended = self._ended or fault

@@ -1,4 +1,4 @@
-"""The worker of one check: forks the candidate's process, then becomes the judge.
+"""The worker of one check or probe: forks the candidate's process, then becomes the judge.
 
 From the host: one JSON object on standard input, to its end. To the host: one line of JSON on standard output that
 bears the host's nonce. Exit code and printed text mean nothing.
@@ -14,6 +14,7 @@ from typing import Any
 from . import candidate, confine
 from .excerpt import excerpt
 from .faults import TestsBrokenError
+from .probing import observe
 from .program import Program
 from .trial import Order, judge
 from .wire import Channel
@@ -28,7 +29,9 @@ def main() -> None:
     received = json.load(sys.stdin.buffer)
     order = Order(**received["order"])
     confine.restrict_memory(2 * order.memory_bytes)  # room for the answers that a program may inflate
-    answer = {"nonce": received["nonce"], **_judged(order, program)}
+    calls = received["calls"]
+    work = _judged(order, program) if calls is None else {"observed": _observed(order, calls, program)}
+    answer = {"nonce": received["nonce"], **work}
     program.close()
     confine.kill_children()
     with os.fdopen(answer_fd, "wb") as host:
@@ -42,6 +45,10 @@ def _judged(order: Order, program: Program) -> dict[str, Any]:  # Any: JSON
         return {"broken": excerpt(str(error))}
     failures = [{"index": failure.place, **failure._asdict()} for failure in report.failures]
     return {"report": {**report._asdict(), "failures": failures}}
+
+
+def _observed(order: Order, calls: list[str], program: Program) -> list[dict[str, Any]]:  # Any: JSON
+    return [sight._asdict() for sight in observe(order, calls, program)]
 
 
 def _fork_candidate() -> Program:

@@ -41,9 +41,9 @@ def judge(order: Order, program: Program) -> Report:
     tests = _instrumented(order.tests)
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
     completed, started = False, time.monotonic()
-    _set_deadline(order.seconds, program)
+    set_deadline(order.seconds, program)
     try:
-        program.load(_for_candidate(order))
+        program.load(for_candidate(order))
         _run(tests, order, program, recorder)
         program.check_alive()
         completed = True
@@ -61,8 +61,8 @@ def _instrumented(tests: str) -> Instrumented:
         raise TestsBrokenError(describe(error)) from None
 
 
-def _set_deadline(seconds: float, program: Program) -> None:
-    """After ``seconds`` the program is killed and the tests are left, wherever they are."""
+def set_deadline(seconds: float, program: Program) -> None:
+    """After ``seconds`` the program is killed and ProgramEndedError raised, wherever the judge is."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise program.end(Fault("timeout", f"stopped after {seconds:g} s"))
@@ -71,7 +71,8 @@ def _set_deadline(seconds: float, program: Program) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _for_candidate(order: Order) -> dict[str, Any]:  # Any: JSON
+def for_candidate(order: Order) -> dict[str, Any]:  # Any: JSON
+    """All that the candidate's process is told."""
     limits = (order.seconds, order.memory_bytes)
     return {"preamble": order.preamble, "code": order.code, "entry_point": order.entry_point, "limits": limits}
 
