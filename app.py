@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from starlette.middleware import Middleware
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
 from pages.ui.exposure import ask_login, check_exposure
 from pages.ui.headers import Headers
@@ -41,11 +43,12 @@ def menu() -> None:
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Say where the dashboard is, show it, and in the end stop what it runs: journals are closed by that."""
-    host = st.get_option("server.address") or "localhost"
-    url = f"http://{f'[{host}]' if ':' in host else host}:{st.get_option('server.port')}"
+    url = url_of(st.get_option("server.address") or "localhost", st.get_option("server.port"))
     click.echo(f"koderz is at {url}  (Ctrl-C ends it)")
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a closed terminal ends it as SIGTERM does, but for nohup
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
     yield
     await asyncio.to_thread(leave)
 

@@ -5,12 +5,14 @@ The only reader of the environment.
 
 from __future__ import annotations
 
-import ipaddress
+import re
 import shutil
 import tomllib
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from platformdirs import user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
@@ -22,6 +24,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from koderz_core.addresses import LOOPBACK, address, is_loopback, url_of
 from koderz_core.errors import ConfigError, OfflineError
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -57,6 +60,8 @@ class Settings(BaseSettings):
 
     openai_api_key: SecretStr | None = Field(None, validation_alias="openai_api_key")
     openai_base_url: str = Field("https://api.openai.com/v1", validation_alias="openai_base_url")
+    openai_org_id: str | None = Field(None, validation_alias="openai_org_id")
+    openai_project_id: str | None = Field(None, validation_alias="openai_project_id")
     anthropic_api_key: SecretStr | None = Field(None, validation_alias="anthropic_api_key")
     anthropic_base_url: str = Field("https://api.anthropic.com", validation_alias="anthropic_base_url")
     ollama_api_key: SecretStr | None = Field(None, validation_alias="ollama_api_key")
@@ -90,18 +95,29 @@ class Settings(BaseSettings):
     @field_validator("openai_api_key", "anthropic_api_key", "ollama_api_key")
     @classmethod
     def _a_key(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not value.get_secret_value().isascii():
-            raise ValueError("a key has only ASCII characters: was something else pasted?")
-        return value if value and value.get_secret_value().strip() else None
+        key = value.get_secret_value().strip() if value else ""
+        if not re.fullmatch("[!-~]*", key):
+            raise ValueError("a key has only ASCII characters that can be seen: was something else pasted?")
+        return SecretStr(key) if key else None
+
+    @field_validator("openai_base_url", "anthropic_base_url", "lmstudio_base_url", "vllm_base_url")
+    @classmethod
+    def _an_address(cls, value: str) -> str:
+        return urlunsplit(address(value))
 
     @field_validator("ollama_base_url")
     @classmethod
     def _ollama_address(cls, value: str) -> str:
-        """``OLLAMA_HOST`` may lack scheme and port, and may be the wildcard that the server listens on."""
-        parts = urlsplit(value if "://" in value else f"http://{value}")
-        host = "127.0.0.1" if parts.hostname in (None, "0.0.0.0", "::") else parts.hostname  # noqa: S104 (replaced)
-        port = parts.port or (443 if parts.scheme == "https" else 11434)
-        return f"{parts.scheme}://{f'[{host}]' if ':' in str(host) else host}:{port}"
+        """``OLLAMA_HOST`` may lack scheme, host and port (then it means what it means to Ollama's own client).
+
+        It may also be the wildcard that the server listens on.
+        """
+        scheme, _, rest = value.strip().rpartition("://")
+        host, slash, path = rest.partition("/")
+        parts = address(f"{scheme or 'http'}://{LOOPBACK if host[:1] in ('', ':') else ''}{host}{slash}{path}")
+        name = LOOPBACK if parts.hostname in ("0.0.0.0", "::") else str(parts.hostname)  # noqa: S104 (replaced)
+        port = parts.port or {"http": 80, "https": 443}.get(scheme.lower(), 11434)
+        return f"{url_of(name, port, parts.scheme)}{parts.path}"
 
     @classmethod
     def settings_customise_sources(
@@ -114,7 +130,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         above = (init_settings, env_settings, dotenv_settings)
         home = next((source()["home"] for source in above if "home" in source()), default_home())
-        return *above, TomlConfigSettingsSource(settings_cls, Path(home) / "settings.toml")
+        path = Path(home) / "settings.toml"
+        file = TomlConfigSettingsSource(settings_cls, path)
+        _refuse_unknown(file.toml_data, settings_cls, path)
+        return *above, file
 
     @property
     def bwrap(self) -> str | None:
@@ -172,15 +191,20 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Mend that line or remove the file.") from error
 
 
+def _refuse_unknown(keys: Iterable[str], settings_cls: type[BaseSettings], path: Path) -> None:
+    """Raise ConfigError for a key that would be ignored without a word. Written as in the environment, it is near."""
+    known = {*settings_cls.model_fields, "ollama_host"}
+    faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
+    if faults:
+        raise ConfigError(f"{path} sets what koderz does not know: {'; '.join(faults)}. Correct or remove it there.")
+
+
+def _meant(key: str, known: set[str]) -> str:
+    near = get_close_matches(key, sorted(known), n=3)
+    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
+
+
 def _explain(error: ValidationError) -> str:
-    faults = "; ".join(f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors())
+    told = ((".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")) for fault in error.errors())
+    faults = "; ".join(f"{name}: {message}" for name, message in told)
     return f"Settings are wrong: {faults}. Correct them on the command line, in the environment, .env or settings.toml."
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address with scheme stays on this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -8,11 +8,16 @@ from typing import Protocol
 
 from koderz_core.events import Note
 from koderz_core.records import (
+    Ask,
     Completion,
     Extracted,
+    Memory,
     Message,
+    Observed,
     Problem,
     PublicProblem,
+    Query,
+    Remaining,
     Request,
     Sampling,
     TestSet,
@@ -42,6 +47,9 @@ class Judge(Protocol):
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """Raise SandboxError only if the program could not be judged. Safe to call from several threads."""
 
+    def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
+        """What each call gives, an expression that only the program's own process reads. Else as ``check``."""
+
 
 class Context(Protocol):
     """All a strategy may do. Metering, journal, cancelling and replay happen behind it."""
@@ -54,8 +62,20 @@ class Context(Protocol):
     ) -> Completion:
         """Ask the ``member``-th model of a role."""
 
+    def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
+        """Ask all of them at the same time; if some fail, the others are let end and the first error is raised."""
+
     def test(self, candidate: Extracted) -> Verdict:
         """Run a candidate on the gate tests: one iteration. No code found is a verdict too."""
+
+    def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
+        """What these calls of a program give, such as ``f([1, 2])``: no iteration, and never part of the score."""
+
+    def recall(self, query: Query) -> Sequence[Memory]:
+        """What is remembered from outside this experiment, the best first."""
+
+    def remaining(self) -> Remaining:
+        """What may still be used."""
 
     def note(self, note: Note) -> None:
         """Put something worth knowing into the journal."""

@@ -9,9 +9,10 @@ from koderz_core.export.formats import count, duration, money
 from koderz_core.records.rows import ExperimentDetails
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
-from pages.ui.frame import facts, open_page
+from pages.ui.frame import Opened, facts, open_page
 from pages.ui.steps import show_step, step_name
 from pages.ui.tables import experiment_table, outcome, selected
+from pages.ui.text import listed
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0
@@ -19,10 +20,11 @@ MOST_IN_SIGHT = 20  # steps; more are a list to search
 
 
 def main() -> None:
-    workspace = open_page("Experiment", ABOUT)
+    opened = open_page("Experiment", ABOUT)
+    workspace = opened.workspace
     asked = st.query_params.get("experiment")
     if asked is None:
-        _choose(workspace)
+        _choose(opened)
         return
     try:
         experiment = workspace.results.find(asked)
@@ -30,7 +32,7 @@ def main() -> None:
     except KoderzError as error:
         st.warning("The address asks for an experiment that is not here.", icon="🔎")
         st.text(str(error))
-        _choose(workspace)
+        _choose(opened)
         return
     _show(workspace, begun)
 
@@ -51,15 +53,14 @@ def _show(workspace: Workspace, begun: ExperimentDetails) -> None:
     draw()
 
 
-def _choose(workspace: Workspace) -> None:
-    rows = workspace.results.benchmarks()
-    if not rows:
+def _choose(opened: Opened) -> None:
+    if not opened.benchmarks:
         st.info("There is no experiment yet. Launch a benchmark first.", icon="💤")
         st.page_link("pages/launch.py", label="Launch", icon="🚀")
         return
-    named = {row.id: f"{row.id} {row.name} ({row.state})" for row in rows}
+    named = {row.id: listed(row) for row in opened.benchmarks}
     benchmark = choice("benchmark", "Benchmark", list(named), lambda one: named[one])
-    table = experiment_table(workspace.results.progress(benchmark).experiments)
+    table = experiment_table(opened.workspace.results.progress(benchmark).experiments)
     st.caption("Choose a line to open its experiment.")
     chosen = selected(table, f"experiments of {benchmark}", "experiment", alt="Experiments of the benchmark")
     if chosen:
@@ -93,7 +94,9 @@ def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
     places = [str(place) for place in range(1, len(details.steps) + 1)]
     said = {place: step_name(step) for place, step in zip(places, details.steps, strict=True)}
     few = len(places) <= MOST_IN_SIGHT
-    place = choice("step", "Steps", places, lambda one: said[one], default=places[-1], short=few)
+    tried = [place for place, step in zip(places, details.steps, strict=True) if step.program]
+    usual = (tried or places)[-1]
+    place = choice("step", "Steps", places, lambda one: said[one], default=usual, short=few)
     show_step(workspace, details, details.steps[int(place) - 1])
 
 

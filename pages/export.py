@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core import Workspace
+from koderz_core.export.formats import count
 from koderz_core.export.tables import csv_of
 from pages.ui.address import choice
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
+from pages.ui.text import listed
 
 ABOUT = "Everything that was measured, as tables."
 EVERYTHING = "all benchmarks"
@@ -21,18 +23,18 @@ SHOWN = 50
 
 
 def main() -> None:
-    workspace = open_page("Export", ABOUT)
-    rows = {row.id: row for row in workspace.results.benchmarks()}
+    opened = open_page("Export", ABOUT)
+    rows = {row.id: row for row in opened.benchmarks}
     if not rows:
         st.info("There is nothing to export yet.", icon="📦")
         st.page_link("pages/launch.py", label="Launch", icon="🚀")
         return
     benchmark = choice(
-        "benchmark", "Benchmark", [EVERYTHING, *rows], lambda one: f"{one} {rows[one].name}" if one in rows else one
+        "benchmark", "Benchmark", [EVERYTHING, *rows], lambda one: listed(rows[one]) if one in rows else one
     )
     table = choice("table", "Table", list(TABLES), short=True)
     st.caption(TABLES[table])
-    _offer(workspace, table, None if benchmark == EVERYTHING else benchmark)
+    _offer(opened.workspace, table, None if benchmark == EVERYTHING else benchmark)
 
 
 def _offer(workspace: Workspace, table: str, benchmark: str | None) -> None:
@@ -45,9 +47,10 @@ def _offer(workspace: Workspace, table: str, benchmark: str | None) -> None:
 
     name = f"koderz-{benchmark or 'all'}-{table}.csv"
     st.download_button("Download CSV", written, name, "text/csv", key="csv", icon="⬇️", on_click="ignore")
-    frame = workspace.results.frame(table, benchmark)
-    st.dataframe(frame.head(SHOWN), hide_index=True, alt=f"The first lines of {table}")
-    st.caption(f"{min(SHOWN, len(frame))} of {len(frame)} lines, {len(frame.columns)} columns.")
+    first = workspace.results.excerpt(table, benchmark, SHOWN)
+    st.dataframe(first.frame, hide_index=True, alt=f"The first lines of {table}")
+    some = f"The first {SHOWN} of {count(first.lines)}" if first.lines > SHOWN else f"All {first.lines}"
+    st.caption(f"{some} lines, {len(first.frame.columns)} columns. The download has all.")
 
 
 with edge():

@@ -11,7 +11,7 @@ from koderz_core.records.summaries import scripted
 from pages.ui.address import choice
 from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
-from pages.ui.frame import open_page
+from pages.ui.frame import Opened, open_page
 from pages.ui.problems import choose_problems
 from pages.ui.tables import availability_table
 
@@ -20,7 +20,8 @@ FRESH_SECONDS = 15.0  # how long the list of models that can run is believed
 
 
 def main() -> None:
-    workspace = open_page("Launch", ABOUT)
+    opened = open_page("Launch", ABOUT)
+    workspace = opened.workspace
     surveyed = _surveyed(str(workspace.settings.home))
     presets = {preset.name: preset for preset in workspace.presets(surveyed)}
     preset = presets[choice("preset", "Start from", list(presets), lambda name: presets[name].title, short=True)]
@@ -39,7 +40,7 @@ def main() -> None:
             at_once = int(st.number_input("At once", 0, 64, key="at once", help="0: as many as suit the models."))
         name = st.text_input("Name", key="name", help="Tells benchmarks of the same kind apart.")
         order = Order(wanted, problems, seed, repeats, str(name))
-        _offer(workspace, order, dataset, at_once or None, surveyed)
+        _offer(opened, order, dataset, at_once or None, surveyed)
     _unavailable(surveyed)
 
 
@@ -50,10 +51,9 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
     return the_workspace().available_models()
 
 
-def _offer(
-    workspace: Workspace, order: Order, dataset: str, concurrency: int | None, surveyed: list[Availability]
-) -> None:
+def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, surveyed: list[Availability]) -> None:
     """What the order comes to, the command that does the same, and the button that starts it."""
+    workspace = opened.workspace
     try:
         plan = workspace.plan(order, dataset)
         command = workspace.command(order, dataset, concurrency)
@@ -64,7 +64,7 @@ def _offer(
     experiments = len(plan.experiments())
     st.metric("experiments", experiments, help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
-    _recorded(workspace, plan)
+    _recorded(opened, plan)
     lacking = workspace.lacking(plan, surveyed)
     for row in lacking:
         st.text(f"{row.id} cannot run: {row.reason}. {row.cure}.")
@@ -72,14 +72,14 @@ def _offer(
         st.warning("SCRIPTED models follow a script: their results show nothing about models.", icon="🎭")
     started = st.button("Start", icon="🚀", key="start", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch")
     st.caption("The same from a terminal:")
-    st.code(command, language="bash", wrap_lines=True)
+    st.code(command, language=None, wrap_lines=True)
     if started:
         _start(workspace, plan, concurrency)
 
 
-def _recorded(workspace: Workspace, plan: Plan) -> None:
+def _recorded(opened: Opened, plan: Plan) -> None:
     """The same order again goes on with what is recorded, which a person should know before."""
-    recorded = next((row for row in workspace.results.benchmarks() if row.id == plan.id), None)
+    recorded = next((row for row in opened.benchmarks if row.id == plan.id), None)
     if recorded is not None:
         st.info(
             f"{recorded.planned - recorded.left} of {recorded.planned} experiments are recorded already and are not "

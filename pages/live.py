@@ -12,8 +12,9 @@ from pages.ui.address import choice
 from pages.ui.cells import draw_cells
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page
-from pages.ui.running import show_controls
+from pages.ui.running import Rows, from_known, show_controls, states
 from pages.ui.tables import newest_table, outcome
+from pages.ui.text import listed
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
 NEWEST = "what runs, else the newest"
@@ -21,15 +22,17 @@ EVERY_SECONDS = 1.0
 
 
 def main() -> None:
-    workspace = open_page("Live", ABOUT)
-    rows = {row.id: row for row in workspace.results.benchmarks()}
+    opened = open_page("Live", ABOUT)
+    workspace, begun = opened.workspace, states(opened.benchmarks)
+    rows = {row.id: row for row in opened.benchmarks}
+    ask = from_known(opened.benchmarks, workspace.results.benchmarks)
     chosen = choice("benchmark", "Benchmark", [NEWEST, *rows], lambda one: _said(rows, one))
 
     @st.fragment(run_every=EVERY_SECONDS, key="live")
     def draw() -> None:
         with edge():
-            now = workspace.results.benchmarks()
-            if {row.id: row.state for row in now} != {row.id: row.state for row in rows.values()}:
+            now = ask()
+            if states(now) != begun:
                 st.rerun()
             _draw(workspace, chosen, now)
 
@@ -38,10 +41,10 @@ def main() -> None:
 
 def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
     row = rows.get(name)
-    return f"{NEWEST}, whoever started it" if row is None else f"{row.id} {row.name} ({row.state})"
+    return f"{NEWEST}, whoever started it" if row is None else listed(row)
 
 
-def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
+def _draw(workspace: Workspace, chosen: str, now: Rows) -> None:
     if not now:
         st.info("Nothing has been run here yet. What you launch, here or in a terminal, appears by itself.", icon="💤")
         st.page_link("pages/launch.py", label="Launch", icon="🚀")
@@ -50,15 +53,24 @@ def _draw(workspace: Workspace, chosen: str, now: list[BenchmarkRow]) -> None:
     progress = workspace.results.progress(newest.id if chosen == NEWEST else chosen)
     _head(workspace, progress)
     draw_cells(progress.experiments)
-    left, right = st.columns(2)
-    with left:
-        st.subheader("Newest iterations")
-        if progress.newest:
-            st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
-        else:
-            st.caption("A program that is handed in untested, as `direct` does, is no iteration.")
-    with right:
-        _listen(workspace, progress)
+    if workspace.runs_here(progress.benchmark.id):
+        left, right = st.columns(2)
+        with left:
+            _newest(progress)
+        with right:
+            _listen(workspace, progress)
+        return
+    _newest(progress)
+    if progress.benchmark.under_way:
+        st.caption("Another process runs it: what its models say just now is heard there only.")
+
+
+def _newest(progress: BenchmarkProgress) -> None:
+    st.subheader("Newest iterations")
+    if progress.newest:
+        st.dataframe(newest_table(progress.newest), hide_index=True, height=300, alt="Newest iterations")
+    else:
+        st.caption("A program that is handed in untested, as `direct` does, is no iteration.")
 
 
 def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
@@ -69,10 +81,14 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
     done = row.planned - row.left
     st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
     spent = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
-    facts({"state": row.state, "iterations": count(row.iterations), "spent": spent, "time left": _left(progress)})
+    shown = {"state": row.state, "iterations": count(row.iterations), "spent": spent}
+    facts(shown | ({"time left": _left(progress)} if row.state == "running" else {}))
     show_controls(workspace, progress)
     if row.state == "interrupted":
         st.warning("Interrupted: its process ended before it was done. Every finished step is kept.", icon="⚡")
+    if row.errors and not row.under_way:
+        st.caption(f"{row.errors} ended as error, which no rate counts. To run them again, in a terminal:")
+        st.code(f"koderz resume {row.id} --retry-errors", language=None, wrap_lines=True)
     trouble = workspace.trouble(row.id)
     if trouble:
         st.error("This benchmark broke off.", icon="⚠️")
@@ -80,8 +96,6 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 
 def _left(progress: BenchmarkProgress) -> str:
-    if progress.benchmark.state != "running":
-        return "–"
     return "not known yet" if progress.seconds_left is None else f"about {duration(progress.seconds_left)}"
 
 
@@ -89,8 +103,8 @@ def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """What a model says right now: only the process that runs a benchmark hears it."""
     st.subheader("Live text")
     speaking = {row.id: row for row in progress.experiments if row.shown == "running"}
-    if not speaking or not workspace.runs_here(progress.benchmark.id):
-        st.caption("Words appear here while a benchmark that this dashboard started asks a local model.")
+    if not speaking:
+        st.caption("Words appear here while a local model is asked.")
         return
     chosen = st.selectbox(
         "Listen to", list(speaking), format_func=lambda one: f"{speaking[one].problem} {speaking[one].label}"

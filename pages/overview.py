@@ -10,27 +10,29 @@ from koderz_core.export.formats import STATES, count, money
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page
-from pages.ui.running import POLL_SECONDS
+from pages.ui.running import POLL_SECONDS, from_known, is_resumable
 from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, selected
+from pages.ui.text import called
 
 ABOUT = "Can cheap models with many tries match an expensive one, at what price, and how sure are we?"
 
 
 def main() -> None:
-    workspace = open_page("koderz", ABOUT)
-    rows = workspace.results.benchmarks()
+    opened = open_page("koderz", ABOUT)
+    rows, results = opened.benchmarks, opened.workspace.results
     if not rows:
         _empty()
         return
     running = any(row.state == "running" for row in rows)
-    st.fragment(lambda: _figures(workspace.results.benchmarks()), run_every=POLL_SECONDS if running else None)()
+    now = from_known(rows, results.benchmarks)
+    st.fragment(lambda: _figures(now()), run_every=POLL_SECONDS if running else None)()
     _go_on(rows)
     st.subheader("Benchmarks")
     chosen = selected(
         benchmark_table(rows), "benchmarks", "benchmark", column_config=BENCHMARK_COLUMNS, alt="All benchmarks"
     )
-    _ways(chosen or rows[0].id)
-    for fault in workspace.results.faults:
+    _ways(next((row for row in rows if row.id == chosen), rows[0]))
+    for fault in results.faults:
         st.warning("A journal could not be read to its end.", icon="⚠️")
         st.text(fault)
 
@@ -62,17 +64,19 @@ def _figures(rows: Sequence[BenchmarkRow]) -> None:
 
 def _go_on(rows: Sequence[BenchmarkRow]) -> None:
     """What ended before its time comes first: it can be taken up again."""
-    for row in [one for one in rows if one.left and one.state != "running"][:3]:
+    for row in [one for one in rows if is_resumable(one)][:3]:
         left = f"{STATES[row.state]} with {row.left} of {row.planned} experiments left"
-        st.page_link("pages/live.py", label=f"{row.id}: {left}", icon="⏯️", query_params={"benchmark": row.id})
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link("pages/live.py", label=left, icon="⏯️", query_params={"benchmark": row.id})
+            st.text(called(row))
 
 
-def _ways(benchmark: str) -> None:
-    with st.container(horizontal=True):
-        st.text(f"{benchmark}:")
-        for page, label in (("live", "Watch"), ("compare", "Compare"), ("export", "Export")):
+def _ways(row: BenchmarkRow) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(called(row))
+        for page, label, icon in (("live", "Watch", "📡"), ("compare", "Compare", "⚖️"), ("export", "Export", "📦")):
             name = "benchmarks" if page == "compare" else "benchmark"
-            st.page_link(f"pages/{page}.py", label=label, query_params={name: benchmark})
+            st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params={name: row.id})
 
 
 with edge():

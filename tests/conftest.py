@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import koderz_core
 from koderz_core.config import Settings, load_settings
 
 TEST_DATA = os.environ.get("KODERZ_TEST_DATA")  # a folder with published files, which are no part of koderz
+ROOT = Path(koderz_core.__file__).parents[1]
 MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_")
 
@@ -20,6 +22,7 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith(PERSONAL):
             monkeypatch.delenv(name)
     monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # processes of their own run this koderz too
     if MODELS_DIR:
         monkeypatch.setenv("KODERZ_MODELS_DIR", MODELS_DIR)
     (tmp_path / "cwd").mkdir()

@@ -185,6 +185,12 @@ def wrong_settings_file(ground: Ground) -> Said:
     return ground.koderz("results")
 
 
+def unknown_setting(ground: Ground) -> Said:
+    ground.home.mkdir()
+    (ground.home / "settings.toml").write_text("timout = 3\n")
+    return ground.koderz("results")
+
+
 def unwritable(ground: Ground) -> Said:
     (ground.folder / "file").touch()
     return ground.koderz(*WEAK, "--data-dir", ground.folder / "file" / "home")
@@ -246,6 +252,7 @@ PROVOKED: Mapping[str, Provoke] = {
     "no-tls": no_tls,
     "proxy-refused": proxy_refused,
     "offline": command(*SMALL, "gpt-4o-mini", OPENAI_API_KEY="sk-a", KODERZ_OFFLINE=1),
+    "offline-cloud": command(*SMALL, "gpt-oss:120b-cloud", KODERZ_OFFLINE=1),
     "without-result": without_result,
     "unknown-model": command(*SMALL, "embedded/qwen2.5-coder-0.6b"),
     "unknown-problem": command("run", "--problem-id", "HumanEval/999", "--coder", "scripted/weak"),
@@ -259,6 +266,7 @@ PROVOKED: Mapping[str, Provoke] = {
     "unknown-benchmark": command("analyze", "bench_123"),
     "prompts-changed": prompts_changed,
     "wrong-setting": command("results", KODERZ_TIMEOUT="soon"),
+    "unknown-setting": unknown_setting,
     "wrong-settings-file": wrong_settings_file,
     "unwritable": unwritable,
     "disk-full": command(*WEAK, first=SMALL_FILES),

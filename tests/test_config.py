@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ollama._client import _parse_host
 
-from koderz_core.config import is_loopback, load_settings
+from koderz_core.addresses import is_loopback
+from koderz_core.config import load_settings
 from koderz_core.errors import ConfigError, OfflineError
 
 
@@ -43,13 +45,87 @@ def test_broken_toml_is_a_clear_error(tmp_path: Path) -> None:
         ("0.0.0.0", "http://127.0.0.1:11434"),
         ("0.0.0.0:8080", "http://127.0.0.1:8080"),
         ("box:1234", "http://box:1234"),
-        ("https://ollama.example", "https://ollama.example:443"),
-        ("[::1]:99", "http://[::1]:99"),
+        (":99", "http://127.0.0.1:99"),
     ],
 )
-def test_ollamas_host_is_understood_as_ollama_does(host: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ollamas_host_may_be_where_its_server_listens(host: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", host)
     assert load_settings().ollama_base_url == address
+
+
+@pytest.mark.parametrize("scheme", ["", "http://", "https://"])
+@pytest.mark.parametrize("host", ["box", "box:80", "[::1]", "[::1]:99", "10.0.0.1", "box/", "box/a/b/", "box:99/a"])
+def test_ollamas_host_is_understood_as_its_own_client_does(
+    scheme: str, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", scheme + host)
+    assert load_settings().ollama_base_url == _parse_host(scheme + host)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://host/v1",
+        "http://[::1/v1",
+        "http://[fe80::1%25eth0]/v1",
+        "http://localhost:80a0/v1",
+        "http://localhost:99999/v1",
+        "http://localhost:0/v1",
+        "http://h..x/v1",
+        "http://256.1.1.1/v1",
+        "http://\u2603.example/v1",
+        "http://exa mple/v1",
+        "http://ho\x01st/v1",
+        "http://ho\tst/v1",
+        "http://host/v1\x07",
+        "http://host\\@evil.example/v1",
+        "http://me:12/secret@gw.example/v1",
+        "http://me:pa/secret@gw.example/v1",
+        "http://me:pa#secret@gw.example/v1",
+        "http://me:pa?secret@gw.example/v1",
+        "http://me:p@secret@gw.example/v1",
+    ],
+)
+@pytest.mark.parametrize("name", ["openai", "anthropic", "ollama", "lmstudio", "vllm"])
+def test_what_is_no_address_is_refused_without_showing_it(name: str, address: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}_base_url: this is not an address") as caught:
+        load_settings(**{f"{name}_base_url": address})
+    assert "secret" not in str(caught.value)
+    assert "Value error" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["localhost:8000/v1", "localhost", "http:///v1", "http://:8000/v1"])
+@pytest.mark.parametrize("name", ["openai", "anthropic", "lmstudio", "vllm"])
+def test_only_ollamas_address_may_lack_scheme_or_host(name: str, address: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}_base_url: this is not an address"):
+        load_settings(**{f"{name}_base_url": address})
+    assert load_settings(ollama_base_url=address)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (" HTTP://Me:pA%2Fss@Host:8/V1/ ", "http://Me:pA%2Fss@host:8/V1"),
+        ("http://my_box/v1//", "http://my_box/v1"),
+        ("http://10.0.0.1:8/v1", "http://10.0.0.1:8/v1"),
+        ("https://b\u00fccher.example/v1", "https://b\u00fccher.example/v1"),
+        ("https://gw.example/v1?version=2", "https://gw.example/v1?version=2"),
+    ],
+)
+def test_an_address_is_kept_without_what_makes_no_difference(written: str, kept: str) -> None:
+    assert load_settings(vllm_base_url=written).vllm_base_url == kept
+
+
+def test_a_key_is_kept_as_it_is_sent() -> None:
+    settings = load_settings(openai_api_key=" sk-MARKED \n", anthropic_api_key=" ")
+    assert settings.secrets() == ("sk-MARKED",)
+
+
+@pytest.mark.parametrize("pasted", ["sk-éMARKED", "sk-\nMARKED", "sk MARKED"])
+def test_what_is_no_key_is_refused_without_showing_it(pasted: str) -> None:
+    with pytest.raises(ConfigError, match="openai_api_key: a key has only ASCII characters that can be seen") as caught:
+        load_settings(openai_api_key=pasted)
+    assert "MARKED" not in str(caught.value)
 
 
 def test_offline_lets_only_this_machine_through(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,3 +165,18 @@ def test_a_tier_that_is_none_is_a_clear_error(stated: str, said: str, monkeypatc
     monkeypatch.setenv("KODERZ_TIERS", stated)
     with pytest.raises(ConfigError, match=said):
         load_settings()
+
+
+@pytest.mark.parametrize(("key", "meant"), [("timout", "timeout"), ("OPENAI_API_KEY", "openai_api_key")])
+def test_a_key_of_the_file_that_nothing_has_is_named_with_its_neighbours(tmp_path: Path, key: str, meant: str) -> None:
+    toml(tmp_path, f'{key} = "sk-MARKED"\n')
+    with pytest.raises(ConfigError) as caught:
+        load_settings()
+    assert f"home/settings.toml sets what koderz does not know: '{key}' (did you mean {meant}" in str(caught.value)
+    assert "sk-MARKED" not in str(caught.value)
+
+
+def test_what_koderz_does_not_know_in_the_environment_is_somebody_elses(tmp_path: Path) -> None:
+    toml(tmp_path, 'ollama_host = "box:1"\n')
+    Path(".env").write_text("SOMETHING_ELSE=1\n")
+    assert load_settings().ollama_base_url == "http://box:1"

@@ -14,9 +14,21 @@ from pathlib import Path
 
 import pytest
 
+from koderz_core import open_workspace
 from koderz_core.analysis.forecast import seconds_left
-from koderz_core.events import BenchmarkOpened, ExperimentStarted
+from koderz_core.config import Settings
+from koderz_core.events import (
+    BenchmarkOpened,
+    CallFinished,
+    CheckpointReviewed,
+    CodeTested,
+    ExperimentStarted,
+    SpecWritten,
+)
 from koderz_core.journal import read_all
+from koderz_core.runner.history import load
+from koderz_core.runner.planning import Order, Wanted
+from koderz_core.runner.resumption import recorded_plan
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -33,6 +45,19 @@ def test_its_identities_are_still_those_of_its_plan(path: Path) -> None:
     assert set(header.event.plan.experiments()) == started
 
 
+def test_the_command_that_began_it_finds_it_again(settings: Settings) -> None:
+    path = GOLDEN / "schema-1.jsonl"
+    coders = ({"coder": "scripted/weak"}, {"coder": "scripted/strong"})
+    few = {"max_iterations": 3, "checkpoint_interval": 1}
+    wanted = [one for coder in coders for one in (Wanted("direct", coder), Wanted("supervised", coder, few))]
+    recorded = recorded_plan(path)
+    with open_workspace(humaneval_path=GOLDEN / "problems.jsonl") as workspace:
+        assert workspace.plan(Order(wanted, seed=3)).id != recorded.id  # nothing is recorded yet
+        settings.journals_dir.mkdir(parents=True)
+        shutil.copy(path, settings.journals_dir / f"{recorded.id}.jsonl")
+        assert workspace.plan(Order(wanted, seed=3)) == recorded
+
+
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_its_results_are_still_the_same(path: Path, tmp_path: Path) -> None:
     (tmp_path / "journals").mkdir()
@@ -43,3 +68,14 @@ def test_its_results_are_still_the_same(path: Path, tmp_path: Path) -> None:
     assert not results.faults
     assert [{name: getattr(found[row["id"]], name) for name in row} for row in expected] == expected
     assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
+def test_what_it_recorded_of_an_experiment_without_an_end_is_known_step_by_step(path: Path, tmp_path: Path) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut.jsonl").write_bytes(b"".join(line for line in lines if b'"experiment_finished"' not in line))
+    answers = (CallFinished, CodeTested, SpecWritten, CheckpointReviewed)
+    recorded = {(one.experiment, one.ordinal) for one in read_all(path) if isinstance(one.event, answers)}
+    tapes = load(tmp_path / "cut.jsonl").tapes
+    assert {(experiment, ordinal) for experiment, tape in tapes.items() for ordinal in tape.steps} == recorded
+    assert all(tape.attempts.values() for tape in tapes.values())

@@ -11,14 +11,14 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
+from koderz_core.cli.conclusion import conclude, exit_code
 from koderz_core.cli.interrupting import interruptible
-from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
-from koderz_core.cli.tables import print_summaries
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.export.formats import plain
-from koderz_core.records import Experiment, Plan
+from koderz_core.records import Plan
 from koderz_core.records.summaries import scripted
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
@@ -33,7 +33,8 @@ class Percent(click.FloatRange):
         return self.fail("nan is no percentage.", param, ctx) if math.isnan(number) else number
 
 
-UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
+BUG = 1
+ALL = 100.0  # per cent
 
 
 @click.command()
@@ -48,15 +49,17 @@ UNSOLVED, INFRASTRUCTURE, BUG = 4, 3, 1
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run one or more strategies on a set of problems. The same command again goes on where it stopped.
 
-    With --name, more problems, configurations or repeats extend the benchmark of that name. Without it a benchmark is
-    known by its content, so more of them make another one. What ended as error keeps that result unless you
-    --retry-errors; what was cancelled is always taken up again.
+    With --name, more problems, configurations or repeats extend the benchmark of that name; only what this command
+    names is run, and `koderz resume` runs the rest too. Without it a benchmark is known by its content, so more of
+    them make another one. What ended as error keeps that result unless you --retry-errors; what was cancelled is
+    always taken up again.
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, chosen, options["repeats"]), options["dataset"])
         runner = perform(opened, plan, manner(options, quiet=as_json))
-        code = conclude(opened, runner.benchmark, options["fail_under"], as_json=as_json)
+        asked = runner.asked.experiments()
+        code = conclude(opened, runner.benchmark, asked, options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
 
 
@@ -72,19 +75,15 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         if len(plan.problems) != 1:
             raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
         runner = perform(opened, plan, manner(options, quiet=as_json))
-        details = [opened.results.experiment(experiment.id) for experiment in _asked(plan, runner.plan)]
+        asked = runner.asked.experiments()
+        details = [opened.results.experiment(experiment.id) for experiment in asked]
         if as_json:
             print_json(details)
         else:
             for one in details:
                 print_details(one)
-        outcomes = {one.experiment.outcome for one in details}
-        unread = report_faults(opened)
-        if runner.bugs:
-            return BUG
-        if "error" in outcomes:
-            return unread or INFRASTRUCTURE
-        return UNSOLVED if "unsolved" in outcomes else 0
+        code = exit_code(opened, runner.benchmark, asked, ALL)
+        return BUG if runner.bugs else code
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,45 +106,23 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     progress = Progress(quiet=how.quiet)
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
-    with opened.runner(plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin) as runner:
+    with (
+        opened.runner(plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin) as runner,
+        interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
+    ):
         if not how.quiet:
             _announce(runner, origin)
-        with interruptible(runner, opened) as heed:
-            runner.start(how.concurrency or default_concurrency(runner.plan))
-            progress.follow(runner, heed)
+        runner.start(how.concurrency or default_concurrency(runner.asked))
+        progress.follow(runner, heed)
     if runner.stopping:
         raise Cancelled(
-            f"{runner.benchmark} was stopped. What was finished is kept: `koderz resume {runner.benchmark}` or, "
-            f"without --fork, the same command goes on."
+            f"{runner.benchmark} was stopped. What was finished is kept. To go on: koderz resume {runner.benchmark}"
         )
     return runner
 
 
-def conclude(opened: Workspace, benchmark: str, fail_under: float | None, *, as_json: bool) -> int:
-    """Print what a benchmark came to; the exit code that it calls for."""
-    rows = opened.results.summaries(benchmark)
-    if as_json:
-        print_json(rows)
-    else:
-        print_summaries(rows)
-        click.echo(f"\nLook closer: koderz analyze {benchmark}")
-    unread = report_faults(opened)
-    if not rows or any(row.errors for row in rows):
-        return unread or INFRASTRUCTURE
-    if fail_under is not None and any(row.solved * 100 < fail_under * (row.solved + row.unsolved) for row in rows):
-        return UNSOLVED
-    return 0
-
-
-def _asked(asked: Plan, grown: Plan) -> list[Experiment]:
-    """What of a plan that may hold more was asked for now."""
-    configurations = {one.id for one in asked.configurations}
-    fitting = (one for one in grown.experiments() if one.configuration in configurations)
-    return [one for one in fitting if one.problem in asked.problems and one.repeat < asked.repeats]
-
-
 def _announce(runner: Runner, origin: str | None) -> None:
-    plan, experiments = runner.plan, len(runner.plan.experiments())
+    plan, experiments = runner.asked, len(runner.asked.experiments())
     known = experiments - runner.remaining
     already = f", {known} of them done before" if known else ""
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
@@ -159,6 +136,8 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"It is a fork of {origin}, named {plain(plan.name)}. To go on with it later: koderz resume {plan.id}"
     if before is not None and plan != before:
         yield f"Added to what was recorded: {_added(plan, before)}."
+    if runner.left_out:
+        yield f"Planned before and not run now: {runner.left_out} experiments. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
     if scripted(plan.models()):

@@ -54,7 +54,8 @@ def _control(prefix: str, only: str | None, data_dir: Path | None, act: Callable
         target = None if only is None else _target(opened, benchmark, only)
         pid = act(opened)(benchmark, target)
         what = benchmark if target is None else f"{target} of {benchmark}"
-        click.echo(f"{what} {does} within two seconds: process {pid or 'unknown'}, which runs it, has been told.")
+        who = f"process {pid}, which runs it, has" if pid else "somebody runs it (process unknown) and has"
+        click.echo(f"{what} {does} within two seconds: {who} been told.")
 
 
 def _target(opened: Workspace, benchmark: str, text: str) -> str:

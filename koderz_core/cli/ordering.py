@@ -28,7 +28,7 @@ Options = tuple[Callable[[Any], Any], ...]  # Any: click's decorators take and g
 
 _SETTINGS: Options = (
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
-    click.option("--num-ctx", type=int, help="Context of embedded models, in tokens."),
+    click.option("--num-ctx", type=int, help="Context of embedded and Ollama models, in tokens."),
     click.option("--timeout", type=float, help="Seconds one request may take."),
     click.option("--test-timeout", type=float, help="Seconds one program may take on its tests."),
     click.option(

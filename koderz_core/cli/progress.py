@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import click
 from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.tables import console as terminal
 from koderz_core.events import CallFinished, CodeTested, Entry, ExperimentFinished
-from koderz_core.export.formats import duration, money
+from koderz_core.export.formats import duration, money, plain
 from koderz_core.runner.runner import Runner
 
 BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
+BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
 PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
 
 
@@ -57,7 +60,8 @@ class Progress:
     def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
         """Draw until the runner has ended; what was done before it began is not counted.
 
-        ``heed`` is called at every beat; what it raises ends this. Raises what broke the benchmark.
+        ``heed`` is called at every beat; what it raises ends this. What broke the benchmark is said at once, and raised
+        in the end.
         """
         self._planned = runner.remaining
         console = terminal(stderr=True)
@@ -89,8 +93,11 @@ class Progress:
 
 
 def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None], every_seconds: float = 0.0) -> None:
-    drawn = time.monotonic()
+    drawn, fault = time.monotonic(), None
     while not runner.wait(BEAT_SECONDS):
+        if fault is not runner.fault:
+            fault = runner.fault
+            click.echo(f"{plain(str(fault))} {BROKEN}", file=sys.stderr)
         heed()
         if time.monotonic() - drawn >= every_seconds:
             draw()

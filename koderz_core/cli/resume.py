@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.benchmark import BUG, Percent, conclude, manner, perform
+from koderz_core.cli.benchmark import BUG, Percent, manner, perform
+from koderz_core.cli.conclusion import conclude
 from koderz_core.cli.options import as_json, data_dir, workspace
 from koderz_core.cli.ordering import settings, taking_up_options
 from koderz_core.errors import UsageError
@@ -22,7 +23,7 @@ from koderz_core.workspace import Workspace
 @as_json
 @data_dir
 def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Go on with BENCHMARK (an id, or how it begins) as it was planned; nothing that was answered is asked again.
+    """Go on with BENCHMARK (its name, its id, or how that begins) as it was planned; no answer is asked for again.
 
     It takes up what was cancelled, interrupted or never begun. What ended as error keeps that result unless you
     --retry-errors. A benchmark that another process has paused goes on there.
@@ -32,18 +33,24 @@ def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any)
         how = manner(options, quiet=as_json)
         if not how.fork and row.under_way and _waits(opened, row.id):
             opened.go_on(row.id)
-            click.echo(f"{row.id} goes on where it was paused (PID {row.holder}).", err=True)
+            click.echo(f"{row.id} goes on where it was paused (PID {row.holder or 'unknown'}).", err=True)
             return 0
         if not how.fork and _is_finished(row, retry_errors=how.retry_errors):
             click.echo(f"{row.id} is finished: nothing is left to do.{_hint(row)}", err=True)
-            return conclude(opened, row.id, options["fail_under"], as_json=as_json)
+            asked = opened.recorded(row.id).experiments()
+            return conclude(opened, row.id, asked, options["fail_under"], as_json=as_json)
         runner = perform(opened, opened.recorded(row.id), how)
-        code = conclude(opened, runner.benchmark, options["fail_under"], as_json=as_json)
+        asked = runner.asked.experiments()
+        code = conclude(opened, runner.benchmark, asked, options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
 
 
-def _benchmark(opened: Workspace, prefix: str) -> str:
-    found = opened.results.find(prefix)
+def _benchmark(opened: Workspace, text: str) -> str:
+    """The id of the benchmark that a text means. Raises UnknownNameError, UsageError."""
+    named = [row.id for row in opened.results.benchmarks() if text and row.name == text]
+    if len(named) > 1:
+        raise UsageError(f"{text!r} is the name of several benchmarks: {', '.join(named)}. Give the id.")
+    found = named[0] if named else opened.results.find(text)
     if found.startswith("exp_"):
         whole = opened.results.experiment(found).experiment.benchmark
         raise UsageError(f"{found} is one experiment. Go on with its whole benchmark: koderz resume {whole}")

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import click
 
+from koderz_core.addresses import LOOPBACK, url_of
 from koderz_core.cli.options import data_dir
 from koderz_core.config import CHECKOUT
 from koderz_core.errors import InfrastructureError
@@ -53,9 +54,9 @@ def _check_port(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((LOOPBACK, port))
         except OSError as error:
             raise InfrastructureError(
-                f"Port {port} cannot be used: {error.strerror}. Perhaps http://127.0.0.1:{port} is a dashboard; "
+                f"Port {port} cannot be used: {error.strerror}. Perhaps {url_of(LOOPBACK, port)} is a dashboard; "
                 "else choose another port: `koderz ui --port 0` takes one that is free."
             ) from error

@@ -9,26 +9,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from koderz_core.events.steps import (
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CheckpointReviewed,
+    CodeTested,
+    MemoryRecalled,
+    ProgramProbed,
+    RemainingRead,
+    SpecWritten,
+    Text,
+)
 from koderz_core.records import (
     Control,
-    Cost,
     ErrorClass,
     Experiment,
-    Finish,
-    MessageRef,
     Outcome,
     Plan,
-    Sampling,
     ScoreKind,
     StopReason,
     Tier,
-    Usage,
     Verdict,
 )
 
 Kind = str
-Text = str
-"""SHA-256 (hex) of a text that a ``text_stored`` event holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,72 +84,6 @@ class ExperimentStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class CallStarted:
-    """A request is about to be sent: attempt ``attempt`` (from 1) of this ordinal. ``request`` is its hash."""
-
-    role: str
-    member: int
-    model: str
-    request: str
-    messages: tuple[MessageRef, ...]
-    sampling: Sampling
-    seed: int
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallFinished:
-    """A model answered."""
-
-    text: Text
-    finish: Finish
-    usage: Usage
-    cost: Cost
-    seconds: float
-    first_token_seconds: float | None
-    honoured: Sampling
-
-
-@dataclass(frozen=True, slots=True)
-class CallFailed:
-    """An attempt failed on the provider's or our side."""
-
-    message: str
-    seconds: float
-    retryable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CodeTested:
-    """One iteration: a candidate ran on the gate tests. ``code`` None: the reply held none."""
-
-    iteration: int
-    request: str
-    code: Text | None
-    how: str
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class SpecWritten:
-    """A specification that the following prompts are built on."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointReviewed:
-    """A stronger model reviewed the iterations so far; ``guidance`` is what goes into the next prompts."""
-
-    checkpoint: int
-    after_iteration: int
-    guidance: str
-
-
-Note = SpecWritten | CheckpointReviewed
-
-
-@dataclass(frozen=True, slots=True)
 class CandidateScored:
     """A distinct candidate was scored after the strategy had ended. ``held_out`` None: there are no such tests."""
 
@@ -187,6 +126,9 @@ Event = (
     | CallFinished
     | CallFailed
     | CodeTested
+    | ProgramProbed
+    | MemoryRecalled
+    | RemainingRead
     | SpecWritten
     | CheckpointReviewed
     | CandidateScored
@@ -203,6 +145,9 @@ KINDS: Mapping[Kind, type[Event]] = {
     "call_finished": CallFinished,
     "call_failed": CallFailed,
     "code_tested": CodeTested,
+    "program_probed": ProgramProbed,
+    "memory_recalled": MemoryRecalled,
+    "remaining_read": RemainingRead,
     "spec_written": SpecWritten,
     "checkpoint_reviewed": CheckpointReviewed,
     "candidate_scored": CandidateScored,

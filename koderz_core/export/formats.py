@@ -16,14 +16,14 @@ MARKS: Mapping[Outcome | State, str] = {
     "cancelled": "- cancelled",
     "error": "! error",
     "running": "▶ running",
-    "paused": "⏸ paused",
+    "paused": "‖ paused",
     "interrupted": "⚡ interrupted",
     "planned": "· waiting",
 }
 STATES: Mapping[BenchmarkState, str] = {
     "queued": "· queued",
     "running": "▶ running",
-    "paused": "⏸ paused",
+    "paused": "‖ paused",
     "stopping": "■ stopping",
     "stopped": "■ stopped",
     "interrupted": "⚡ interrupted",

@@ -1,28 +1,32 @@
-"""Base URLs of model servers: whose they are, and how they are shown."""
+"""Base URLs of model servers: whose they are, when two are the same, and how they are shown. Settings checked them."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from koderz_core.errors import ModelError
+from koderz_core.addresses import LOOPBACK, url_of
+
+_HERE = ("localhost", "::1", LOOPBACK)
+_PORTS = {"http": 80, "https": 443}
 
 
 def redact(url: str) -> str:
-    """A base URL fit for a message: no user, password or query. Raises ModelError if it is no address at all."""
-    parts = urlsplit(url) if host_of(url) else None
-    if parts is None or parts.scheme not in ("http", "https"):
-        raise ModelError("The base URL of a model server is not an address. Write it as http://HOST:PORT/v1.")
+    """A base URL fit for a message: no user, password or query."""
+    parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def host_of(url: str | None) -> str:
-    """The host of an address, "" if it has none."""
+def identity(url: str) -> str:
+    """The one spelling, fit for a message, of all that mean the same server; what is no address is its own."""
     try:
-        return urlsplit(url or "").hostname or ""
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
     except ValueError:
-        return ""
+        return url
+    port = None if port == _PORTS.get(parts.scheme) else port
+    return url_of(LOOPBACK if host in _HERE else host, port, parts.scheme) + parts.path.rstrip("/")
 
 
 def is_at(url: str | None, home: str) -> bool:
     """Whether an address is a publisher's own: on the host ``home`` or one below it. "" is nobody's home."""
-    return bool(home) and f".{host_of(url)}".endswith(f".{home}")
+    return bool(home) and f".{urlsplit(url or '').hostname}".endswith(f".{home}")

@@ -11,6 +11,8 @@ MOST_TOKENS = 1 << 53
 """A count of tokens beyond this is a server's mistake."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 REFUSED = frozenset({"content_filter", "refusal"})
+FAILED = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout"})
+"""The server gave up, which is not the model's doing."""
 
 
 @dataclass(slots=True)
@@ -23,6 +25,11 @@ class Answer:
     refused: bool = False
     first_token_seconds: float | None = None
     pieces: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the server gave up in the middle."""
+        return (self.reason or "").lower() in FAILED
 
     def take(self, piece: str, thought: str = "") -> None:
         """Keep a piece of text; a thought shows that the answer has begun, and is left out."""

@@ -11,9 +11,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from koderz_core.config import Settings, is_loopback
+from koderz_core.config import Settings
 from koderz_core.models.addresses import redact
 from koderz_core.models.answer import Answer, count_of, text_of
+from koderz_core.models.connection import connection
 from koderz_core.models.faults import Server
 from koderz_core.models.keys import bearer, key_text, lack_of
 from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider
@@ -30,10 +31,11 @@ FREE_SAMPLING = re.compile(r"claude-(3\b.*|(opus|sonnet)-4(-[0156])?(-\d{8})?|ha
 
 
 class AnthropicModel:
-    """A model behind an address that speaks Anthropic's messages. Raises ModelError if that is none, or has no key."""
+    """A model behind an address that speaks Anthropic's messages. Raises ModelError if that has no key."""
 
     def __init__(self, card: ModelCard, settings: Settings) -> None:
         import anthropic  # noqa: PLC0415 (heavy)
+        import httpx2  # noqa: PLC0415 (heavy)
 
         base_url, at_home = settings.anthropic_base_url, PROVIDER.at_home(settings)
         known = PROVIDER.names if at_home else ()
@@ -42,16 +44,16 @@ class AnthropicModel:
         self._server = Server(card, redact(base_url), settings.timeout, PROVIDER.advice, known)
         self._settings = settings
         key = key_text(settings.anthropic_api_key, VARIABLE, "Anthropic", needed=at_home)
-        # No redirects: the address that the egress gate saw is the only one asked. No proxy on the way to loopback.
-        web = anthropic.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(base_url))
+        web = connection(httpx2, base_url, settings.timeout)
         self._client = anthropic.Anthropic(
             base_url=base_url,
             api_key=key,
             max_retries=0,
-            timeout=settings.timeout,
-            http_client=web,
+            timeout=web["timeout"],
+            http_client=anthropic.DefaultHttpxClient(**web),
             open_telemetry=False,  # else the environment could send prompts to a third party
         )
+        self._client._custom_headers = {}  # from ANTHROPIC_CUSTOM_HEADERS, which are no setting of koderz
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
@@ -62,6 +64,8 @@ class AnthropicModel:
             self._listen(arguments, on_text, answer)
         else:
             self._wait(arguments, answer)
+        if answer.reason is None or answer.failed:
+            raise self._server.broke_off()
         answer.usage = _with_cached(answer.usage)
         return answer.completion(honoured, streamed=on_text is not None)
 
@@ -87,19 +91,17 @@ class AnthropicModel:
             reply = self._client.messages.create(**arguments)
         blocks = getattr(reply, "content", None)
         if not isinstance(blocks, list):
-            raise self._server.not_a_chat()
+            raise self._server.not_a_chat(reply)
         for block in blocks:
             answer.take(text_of(block, "text"))
-        answer.reason = text_of(reply, "stop_reason")
+        answer.reason = text_of(reply, "stop_reason") or None
         answer.usage = _usage(getattr(reply, "usage", None), Usage())
 
     def _listen(self, arguments: dict[str, Any], on_text: OnText, answer: Answer) -> None:
         with closing(self._events(arguments)) as events:
-            for event in self._server.in_time(events, answer.started):
+            for event in events:
                 if piece := _take(answer, event):
                     on_text(piece)
-        if answer.reason is None:
-            raise self._server.broke_off()
 
     def _events(self, arguments: dict[str, Any]) -> Generator[object, None, None]:
         with self._server.faults(self._sdk), self._client.messages.create(**arguments, stream=True) as stream:
@@ -171,7 +173,6 @@ PROVIDER = Provider(
         "claude-opus-5-5",
         "claude-opus-4-5",
         "claude-sonnet-5-5",
-        "claude-sonnet-4-5",
         "claude-haiku-5-5",
         "claude-haiku-4-5",
     ),

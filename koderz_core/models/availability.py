@@ -10,8 +10,8 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.embedded import RUNTIME_CURE
-from koderz_core.models.listing import listing
-from koderz_core.models.provider import Availability, ModelList
+from koderz_core.models.listing import Listing, listing
+from koderz_core.models.provider import Advice, Availability, ModelList
 from koderz_core.models.providers import PROVIDERS
 
 __all__ = ["FOR_CODING", "Availability", "first_ready_local", "lacking", "require", "require_runtime", "survey"]
@@ -39,17 +39,18 @@ def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Ava
 
 
 def require(name: str, settings: Settings) -> None:
-    """Raise ModelError if the model of this id cannot answer now, so that nothing is begun in vain.
+    """Raise ModelError or OfflineError if the model of this id cannot answer now, so that nothing is begun in vain.
 
     A server that is there may still not know the model: it says so when it is asked.
     """
     provider, _, rest = name.partition("/")
     known = PROVIDERS[provider]
+    if away := known.away(rest):
+        settings.check_egress(away, f"an answer of {name}")
     if at := known.lists(settings):
         found = listing(at, settings, PATIENT_SECONDS)
         if found.absent:
-            cure = "" if settings.offline else f" {known.advice.start}."
-            raise ModelError(f"{name} cannot be asked: {found.fault.rstrip('.')}.{cure}")
+            raise ModelError(f"{name} cannot be asked: {found.fault}. {_cure(found, known.advice)}.")
     elif lack := known.lack(rest, settings):
         raise ModelError(f"{name} cannot be asked: {lack.reason}. {lack.cure}.")
 
@@ -68,12 +69,13 @@ def first_ready_local(settings: Settings) -> str | None:
 
 
 def _unlisted(model: str, surveyed: Iterable[Availability]) -> Availability:
-    provider = model.partition("/")[0]
+    provider, _, rest = model.partition("/")
+    known = PROVIDERS[provider]
     alike = [row for row in surveyed if row.id.startswith(f"{provider}/")]
     absent = [row for row in alike if not row.ready]
-    if absent or PROVIDERS[provider].home:
+    if absent or known.home or known.away(rest):
         return replace(next(iter(absent or alike)), id=model)
-    return Availability(model, "local", False, f"{provider} does not list it", PROVIDERS[provider].advice.fetch)
+    return Availability(model, "local", False, f"{provider} does not list it", known.advice.fetch)
 
 
 def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
@@ -96,4 +98,9 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
     if not found.names:
         card = resolve(f"{provider}/*", settings)
         reason = found.fault or "its server lists no model for chat"
-        yield Availability(card.id, card.tier, False, reason, advice.start if found.fault else advice.fetch)
+        yield Availability(card.id, card.tier, False, reason, _cure(found, advice) if found.fault else advice.fetch)
+
+
+def _cure(found: Listing, advice: Advice) -> str:
+    """What to do about a server that could not be asked."""
+    return f"{found.cure or advice.start}, or correct {advice.variable}"

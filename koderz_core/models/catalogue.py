@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-from koderz_core.config import Settings, is_loopback
+from koderz_core.addresses import is_loopback
+from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
-from koderz_core.models.addresses import host_of, redact
+from koderz_core.models.addresses import identity
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Tier
 
-__all__ = ["ModelCard", "address_of", "redact", "resolve"]
+__all__ = ["ModelCard", "address_of", "identity", "resolve"]
 
 # Publishers mark their small models by one of these words between dashes.
 SMALL_WORDS = frozenset({"mini", "nano", "luna", "haiku", "lite", "small", "instant", "3.5", "oss"})
@@ -29,6 +30,9 @@ def resolve(name: str, settings: Settings) -> ModelCard:
     provider, _, rest = name.partition("/")
     if provider in PROVIDERS and rest:
         return _card(provider, rest, settings)
+    provider, _, rest = name.partition(":")
+    if provider in PROVIDERS and rest:
+        raise UnknownNameError("model", name, [f"{provider}/{rest}"], "Write a slash after the provider.")
     for provider, known in PROVIDERS.items():
         if re.fullmatch(known.typed, name):
             return _card(provider, name, settings)
@@ -52,8 +56,10 @@ def _tier(provider: str, name: str, settings: Settings) -> Tier:
     stated = settings.tiers.get(f"{provider}/{name}", settings.tiers.get(provider))
     if stated:
         return stated
+    if PROVIDERS[provider].away(name):
+        return "small_frontier"
     url = address_of(provider, settings) or ""
-    if not PROVIDERS[provider].home or (host_of(url) and is_loopback(url)):
+    if not PROVIDERS[provider].home or is_loopback(url):
         return "local"
     return "small_frontier" if SMALL_WORDS & set(name.lower().split("-")) else "frontier"
 

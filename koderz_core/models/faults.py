@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from json import JSONDecodeError
 from types import ModuleType
-from typing import TypeVar
 
-from koderz_core.config import is_loopback
+from koderz_core.addresses import is_loopback
 from koderz_core.errors import ModelError
 from koderz_core.models.provider import Advice, ModelCard
 
-T = TypeVar("T")
 LATER = "That may pass; if it does not, look at the server's log."
 
 
@@ -71,22 +68,22 @@ class Server:
 
         try:
             yield
-        except (sdk.APITimeoutError, httpx2.TimeoutException):
-            raise self.too_slow() from None
+        except (sdk.APITimeoutError, httpx2.TimeoutException) as error:
+            raise self.late(error) from None
         except (sdk.APIConnectionError, httpx2.HTTPError) as error:
             raise self.unreachable(error) from None
         except sdk.APIStatusError as error:
             word = getattr(error, "code", None) or getattr(error, "type", None)
             raise self.status(error.status_code, word) from None
-        except (sdk.APIError, JSONDecodeError, UnicodeDecodeError):
+        except sdk.APIError as error:
+            raise self.failed(error.body) from None
+        except (JSONDecodeError, UnicodeDecodeError):
             raise self.broke_off() from None
 
-    def in_time(self, parts: Iterable[T], started: float) -> Iterator[T]:
-        """The parts of a streamed answer; a server that drips for longer than the timeout is cut off."""
-        for part in parts:
-            if time.monotonic() - started > self.timeout_seconds:
-                raise self.too_slow()
-            yield part
+    def failed(self, account: object) -> ModelError:
+        """It told of a failure although it had answered 200; a gateway's ``account`` has the status it was given."""
+        code = account.get("code") if isinstance(account, dict) else None
+        return self.status(code) if isinstance(code, int) and 400 <= code < 600 else self.broke_off()
 
     def status(self, status: int, word: object = None) -> ModelError:
         """It answered with an HTTP status. ``word``: the protocol's own for it; anything longer may quote."""
@@ -98,15 +95,20 @@ class Server:
 
     def unreachable(self, error: BaseException) -> ModelError:
         """The connection could not be made, or it broke."""
-        if not _names(error) & {"ConnectError", "ProxyError", "ConnectionError"}:
+        late = "ConnectTimeout" in _names(error)
+        if not late and not _names(error) & {"ConnectError", "ProxyError", "ConnectionError"}:
             return self.broke_off()
-        retryable = not is_loopback(self.url)
+        retryable = late or not is_loopback(self.url)
         if found := obstacle(error):
             cure = f"{found.cure}, or correct {self.advice.variable}."
             retryable = retryable and found not in (UNTRUSTED, NO_TLS)
             return ModelError(f"{self._who} cannot be reached: {found.fault}. {cure}", retryable=retryable)
         message = f"Nothing answers at {self.url}, asked for {self.card.id}."
         return ModelError(f"{message} {self.advice.start}, or correct {self.advice.variable}.", retryable=retryable)
+
+    def late(self, error: BaseException) -> ModelError:
+        """Something took too long: to be there at all, or to answer."""
+        return self.unreachable(error) if "ConnectTimeout" in _names(error) else self.too_slow()
 
     def too_slow(self) -> ModelError:
         cure = "Raise KODERZ_TIMEOUT or use a faster model."
@@ -115,12 +117,17 @@ class Server:
     def broke_off(self) -> ModelError:
         return ModelError(f"{self._who} broke off before its answer was whole. {LATER}", retryable=True)
 
-    def not_a_chat(self) -> ModelError:
+    def not_a_chat(self, reply: object = None) -> ModelError:
+        """``reply``, in the client's form, is no answer: a failure that the server tells of, or nothing known."""
+        account = getattr(reply, "error", None)
+        if isinstance(account, dict):
+            return self.failed(account)
         return ModelError(f"{self._who} sent no chat completion. Check {self.advice.variable}.")
 
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
-        refused = f"It does not accept the request: check the model, its context length, and {self.advice.variable}."
+        suspects = f"check the model, {self.advice.context}, and {self.advice.variable}"
+        refused = f"It does not accept the request: {suspects}."
         cures = {
             401: key,
             402: "The account has no credit left.",

@@ -14,7 +14,7 @@ NO_KEY = "local-servers-ask-for-none"
 
 def key_text(key: SecretStr | None, variable: str, publisher: str, *, needed: bool) -> str:
     """What is sent as the key. Raises ModelError if it is needed and missing, or cannot be one."""
-    text = key.get_secret_value().strip() if key else ""
+    text = key.get_secret_value() if key else ""
     if not text and needed:
         raise ModelError(
             f"{variable} is not set, and {publisher} answers nobody without a key. Set it in the environment or .env, "
@@ -36,4 +36,4 @@ def lack_of(key: SecretStr | None, variable: str, url: str, settings: Settings) 
 
 def bearer(key: SecretStr | None) -> dict[str, str]:
     """The header that carries a key, none without one."""
-    return {"Authorization": f"Bearer {key.get_secret_value().strip()}"} if key else {}
+    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from koderz_core.config import Settings, is_loopback
+from koderz_core.config import Settings
 from koderz_core.errors import ModelError, OfflineError
 from koderz_core.models.addresses import redact
+from koderz_core.models.connection import connection
 from koderz_core.models.faults import obstacle
 from koderz_core.models.provider import ModelList
 
@@ -17,21 +18,28 @@ NOT_FOR_CHAT = ("embed", "bge-", "minilm", "rerank", "whisper")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The chat models that a server lists; ``fault``: why it could not be asked; ``absent``: nobody is there."""
+    """The chat models that a server lists; ``fault``: why it could not be asked; ``absent``: nobody is there.
+
+    ``cure``: what to do about the fault, "" if it is but to start the server. Both lack their full stop.
+    """
 
     names: tuple[str, ...] = ()
     fault: str = ""
+    cure: str = ""
     absent: bool = False
 
 
 def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     """What a server lists within ``seconds``. Raises nothing: that it is not there is an answer."""
+    shown = redact(at.url)
     try:
-        shown = redact(at.url)
         settings.check_egress(at.url, "its list of models")
-        reply = msgspec.json.decode(_get(at, seconds), type=_Reply)
-    except (ModelError, OfflineError) as error:
-        return Listing(fault=str(error), absent=isinstance(error, _AbsentError | OfflineError))
+        reply = msgspec.json.decode(_get(at, shown, seconds), type=_Reply)
+    except OfflineError:
+        return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)
+    except ModelError as error:
+        cure = error.cure if isinstance(error, _AbsentError) else ""
+        return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))
     except msgspec.MsgspecError:
         return Listing(fault=f"{shown} answers with something else than a list of models")
     names = (model.name or model.id for model in (*reply.models, *reply.data) if model.for_chat)
@@ -59,20 +67,25 @@ class _Reply:
 
 
 class _AbsentError(ModelError):
-    """Nobody listens at an address."""
+    """Nobody listens at an address, or something stands before it, which ``cure`` ("" if unknown) may overcome."""
+
+    def __init__(self, fault: str, cure: str) -> None:
+        super().__init__(fault)
+        self.cure = cure
 
 
-def _get(at: ModelList, seconds: float) -> bytes:
+def _get(at: ModelList, shown: str, seconds: float) -> bytes:
     import httpx  # noqa: PLC0415 (heavy)
 
     try:
-        reply = httpx.get(at.url, headers=dict(at.headers), timeout=seconds, trust_env=not is_loopback(at.url))
+        with httpx.Client(**connection(httpx, at.url, seconds)) as client:
+            reply = client.get(at.url, headers=dict(at.headers))
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-        found, shown = obstacle(error), redact(at.url)
-        fault = f"{shown} cannot be reached: {found.fault}. {found.cure}" if found else f"nothing answers at {shown}"
-        raise _AbsentError(fault) from None  # its text may hold a password
-    except (httpx.HTTPError, httpx.InvalidURL):
-        raise ModelError(f"nothing answers in time at {redact(at.url)}") from None  # as above
+        found = obstacle(error)
+        fault = f"{shown} cannot be reached: {found.fault}" if found else f"nothing answers at {shown}"
+        raise _AbsentError(fault, found.cure if found else "") from None  # its text may hold a password
+    except httpx.HTTPError:
+        raise ModelError(f"nothing answers in time at {shown}") from None  # as above
     if not reply.is_success:
-        raise ModelError(f"{redact(at.url)} answers {reply.status_code}")
+        raise ModelError(f"{shown} answers {reply.status_code}")
     return reply.content

@@ -9,44 +9,46 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from koderz_core.config import Settings, is_loopback
+from koderz_core.addresses import is_loopback
+from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.addresses import redact
 from koderz_core.models.answer import Answer, count_of, text_of
+from koderz_core.models.connection import connection
 from koderz_core.models.faults import Server
 from koderz_core.models.keys import NO_KEY, bearer
 from koderz_core.models.provider import Advice, ModelCard, ModelList, Programs, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 
+CLOUD = "https://ollama.com"
+
 
 class OllamaModel:
     """A model of an Ollama server, with a context of ``settings.num_ctx`` tokens. How long it stays loaded is Ollama's.
 
-    ``seconds`` of a completion are those of the answer, without loading. Raises ModelError if the address is none.
+    Not covered: an Ollama from before October 2025 cuts prompts that are too long without a word, as it does not know
+    ``truncate``; a cut one then shows only by filling the context.
+
+    ``seconds`` of a completion are those of the answer, without loading.
     """
 
     def __init__(self, card: ModelCard, settings: Settings) -> None:
+        import httpx  # noqa: PLC0415 (heavy)
         import ollama  # noqa: PLC0415 (heavy)
 
         url = settings.ollama_base_url
         self.id = card.id
         self._server = Server(card, redact(url), settings.timeout, PROVIDER.advice)
         self._settings = settings
-        self._client = ollama.Client(
-            url,
-            timeout=settings.timeout,
-            follow_redirects=False,  # the address that the egress gate saw is the only one asked
-            trust_env=not is_loopback(url),
-            headers=_headers(settings),
-        )
+        self._client = ollama.Client(url, headers=_headers(settings), **connection(httpx, url, settings.timeout))
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
-        self._settings.check_egress(self._server.url, f"an answer of {self.id}")
+        self._settings.check_egress(_away(self._server.card.name) or self._server.url, f"an answer of {self.id}")
         answer, last = Answer(), None
         with closing(self._parts(self._arguments(request), streamed=on_text is not None)) as parts:
-            for part in self._server.in_time(parts, answer.started):
+            for part in parts:
                 last, said = part, getattr(part, "message", None)
                 piece = text_of(said, "content")
                 answer.take(piece, text_of(said, "thinking"))
@@ -55,6 +57,8 @@ class OllamaModel:
         if getattr(last, "done", None) is not True:
             raise self._senseless(streamed=on_text is not None)
         self._end(answer, last)
+        if answer.failed:
+            raise self._server.broke_off()
         loading_seconds = (count_of(last, "load_duration") or 0) / 1e9
         return answer.completion(request.sampling, streamed=on_text is not None, waited_seconds=loading_seconds)
 
@@ -75,14 +79,21 @@ class OllamaModel:
             "model": self._server.card.name,
             "messages": [{"role": message.role, "content": message.content} for message in request.messages],
             "options": {name: value for name, value in options.items() if value is not None},
+            "truncate": False,  # a prompt that is longer than the context is an error, and
+            "shift": False,  # a context that is full ends the answer: neither loses its beginning without a word
         }
 
     def _parts(self, arguments: dict[str, Any], *, streamed: bool) -> Generator[object, None, None]:
+        import ollama  # noqa: PLC0415 (heavy)
+
+        # What the SDK's own chat() does; but that takes neither truncate nor shift.
+        body = {**arguments, "stream": streamed}
         with self._faults(streamed=streamed):
+            reply = self._client._request(ollama.ChatResponse, "POST", "/api/chat", json=body, stream=streamed)
             if streamed:
-                yield from self._client.chat(**arguments, stream=True)
+                yield from reply
             else:
-                yield self._client.chat(**arguments)
+                yield reply
 
     def _end(self, answer: Answer, last: object) -> None:
         # It reports no prompt tokens, or 0, when it took the prompt from its cache (its issue 2068).
@@ -99,8 +110,8 @@ class OllamaModel:
 
         try:
             yield
-        except httpx.TimeoutException:
-            raise self._server.too_slow() from None
+        except httpx.TimeoutException as error:
+            raise self._server.late(error) from None
         except (httpx.HTTPError, ConnectionError) as error:
             raise self._server.unreachable(error) from None
         except ollama.ResponseError as error:
@@ -118,6 +129,11 @@ def _headers(settings: Settings) -> dict[str, str]:
     return {"Authorization": f"Bearer {NO_KEY}", **bearer(None if local else settings.ollama_api_key)}
 
 
+def _away(name: str) -> str | None:
+    """A local server hands what is asked of such a model on to Ollama's cloud, which its tag alone tells."""
+    return CLOUD if name.lower().endswith(("-cloud", ":cloud")) else None
+
+
 def _create(card: ModelCard, settings: Settings, _: Programs) -> OllamaModel:
     return OllamaModel(card, settings)
 
@@ -126,11 +142,14 @@ PROVIDER = Provider(
     create=_create,
     address=lambda settings: settings.ollama_base_url,
     lists=lambda settings: ModelList(f"{settings.ollama_base_url}/api/tags", _headers(settings)),
-    typed=r"[^\s:]+:[^\s:]+",
+    names=("gpt-oss:20b", "gpt-oss:120b"),
+    typed=r"[^\s:]+:[^\s:]+|gpt-oss",
+    away=_away,
     advice=Advice(
         start="Start Ollama with `ollama serve`",
         fetch="`ollama list` shows its models, `ollama pull MODEL` fetches one",
         key="Set OLLAMA_API_KEY to a key that may use MODEL.",
         variable="OLLAMA_BASE_URL (without /v1)",
+        context="--num-ctx, which the prompt must fit into",
     ),
 )

@@ -9,9 +9,10 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from koderz_core.config import Settings, is_loopback
+from koderz_core.config import Settings
 from koderz_core.models.addresses import is_at, redact
 from koderz_core.models.answer import Answer, count_of, text_of
+from koderz_core.models.connection import connection
 from koderz_core.models.faults import Server
 from koderz_core.models.keys import key_text
 from koderz_core.models.provider import Advice, ModelCard
@@ -25,7 +26,7 @@ FIXED_SAMPLING = re.compile(r"(ft:)?(gpt-([5-9]|\d\d)|o\d)")
 
 
 class OpenAICompatibleModel:
-    """A model behind an OpenAI-compatible base URL. Raises ModelError if that is none, or OpenAI's without a key."""
+    """A model behind an OpenAI-compatible base URL. Raises ModelError if that is OpenAI's and there is no key."""
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class OpenAICompatibleModel:
         known: tuple[str, ...] = (),
     ) -> None:
         import httpx  # noqa: F401, PLC0415 (first: the SDK stumbles over one that another thread has half imported)
+        import httpx2  # noqa: PLC0415 (heavy)
         import openai  # noqa: PLC0415 (heavy)
 
         self.id = card.id
@@ -46,11 +48,18 @@ class OpenAICompatibleModel:
         at_home = is_at(base_url, HOME)
         self._limit = "max_completion_tokens" if at_home else "max_tokens"
         key = key_text(api_key, "OPENAI_API_KEY", "OpenAI", needed=at_home)
-        # No redirects: the address that the egress gate saw is the only one asked. No proxy on the way to loopback.
-        web = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(base_url))
+        web = connection(httpx2, base_url, settings.timeout)
+        http_client = openai.DefaultHttpxClient(**web)
         self._client = openai.OpenAI(
-            base_url=base_url, api_key=key, max_retries=0, timeout=settings.timeout, http_client=web
+            base_url=base_url, api_key=key, max_retries=0, timeout=web["timeout"], http_client=http_client
         )
+        self._say_only(settings if card.provider == "openai" else None)
+
+    def _say_only(self, settings: Settings | None) -> None:
+        """Take back what the SDK read in the environment: it would go to any server, and settings say what does."""
+        self._client._custom_headers = {}
+        self._client.organization = settings.openai_org_id if settings else None
+        self._client.project = settings.openai_project_id if settings else None
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
@@ -61,6 +70,8 @@ class OpenAICompatibleModel:
             self._listen(arguments, on_text, answer)
         else:
             self._wait(arguments, answer)
+        if answer.reason is None or answer.failed:
+            raise self._server.broke_off()
         return answer.completion(honoured, streamed=on_text is not None)
 
     def close(self) -> None:
@@ -81,19 +92,17 @@ class OpenAICompatibleModel:
             reply = self._client.chat.completions.create(**arguments)
         choice = _choice(reply)
         if choice is None:
-            raise self._server.not_a_chat()
+            raise self._server.not_a_chat(reply)
         answer.usage = _usage(getattr(reply, "usage", None))
         _take(answer, choice, "message")
 
     def _listen(self, arguments: dict[str, Any], on_text: OnText, answer: Answer) -> None:
         with closing(self._chunks(arguments)) as chunks:
-            for chunk in self._server.in_time(chunks, answer.started):
+            for chunk in chunks:
                 if usage := getattr(chunk, "usage", None):
                     answer.usage = _usage(usage)
                 if piece := _take(answer, _choice(chunk), "delta"):
                     on_text(piece)
-        if answer.reason is None:
-            raise self._server.broke_off()
 
     def _chunks(self, arguments: dict[str, Any]) -> Generator[object, None, None]:
         with self._server.faults(self._sdk):

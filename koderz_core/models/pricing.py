@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from importlib.metadata import version
 
-from koderz_core.config import Settings, is_loopback
+from koderz_core.addresses import is_loopback
+from koderz_core.config import Settings
 from koderz_core.models.catalogue import ModelCard, address_of
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Cost, Usage
@@ -23,6 +24,8 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     """
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
+    if away := PROVIDERS[card.provider].away(card.name):
+        return Cost(None, f"unpriced: {card.id} runs at {away}, whose price for it is not known")
     if card.tier == "local":
         url = address_of(card.provider, settings)
         if url is None or is_loopback(url):

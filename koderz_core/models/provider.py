@@ -59,17 +59,18 @@ class Advice:
     """What a person does when a server does not answer as it should.
 
     ``start``: nothing answers; ``fetch``: the model is not there (MODEL stands for its name); ``key``: it wants one
-    (MODEL as well); ``variable``: the setting of its address, with how that ends.
+    (MODEL as well); ``variable``: the setting of its address, with how that ends; ``context``: what may be too short.
     """
 
     start: str = ""
     fetch: str = ""
     key: str = ""
     variable: str = ""
+    context: str = "its context length"
 
 
 def _none(*_: object) -> None:
-    """Nothing: no address, no list, no lack."""
+    """Nothing: no address, no list, no lack, nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Provider:
     which models it has, None if ``names`` are offered instead; ``closed``: it has no others. ``lack``: what a model
     (by its name) lacks, ``ready`` why it lacks nothing. ``typed``: a pattern of names that people type without the
     provider. ``home``: the publisher's own host, where keys are needed and prices known; "" for what runs locally.
+    ``away``: the address of the publisher's servers where a model (by its name) runs although it is asked locally.
     """
 
     create: Callable[[ModelCard, Settings, Programs], Model]
@@ -91,6 +93,7 @@ class Provider:
     closed: bool = False
     typed: str = r"(?!)"
     home: str = ""
+    away: Callable[[str], str | None] = _none
     advice: Advice = Advice()
 
     def at_home(self, settings: Settings) -> bool:

@@ -103,7 +103,7 @@ def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]
     try:
         get()
     except (WeightsError, OfflineError) as error:
-        return str(error)
+        return str(error).rstrip(".")
     got = sha256_of(part)
     if got == weights.sha256:
         part.replace(target)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 from koderz_core.errors import ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.records import Completion, MessageRef, Request
 from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
-from koderz_core.runner.recorder import Voice
+from koderz_core.runner.recorder import Voice, storable
 
 
 class Calls:
-    """The calls of one experiment."""
+    """The calls of one experiment; several may be made at the same time, from as many threads."""
 
     def __init__(self, parts: Parts, voice: Voice, passage: Passage) -> None:
         self._parts = parts
@@ -39,27 +40,28 @@ class Calls:
         self._voice.say(started, ordinal)
         begin = time.monotonic()
         try:
-            completion = _storable(self._complete(started, request))
+            completion = self._complete(started, request, ordinal)
+            completion = replace(completion, text=storable(completion.text))
         except ModelError as error:
             self._voice.say(CallFailed(str(error), time.monotonic() - begin, error.retryable), ordinal)
             raise
         self._voice.say(self._finished(started.model, completion), ordinal)
         return completion
 
-    def _complete(self, started: CallStarted, request: Request) -> Completion:
+    def _complete(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
         """Local answers are streamed: it gives the time to the first token, can be watched, and stops at once."""
         model, live = self._parts.models[started.model], self._parts.live
         if started.model not in self._parts.local:
             return model.complete(request)
-        live.begin(self._voice.experiment, started.role, started.model)
+        live.begin(self._voice.experiment, ordinal, started.role, started.model)
         try:
-            return model.complete(request, self._hear)
+            return model.complete(request, partial(self._hear, ordinal))
         finally:
-            live.end(self._voice.experiment)
+            live.end(self._voice.experiment, ordinal)
 
-    def _hear(self, piece: str) -> None:
+    def _hear(self, ordinal: int, piece: str) -> None:
         self._passage.check()
-        self._parts.live.hear(self._voice.experiment, piece)
+        self._parts.live.hear(self._voice.experiment, ordinal, piece)
 
     def _finished(self, model: str, completion: Completion) -> CallFinished:
         return CallFinished(
@@ -71,12 +73,6 @@ class Calls:
             first_token_seconds=completion.first_token_seconds,
             honoured=completion.honoured,
         )
-
-
-def _storable(completion: Completion) -> Completion:
-    """A reply may hold lone surrogates, which no journal can: they become question marks."""
-    text = completion.text.encode("utf-8", "replace").decode()
-    return completion if text == completion.text else replace(completion, text=text)
 
 
 def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
-from koderz_core.models.catalogue import address_of, redact
+from koderz_core.models.catalogue import address_of, identity
 from koderz_core.prompts import VERSIONS
 from koderz_core.records import Configuration, Scalar
 
@@ -24,7 +24,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
         "test_timeout": settings.test_timeout,
         **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
         **of_prompts(VERSIONS),
-        **{f"{provider}{_ADDRESS}": redact(address) for provider, address in addresses.items() if address},
+        **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
     }
 
 
@@ -45,8 +45,13 @@ def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
 
 def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
     for name, before in then.items():
-        if now.get(name, before) != before:
+        if _plain(name, now.get(name, before)) != _plain(name, before):
             yield f"{_what(name)} was {before} and is {now[name]} now ({_cure(name, before)})"
+
+
+def _plain(name: str, value: Scalar) -> Scalar:
+    """A condition without the spelling that it happened to be recorded in."""
+    return identity(str(value)) if name.endswith(_ADDRESS) else value
 
 
 def _what(name: str) -> str:

@@ -31,7 +31,7 @@ class Crew:
         self._recorder = recorder
         self._gate = gate
         self._under_way: dict[str, tuple[Work, float]] = {}  # by id, with the monotonic second it began at
-        self._guard = threading.Lock()  # guards _under_way
+        self._guard = threading.Lock()  # guards _under_way, and that an experiment ends once
         self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
         self.fault: KoderzError | None = None  # what broke all
         self.cut_short = False  # whether a stop has kept an experiment from its end
@@ -54,9 +54,9 @@ class Crew:
         return frozenset[Target]().union(*(self._passage(work).names for work in self._works))
 
     def cancelled(self) -> Mapping[str, ExperimentFinished]:
-        """How those that are under way end, by id, if they end now."""
+        """How those that are under way end, by id, since they end now: their threads say no other end of them."""
         with self._guard:
-            under_way = dict(self._under_way)
+            under_way, self._under_way = self._under_way, {}
         return {
             name: work.before
             or replace(without_result("cancelled"), seconds=work.tape.seconds + time.monotonic() - begin)
@@ -81,20 +81,27 @@ class Crew:
             self.break_off(error)
         finally:
             with self._guard:
-                del self._under_way[work.experiment.id]
+                self._under_way.pop(work.experiment.id, None)
             self._gate.leave()
 
     def _perform_or_say_why(self, work: Work, passage: Passage) -> None:
         voice = Voice(self._recorder, work.experiment.id)
         try:
             finished = perform(work, self._parts, voice, passage)
-            self.cut_short |= finished.outcome == "cancelled" or finished is work.before
         except KoderzError:
             raise
         except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
             _LOG.exception("A bug of koderz or of a strategy in %s", work.experiment.id)
             self.bugs.append(error)
-            voice.say(without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}"))
+            finished = without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}")
+        self.cut_short |= finished.outcome == "cancelled" or finished is work.before
+        self._end(voice, finished)
+
+    def _end(self, voice: Voice, finished: ExperimentFinished) -> None:
+        """Say how an experiment ended, unless ``cancelled`` did. Until that is written, ``cancelled`` waits."""
+        with self._guard:
+            if self._under_way.pop(voice.experiment, None):
+                voice.say(finished)
 
 
 def models(works: Iterable[Work]) -> frozenset[str]:
@@ -103,7 +110,7 @@ def models(works: Iterable[Work]) -> frozenset[str]:
 
 
 def remaining(plan: Plan, problems: Mapping[str, Problem], history: History) -> list[Work]:
-    """What of a plan is left to do."""
+    """What of a plan is left to do; a history may know of more than is planned here."""
     configurations = {configuration.id: configuration for configuration in plan.configurations}
     return [
         Work(

@@ -16,7 +16,7 @@ from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.session import CUT_SHORT, Session, Subject
 from koderz_core.runner.tape import Tape
-from koderz_core.strategies import create
+from koderz_core.strategies import complete, create
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Work:
 
 
 def perform(work: Work, parts: Parts, voice: Voice, passage: Passage) -> ExperimentFinished:
-    """Run an experiment and say how it ended; what a provider or our own ground did wrong becomes its ``error``.
+    """Run an experiment: its end, still to be said. What a provider or our own ground did wrong becomes its ``error``.
 
     Raises JournalError: where nothing can be written, nothing may go on.
     """
@@ -50,7 +50,6 @@ def perform(work: Work, parts: Parts, voice: Voice, passage: Passage) -> Experim
         finished = without_result("error", str(error))
     if finished is not work.before:
         finished = replace(finished, seconds=work.tape.seconds + time.monotonic() - begin - passage.paused_seconds)
-    voice.say(finished)
     return finished
 
 
@@ -59,11 +58,17 @@ def without_result(outcome: Literal["cancelled", "error"], error: str | None = N
     return ExperimentFinished(outcome, reason=None, score_kind=None, code=None, seconds=0.0, error=error)
 
 
+def _most_iterations(configuration: Configuration) -> int | None:
+    most = complete(configuration.strategy, configuration.parameters).get("max_iterations")
+    return most if isinstance(most, int) else None
+
+
 class _Performance:
     def __init__(self, work: Work, parts: Parts, voice: Voice, passage: Passage) -> None:
-        self._work, self._parts, self._voice = work, parts, voice
+        self._work, self._parts, self._voice, self._passage = work, parts, voice, passage
         self._tests = split(work.problem, work.configuration.gate)
-        subject = Subject(work.experiment, work.problem, self._tests.gate, work.configuration.models)
+        models, most = work.configuration.models, _most_iterations(work.configuration)
+        subject = Subject(work.experiment, work.problem, self._tests.gate, models, most)
         self._session = Session(subject, parts, voice, work.tape, passage)
 
     def result(self) -> ExperimentFinished:
@@ -101,6 +106,8 @@ class _Performance:
         return failed[0].error or "assertion" if failed else None
 
     def _check(self, code: str, tests: TestSet) -> Verdict:
+        """One step: many candidates that each run into the time limit can be paused and stopped in between."""
+        self._passage.step()
         return self._parts.redact.verdict(self._parts.judge.check(self._work.problem, code, tests))
 
     def _no_program(self) -> ErrorClass:

@@ -115,10 +115,12 @@ class Passage:
         self._gate = gate
         self.names: frozenset[Target] = frozenset({None, configuration, experiment})
         self.paused_seconds = 0.0
+        self._turn = threading.Lock()  # guards paused_seconds and the one place of all calls it makes at the same time
 
     def step(self) -> None:
         """Return when the next step may be taken. Raises Cancelled."""
-        self.paused_seconds += self._gate.pass_through(self.names)
+        with self._turn:
+            self.paused_seconds += self._gate.pass_through(self.names)
 
     def wait(self, seconds: float) -> None:
         """Return when the next step may be taken, so much later. Raises Cancelled as soon as it is stopped."""

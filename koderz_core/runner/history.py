@@ -12,16 +12,19 @@ from koderz_core.events import (
     BenchmarkOpened,
     CallFinished,
     CallStarted,
-    CheckpointReviewed,
     CodeTested,
     Entry,
+    Event,
     ExperimentFinished,
-    SpecWritten,
+    MemoryRecalled,
+    Note,
+    ProgramProbed,
+    RemainingRead,
     TextStored,
 )
 from koderz_core.journal import read_all
-from koderz_core.records import Completion, Outcome
-from koderz_core.runner.tape import RecordedCall, RecordedTest, Tape
+from koderz_core.records import Completion, Memory, Outcome, fingerprint
+from koderz_core.runner.tape import Recorded, Tape
 
 FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
 
@@ -44,6 +47,10 @@ class History:
         """Whether there is nothing left to do. Cancelled experiments are always taken up again."""
         outcome = self.outcomes.get(experiment)
         return outcome in FINAL or (outcome == "error" and not self.retry_errors)
+
+    def is_open(self, experiment: str) -> bool:
+        """Whether it has no result at all yet, not even an error."""
+        return self.outcomes.get(experiment) in (None, "cancelled")
 
     def add_end(self, experiment: str, end: ExperimentFinished) -> None:
         """The last end counts: a result that was there before stood until then."""
@@ -69,12 +76,11 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
 
 def _tapes(path: Path, history: History) -> dict[str, Tape]:
     entries: defaultdict[str, list[Entry]] = defaultdict(list)
-    wanted: dict[str, str | None] = {}  # hash -> text of an answer that a tape needs
+    wanted: dict[str, str | None] = {}  # hash -> text that a tape needs
     for entry in read_all(path):
         if entry.experiment and not history.is_final(entry.experiment):
             entries[entry.experiment].append(entry)
-            if isinstance(entry.event, CallFinished):
-                wanted[entry.event.text] = None
+            wanted |= dict.fromkeys(_texts_of(entry.event))
     for entry in read_all(path) if wanted else ():
         if isinstance(entry.event, TextStored) and entry.event.sha256 in wanted:
             wanted[entry.event.sha256] = entry.event.text
@@ -88,27 +94,45 @@ def _tapes(path: Path, history: History) -> dict[str, Tape]:
         ) from error
 
 
+def _texts_of(event: Event) -> list[str]:
+    """Hashes of the texts that a strategy is told by what this event records."""
+    if isinstance(event, CallFinished):
+        return [event.text]
+    return [memory.text for memory in event.memories] if isinstance(event, MemoryRecalled) else []
+
+
 def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
-    requests: dict[int, str] = {}
-    calls: dict[int, RecordedCall] = {}
-    tests: dict[int, RecordedTest] = {}
-    notes: set[int] = set()
-    attempts: dict[int, int] = {}
+    begun: dict[int, CallStarted] = {}
+    steps: dict[int, Recorded] = {}
     for entry in entries:
         ordinal = entry.ordinal or 0
-        match entry.event:
-            case CallStarted(request=request, attempt=attempt):
-                requests[ordinal], attempts[ordinal] = request, attempt
-            case CallFinished() as answer:
-                calls[ordinal] = RecordedCall(requests[ordinal], _completion(answer, texts[answer.text]))
-            case CodeTested(request=request, verdict=verdict):
-                tests[ordinal] = RecordedTest(request, verdict)
-            case SpecWritten() | CheckpointReviewed():
-                notes.add(ordinal)
-            case _:
-                pass
-    return Tape(calls, tests, frozenset(notes), attempts)
+        if isinstance(entry.event, CallStarted):
+            begun[ordinal] = entry.event
+        elif recorded := _recorded(entry, begun, texts):
+            steps[ordinal] = recorded
+    return Tape(steps, {ordinal: call.attempt for ordinal, call in begun.items()})
+
+
+def _recorded(entry: Entry, begun: Mapping[int, CallStarted], texts: Mapping[str, str]) -> Recorded | None:
+    """The step that an entry ends, None if it ends none. The hashes of requests are those that the session makes."""
+    match event := entry.event:
+        case CallFinished():
+            request = begun[entry.ordinal or 0].request
+            return Recorded(request, _completion(event, texts[event.text]), entry.at, event.seconds)
+        case CodeTested():
+            return Recorded(event.request, event.verdict, entry.at, event.verdict.seconds)
+        case ProgramProbed():
+            return Recorded(event.request, event.observed, entry.at, event.seconds)
+        case MemoryRecalled():
+            return Recorded(event.request, _memories(event, texts), entry.at, event.seconds)
+        case RemainingRead():
+            return Recorded("", event.remaining, entry.at)
+    return Recorded(fingerprint(event), event, entry.at) if isinstance(event, Note) else None
 
 
 def _completion(answer: CallFinished, text: str) -> Completion:
     return Completion(text, answer.finish, answer.usage, answer.seconds, answer.honoured, answer.first_token_seconds)
+
+
+def _memories(recalled: MemoryRecalled, texts: Mapping[str, str]) -> tuple[Memory, ...]:
+    return tuple(Memory(texts[one.text], one.origin, one.tags) for one in recalled.memories)

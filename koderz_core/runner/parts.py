@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from koderz_core.protocols import Judge, Model
-from koderz_core.records import Cost, Usage
+from koderz_core.records import Cost, Memory, Query, Usage
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
 """Model id, tokens and seconds of one call to its cost."""
+
+
+Recollection = Callable[[Query], Sequence[Memory]]
+"""What is remembered from outside an experiment, the best first. Called from several threads; raises KoderzError."""
+
+
+def nothing_remembered(_query: Query) -> Sequence[Memory]:
+    """The recollection of a koderz without memory."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +35,4 @@ class Parts:
     redact: Redactor = NOTHING_SECRET  # of what programs gave back
     retry_seconds: tuple[float, ...] = (1.0, 4.0)  # waits between the attempts of one call
     live: LiveText = field(default_factory=LiveText)  # where streamed answers can be watched
+    recall: Recollection = nothing_remembered

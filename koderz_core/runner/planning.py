@@ -14,6 +14,7 @@ from koderz_core.grading.testsets import GATES, check_tests
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.runner.conditions import conditions
+from koderz_core.runner.resumption import as_recorded
 from koderz_core.strategies import ROLES, complete, create
 
 MOST_SEEDS = 1 << 63
@@ -63,9 +64,10 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
         conditions=conditions(configurations, settings),
     )
     try:
-        return msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
+        plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
     except msgspec.ValidationError as error:
         raise PlanError(f"The order cannot be planned: {error}.") from error
+    return as_recorded(plan, settings)
 
 
 def _configuration(wanted: Wanted, settings: Settings) -> Configuration:

@@ -26,7 +26,7 @@ LOCAL, FAST, ANY = "local", "fast local", "local, else scripted"
 BEST_EMBEDDED = ("embedded/qwen2.5-coder-1.5b", "embedded/qwen2.5-coder-0.5b")
 SMALL = BEST_EMBEDDED[-1]
 SCRIPTED = "scripted/weak"
-OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-4-5"
+OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
 
 _CATALOGUE = (
     Preset(
@@ -42,7 +42,7 @@ _CATALOGUE = (
     Preset(
         "default",
         "Default",
-        "gpt-oss:20b writes the spec, a local model the code, Claude Sonnet 4.5 reviews every 5 iterations.",
+        "gpt-oss:20b writes the spec, a local model the code, Claude Sonnet 5.5 reviews every 5 iterations.",
         (
             Wanted(
                 "supervised",

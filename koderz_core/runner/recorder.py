@@ -48,6 +48,11 @@ class Recorder:
         return digest
 
 
+def storable(text: str) -> str:
+    """What comes from outside may hold lone surrogates, which no journal can: they become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _tell(watch: Watch, entry: Entry) -> None:
     """What is only looked at must not break what is looked at."""
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from koderz_core.records import TestFailure, Verdict
+from koderz_core.records import Observed, TestFailure, Verdict
 
 
 class Redactor:
@@ -24,6 +24,11 @@ class Redactor:
             return verdict
         failures = tuple(self._failure(failure) for failure in verdict.failures)
         return replace(verdict, failures=failures, message=self._text(verdict.message))
+
+    def observed(self, observed: Observed) -> Observed:
+        """What a call gave, without the secrets in it."""
+        value = observed.value and self._text(observed.value)
+        return replace(observed, value=value, message=self._text(observed.message))
 
     def _failure(self, failure: TestFailure) -> TestFailure:
         return replace(

@@ -28,6 +28,15 @@ def recorded_plan(journal: Path) -> Plan:
     return plan
 
 
+def as_recorded(plan: Plan, settings: Settings) -> Plan:
+    """A plan without a journal under conditions that were once named beside its own, if it has a journal so.
+
+    The size of contexts was named for every model before it was only for those that it reaches.
+    """
+    once = replace(plan, conditions={"num_ctx": settings.num_ctx, **plan.conditions})
+    return once if _journal(once, settings).exists() and not _journal(plan, settings).exists() else plan
+
+
 def dataset_of(plan: Plan, settings: Settings) -> Dataset:
     """The dataset that a plan was made from, if it is still the same. Raises DataError."""
     then = plan.dataset
@@ -46,7 +55,7 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
 
     Raises PlanError if the plan was never begun, DataError if the dataset lacks a problem now.
     """
-    if not (settings.journals_dir / f"{plan.id}.jsonl").exists():
+    if not _journal(plan, settings).exists():
         raise PlanError(f"{plan.id} has not been begun, so there is nothing to fork. Leave --fork out.")
     dataset = _load(plan, settings)
     problems = {problem.id: problem for problem in dataset.problems}
@@ -58,6 +67,10 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
     names = (f"{stem}-{number}" for number in count(2))
     name = stem if not plan.name and stem not in taken else next(one for one in names if one not in taken)
     return replace(plan, name=name, dataset=dataset.origin, conditions=conditions(plan.configurations, settings))
+
+
+def _journal(plan: Plan, settings: Settings) -> Path:
+    return settings.journals_dir / f"{plan.id}.jsonl"
 
 
 def _load(plan: Plan, settings: Settings) -> Dataset:

@@ -60,9 +60,12 @@ class Runner:
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
         self.recorded = None if history.header is None else history.header.plan  # as it was planned before
         self._header = assignment.header if history.header is None else continued(assignment.header, history.header)
-        works = remaining(self._header.plan, assignment.problems, history)
-        self.kept_errors = len(history.errors.keys() - {work.experiment.id for work in works})
+        self.asked = assignment.header.plan  # what is to be run now: the recorded plan may hold more
+        works = remaining(self.asked, assignment.problems, history)
+        asked = {experiment.id for experiment in self.asked.experiments()}
+        self.kept_errors = len((history.errors.keys() & asked) - {work.experiment.id for work in works})
         self.remaining = len(works)  # how many experiments had not ended when this runner took over
+        self.left_out = sum(one.id not in asked and history.is_open(one.id) for one in self.plan.experiments())
         parts = provide(models(works))
         self._recorder = Recorder(journal.append, watches, parts.clock, history.texts)
         self._crew = Crew(works, parts, self._recorder, self._gate)
@@ -71,7 +74,7 @@ class Runner:
 
     @property
     def plan(self) -> Plan:
-        """What it runs."""
+        """All that is planned: what was asked for, and what was recorded before."""
         return self._header.plan
 
     @property
@@ -133,11 +136,21 @@ class Runner:
             except JournalError as error:
                 self._crew.break_off(error)
 
+    def grant(self, wish: Wish) -> None:
+        """Obey the wish of somebody who is not there to be told: what cannot be done is logged."""
+        try:
+            self.obey(wish.what, wish.target, by=wish.by)
+        except UsageError as error:
+            _LOG.warning("A wish of process %d is passed over: %s", wish.by, error)
+
     def abandon(self) -> None:
         """Close the journal as stopped now, although threads may hang in a call: for a process that is about to end.
 
         What they do afterwards is not written any more; their experiments count as cancelled.
         """
+        if self._thread is None:
+            self._journal.close()
+            return
         self.stop()
         if self.ended(ABANDON_SECONDS):
             return
@@ -162,10 +175,15 @@ class Runner:
         return self._gate.paused
 
     @property
+    def fault(self) -> KoderzError | None:
+        """What broke it, so that what still runs ends at its next step; None if nothing did."""
+        return self._crew.fault
+
+    @property
     def trouble(self) -> str | None:
         """What broke it, or the first bug that cost an experiment; None if nothing did."""
-        if self._crew.fault is not None:
-            return str(self._crew.fault)
+        if self.fault is not None:
+            return str(self.fault)
         return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else None
 
     def ended(self, seconds: float | None = 0.0) -> bool:
@@ -176,16 +194,16 @@ class Runner:
         return self._ended.wait(seconds)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """As ``ended``. Raises what broke the benchmark, if something did."""
+        """As ``ended``. Raises what broke the benchmark once all has ended, if something did."""
         ended = self.ended(seconds)
-        if self._crew.fault is not None:
-            raise self._crew.fault
+        if ended and self.fault is not None:
+            raise self.fault
         return ended
 
     def _run(self) -> None:
         try:
             with closing(self._journal):
-                with following(self._journal.path, self._grant):
+                with following(self._journal.path, self.grant):
                     self._crew.perform_all(self.benchmark)
                 self._say_closed()
         except KoderzError as error:
@@ -200,11 +218,5 @@ class Runner:
         with self._closing:
             if not self._closed:
                 self._closed = True
-                self._recorder.say(BenchmarkClosed("stopped" if self.stopping or self._crew.cut_short else "finished"))
-
-    def _grant(self, wish: Wish) -> None:
-        """The edge of the thread that follows the wishes of other processes."""
-        try:
-            self.obey(wish.what, wish.target, by=wish.by)
-        except UsageError as error:
-            _LOG.warning("A wish of process %d is passed over: %s", wish.by, error)
+                unfinished = self.stopping or self._crew.cut_short or self.left_out
+                self._recorder.say(BenchmarkClosed("stopped" if unfinished else "finished"))

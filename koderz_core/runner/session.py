@@ -1,25 +1,34 @@
 """The context of one experiment: what its strategy may do, metered, journalled and answered from the tape first.
 
+A step is answered once: when it was taken, its answer goes into the journal, and whoever takes it again is told that.
 Every step gets an ordinal in program order; a call's seed is a hash of the experiment's seed and the ordinal, so a
 strategy that is run again asks exactly the same questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from random import Random
 
-from koderz_core.events import CodeTested, Note
+from koderz_core.events import CodeTested, MemoryRecalled, Note, ProgramProbed, RemainingRead
 from koderz_core.grading.testsets import no_program
 from koderz_core.records import (
+    Ask,
     Completion,
     ErrorClass,
     Experiment,
     Extracted,
     Finish,
+    Memory,
+    MemoryRef,
     Message,
+    Observed,
     Problem,
+    Query,
+    Remaining,
     Request,
     Sampling,
     TestSet,
@@ -29,24 +38,44 @@ from koderz_core.records import (
 from koderz_core.runner.calls import Calls, announce
 from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
-from koderz_core.runner.recorder import Voice
-from koderz_core.runner.tape import Tape
+from koderz_core.runner.recorder import Voice, storable
+from koderz_core.runner.tape import Answer, Tape
 
 CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
+MOST_AT_ONCE = 8  # calls that one experiment makes at the same time
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a session is about: the experiment, its problem with the gate tests, and the models of each role."""
+    """What a session is about: the experiment, its problem with the gate tests, and the models of each role.
+
+    ``max_iterations`` None: its strategy has no such limit.
+    """
 
     experiment: Experiment
     problem: Problem
     gate: TestSet
     models: Mapping[str, tuple[str, ...]]
+    max_iterations: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A call with its place and the hash of all of it; ``recorded``: the answer, if it was answered before."""
+
+    ordinal: int
+    ask: Ask
+    model: str
+    request: Request
+    key: str
+    recorded: Completion | None
 
 
 class Session:
-    """Implements Context. Not shared between threads."""
+    """Implements Context for one thread, the strategy's.
+
+    The threads of ``ask_many`` touch only what any thread may: models, the live text, the voice and the passage.
+    """
 
     def __init__(self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, passage: Passage) -> None:
         self.problem = subject.problem.public
@@ -64,41 +93,75 @@ class Session:
     def ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
     ) -> Completion:
-        ordinal = self._next_ordinal()
-        model = self._subject.models[role][member]
-        seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
-        request = Request(tuple(messages), sampling or Sampling(), seed)
-        key = fingerprint((role, member, model, request))
-        completion = self._tape.completion(ordinal, key)
-        if completion is None:
-            started = announce(self._voice, role, member, model, request, key)
-            started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
-            completion = Calls(self._parts, self._voice, self._passage).ask(started, request, ordinal)
+        completion = self._complete(self._question(Ask(role, messages, sampling, member)))
         self.last_finish = completion.finish
         return completion
 
+    def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
+        questions = [self._question(ask) for ask in asks]
+        with ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix=self._voice.experiment) as threads:
+            asked = [threads.submit(self._complete, question) for question in questions]
+        completions = [answer.result() for answer in asked]
+        for completion in completions:
+            self.last_finish = completion.finish
+        return completions
+
     def test(self, candidate: Extracted) -> Verdict:
-        ordinal = self._next_ordinal()
         self.iterations += 1
         key = fingerprint(candidate)
-        verdict = self._tape.verdict(ordinal, key)
-        if verdict is None:
-            verdict = self._judge(candidate)
-            code = None if candidate.code is None else self._voice.text(candidate.code)
-            self._voice.say(CodeTested(self.iterations, key, code, candidate.how, verdict), ordinal)
+        verdict = self._step(key, Verdict, lambda ordinal: self._tested(candidate, key, ordinal))
         if candidate.code is not None:
             self.verdicts[candidate.code] = verdict
         return verdict
 
+    def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
+        asked = tuple(storable(call) for call in calls)
+        key = fingerprint(("probe", code, asked))
+        return list(self._step(key, tuple, lambda ordinal: self._probed(code, asked, key, ordinal)))
+
+    def recall(self, query: Query) -> Sequence[Memory]:
+        key = fingerprint(("recall", query))
+        return self._step(key, tuple, lambda ordinal: self._recalled(query, key, ordinal))
+
+    def remaining(self) -> Remaining:
+        return self._step("", Remaining, self._read)
+
     def note(self, note: Note) -> None:
+        self._step(fingerprint(note), type(note), lambda ordinal: self._noted(note, ordinal))
+
+    def _step(self, request: str, kind: type[Answer], take: Callable[[int], Answer]) -> Answer:
+        """The recorded answer; where there is none, what taking the step at its ordinal gives."""
         ordinal = self._next_ordinal()
-        if ordinal not in self._tape.notes:
-            self._voice.say(note, ordinal)
+        recorded = self._tape.answer(ordinal, request, kind)
+        return take(ordinal) if recorded is None else recorded
 
     def _next_ordinal(self) -> int:
         self._passage.step()
         self._ordinal += 1
         return self._ordinal
+
+    def _question(self, ask: Ask) -> _Question:
+        ordinal = self._next_ordinal()
+        model = self._subject.models[ask.role][ask.member]
+        seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
+        request = Request(tuple(ask.messages), ask.sampling or Sampling(), seed)
+        key = fingerprint((ask.role, ask.member, model, request))
+        return _Question(ordinal, ask, model, request, key, self._tape.answer(ordinal, key, Completion))
+
+    def _complete(self, question: _Question) -> Completion:
+        if question.recorded is not None:
+            return question.recorded
+        self._passage.step()  # it may have had to wait for a thread
+        ask, ordinal = question.ask, question.ordinal
+        started = announce(self._voice, ask.role, ask.member, question.model, question.request, question.key)
+        started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
+        return Calls(self._parts, self._voice, self._passage).ask(started, question.request, ordinal)
+
+    def _tested(self, candidate: Extracted, key: str, ordinal: int) -> Verdict:
+        verdict = self._judge(candidate)
+        code = None if candidate.code is None else self._voice.text(candidate.code)
+        self._voice.say(CodeTested(self.iterations, key, code, candidate.how, verdict), ordinal)
+        return verdict
 
     def _judge(self, candidate: Extracted) -> Verdict:
         """A program that is broken because its reply was cut short says so."""
@@ -108,3 +171,33 @@ class Session:
         verdict = self._parts.judge.check(self._subject.problem, candidate.code, self._subject.gate)
         verdict = self._parts.redact.verdict(verdict)
         return replace(verdict, error=cut_short) if cut_short and verdict.error == "syntax" else verdict
+
+    def _probed(self, code: str, calls: Sequence[str], key: str, ordinal: int) -> tuple[Observed, ...]:
+        begin = time.monotonic()
+        seen = self._parts.judge.probe(self.problem, code, calls)
+        observed = tuple(self._parts.redact.observed(one) for one in seen)
+        self._voice.say(ProgramProbed(key, self._voice.text(code), observed, time.monotonic() - begin), ordinal)
+        return observed
+
+    def _recalled(self, query: Query, key: str, ordinal: int) -> tuple[Memory, ...]:
+        begin = time.monotonic()
+        memories = tuple(_kept(memory) for memory in self._parts.recall(query)[: query.limit])
+        named = tuple(MemoryRef(self._voice.text(one.text), one.origin, one.tags) for one in memories)
+        self._voice.say(MemoryRecalled(key, query, named, time.monotonic() - begin), ordinal)
+        return memories
+
+    def _read(self, ordinal: int) -> Remaining:
+        limit = self._subject.max_iterations
+        remaining = Remaining(None if limit is None else max(0, limit - self.iterations))
+        self._voice.say(RemainingRead(remaining), ordinal)
+        return remaining
+
+    def _noted(self, note: Note, ordinal: int) -> Note:
+        self._voice.say(note, ordinal)
+        return note
+
+
+def _kept(memory: Memory) -> Memory:
+    """As the journal can give it back."""
+    tags = {storable(name): storable(value) for name, value in memory.tags.items()}
+    return Memory(storable(memory.text), storable(memory.origin), tags)

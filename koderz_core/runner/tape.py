@@ -7,65 +7,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from koderz_core.errors import PlanError
-from koderz_core.records import Completion, Verdict
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
-    """A model's answer and the hash of the request it answers."""
+class Recorded:
+    """The answer to one step, of whatever kind, and the hash of what was asked.
+
+    ``ended_at``: seconds since 1970 (UTC); ``seconds``: what the step took.
+    """
 
     request: str
-    completion: Completion
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedTest:
-    """A verdict and the hash of the candidate it is on."""
-
-    request: str
-    verdict: Verdict
+    answer: object
+    ended_at: float
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """Answers by ordinal, and the ordinals of notes taken. Empty for an experiment that never began.
+    """The steps that were done, by ordinal. Empty for an experiment that never began.
 
     ``attempts``: how many times each call has been sent.
     """
 
-    calls: Mapping[int, RecordedCall] = field(default_factory=dict)
-    tests: Mapping[int, RecordedTest] = field(default_factory=dict)
-    notes: frozenset[int] = frozenset()
+    steps: Mapping[int, Recorded] = field(default_factory=dict)
     attempts: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
-        """What the recorded steps took when they were done."""
-        asked = sum(call.completion.seconds for call in self.calls.values())
-        return asked + sum(test.verdict.seconds for test in self.tests.values())
+        """What the recorded steps took when they were done; those done at the same time count once."""
+        covered, reached = 0.0, 0.0
+        for step in sorted(self.steps.values(), key=lambda one: one.ended_at - one.seconds):
+            covered += max(0.0, min(step.seconds, step.ended_at - reached))
+            reached = max(reached, step.ended_at)
+        return covered
 
-    def completion(self, ordinal: int, request: str) -> Completion | None:
-        """The recorded answer, None where the tape has run out. Raises PlanError if another request was recorded."""
-        recorded = self.calls.get(ordinal)
+    def answer(self, ordinal: int, request: str, kind: type[Answer]) -> Answer | None:
+        """The recorded answer, of this kind; None where the tape has run out.
+
+        Raises PlanError if something else was recorded there.
+        """
+        recorded = self.steps.get(ordinal)
         if recorded is None:
             return None
-        _same(recorded.request, request, ordinal)
-        return recorded.completion
-
-    def verdict(self, ordinal: int, request: str) -> Verdict | None:
-        """The recorded verdict, None where the tape has run out. Raises PlanError if another candidate was recorded."""
-        recorded = self.tests.get(ordinal)
-        if recorded is None:
-            return None
-        _same(recorded.request, request, ordinal)
-        return recorded.verdict
-
-
-def _same(recorded: str, request: str, ordinal: int) -> None:
-    if recorded != request:
-        raise PlanError(
-            f"Step {ordinal} is not what the journal recorded, so prompts or code have changed since. "
-            f"Set that back and go on with --retry-errors, or start anew with --fork; what is recorded stays as it is."
-        )
+        if recorded.request != request or not isinstance(recorded.answer, kind):
+            raise PlanError(
+                f"Step {ordinal} is not what the journal recorded, so prompts or code have changed since. Set that "
+                f"back and go on with --retry-errors, or start anew with --fork; what is recorded stays as it is."
+            )
+        return recorded.answer

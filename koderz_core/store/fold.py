@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkOpened, CallStarted, Entry
 from koderz_core.records import Tier
-from koderz_core.store.ingest import Change, Place, Value, changes
+from koderz_core.store.changes import Change, Place, Value
+from koderz_core.store.ingest import changes
 from koderz_core.store.schema import KEYS
 
 Key = tuple[Value, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,19 +16,41 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 
-def frame(con: DuckDBPyConnection, writers: Writers, name: str, benchmark: str | None = None) -> DataFrame:
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The first lines of a table, and how many it has in all."""
+
+    frame: DataFrame
+    lines: int
+
+
+def frame(
+    con: DuckDBPyConnection, writers: Writers, name: str, benchmark: str | None = None, limit: int | None = None
+) -> DataFrame:
     """``experiments``, ``iterations`` or ``calls`` as a data frame, of one benchmark (by id) or of all.
 
     The columns are those of the row records of the same name; iterations and calls begin with benchmark,
     configuration, label, strategy, models, problem and repeat, and iterations end with ``program``, the text that
-    ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``. Raises UnknownNameError.
+    ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``. ``limit``: only so many lines, the first.
+    Raises UnknownNameError.
     """
-    if name not in _FRAMES:
-        raise UnknownNameError("table", name, _FRAMES)
-    found = con.execute(_FRAMES[name], {"benchmark": benchmark}).df()
+    sql = f"{_sql(name)} limit $limit"
+    found = con.execute(sql, {"benchmark": benchmark, "limit": limit}).df()
     if name == "experiments":
         found["state"] = [writers.state(*one) for one in zip(found["benchmark"], found["state"], strict=True)]
     return found.assign(models=found["models"].map(_said))
+
+
+def excerpt(con: DuckDBPyConnection, writers: Writers, name: str, benchmark: str | None, limit: int) -> Excerpt:
+    """The first ``limit`` lines of what ``frame`` gives. Raises UnknownNameError."""
+    counted = con.execute(f"select count(*) from ({_sql(name)})", {"benchmark": benchmark}).fetchone()  # noqa: S608 (ours)
+    return Excerpt(frame(con, writers, name, benchmark, limit), int(counted[0]) if counted else 0)
+
+
+def _sql(name: str) -> str:
+    if name not in _FRAMES:
+        raise UnknownNameError("table", name, _FRAMES)
+    return _FRAMES[name]
 
 
 def _said(models: str) -> str:

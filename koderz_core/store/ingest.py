@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict
+from typing import Any
 
 import msgspec
 
@@ -21,43 +21,15 @@ from koderz_core.events import (
     Event,
     ExperimentFinished,
     ExperimentStarted,
+    MemoryRecalled,
+    ProgramProbed,
+    RemainingRead,
     SpecWritten,
     TextStored,
 )
-from koderz_core.records import Tier, Verdict
+from koderz_core.records import Verdict
+from koderz_core.store.changes import Change, Place, Value
 from koderz_core.store.labels import labels
-
-Value = str | int | float | bool | None
-How = Literal["replace", "merge", "amend", "insert"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Columns of one row, its key among them.
-
-    ``replace``: the row begins anew, columns not named are null. ``merge``: into the row that is there, if any.
-    ``amend``: the row has to be there. ``insert``: only if there is none.
-    """
-
-    table: str
-    how: How
-    values: Mapping[str, Value]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an event stands: its envelope, its place among the journal's events, and what holds for all of them.
-
-    ``attempt``: the attempt of this ordinal that was begun last, None if none was.
-    """
-
-    at: float
-    experiment: str | None
-    ordinal: int | None
-    position: int
-    benchmark: str
-    tiers: Mapping[str, Tier]
-    attempt: Value
 
 
 def changes(event: Event, place: Place) -> Iterable[Change]:
@@ -226,6 +198,11 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
     }
 
 
+def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
+    """Only who takes the experiment up again asks for it."""
+    return ()
+
+
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
@@ -240,6 +217,9 @@ CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
     CallFinished: _call_finished,
     CallFailed: _call_failed,
     CodeTested: _code_tested,
+    ProgramProbed: _no_rows,
+    MemoryRecalled: _no_rows,
+    RemainingRead: _no_rows,
     SpecWritten: _spec_written,
     CheckpointReviewed: _checkpoint_reviewed,
     CandidateScored: _candidate_scored,

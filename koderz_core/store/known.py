@@ -9,8 +9,8 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.events import BenchmarkOpened, Entry, ExperimentStarted, TextStored
 from koderz_core.records import Tier
+from koderz_core.store.changes import Value
 from koderz_core.store.fold import Key, Known, Row
-from koderz_core.store.ingest import Value
 from koderz_core.store.schema import KEYS
 
 

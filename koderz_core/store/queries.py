@@ -15,7 +15,7 @@ from koderz_core.records.progress import Neighbours, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, in_effect, newest
-from koderz_core.store.frames import frame
+from koderz_core.store.frames import Excerpt, excerpt, frame
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 
@@ -140,6 +140,10 @@ class Reader:
     def frame(self, writers: Writers, table: str, benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a data frame. Raises UnknownNameError."""
         return frame(self._con, writers, table, benchmark)
+
+    def excerpt(self, writers: Writers, table: str, benchmark: str | None, limit: int) -> Excerpt:
+        """The first ``limit`` lines of ``frame``, and how many it has. Raises UnknownNameError."""
+        return excerpt(self._con, writers, table, benchmark, limit)
 
     def _benchmark_ids(self) -> list[str]:
         return [str(row[0]) for row in self._con.execute("select id from benchmarks").fetchall()]

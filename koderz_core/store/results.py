@@ -13,6 +13,7 @@ from koderz_core.records.progress import BenchmarkProgress, Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.store.benchmarks import Writers
+from koderz_core.store.frames import Excerpt
 from koderz_core.store.places import ordered
 from koderz_core.store.queries import Reader
 from koderz_core.store.store import Ingested, Store
@@ -128,6 +129,12 @@ class Results:
         writers = self._writers()
         with self._reader(writers) as reader:
             return reader.frame(writers, table, benchmark)
+
+    def excerpt(self, table: str, benchmark: str | None, limit: int) -> Excerpt:
+        """The first ``limit`` lines of ``frame``, and how many it has. Raises UnknownNameError."""
+        writers = self._writers()
+        with self._reader(writers) as reader:
+            return reader.excerpt(writers, table, benchmark, limit)
 
     def reindex(self) -> Ingested:
         """Build the index anew from the journals. Raises StoreError."""

@@ -15,11 +15,11 @@ SIGNS = {
     "error": ("orange", "!"),
     "cancelled": ("gray", "–"),
     "running": ("blue", "▶"),
-    "paused": ("violet", "⏸"),
+    "paused": ("violet", "‖"),
     "interrupted": ("orange", "⚡"),
     "planned": ("gray", "·"),
 }
-MEANING = "✔ solved  ✘ unsolved  ! error, – cancelled: no result  ▶ running  ⏸ paused  ⚡ interrupted  · waiting."
+MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
 MOST_LINKS = 400  # more would cost the browser more than a second to draw
 
 
@@ -31,8 +31,9 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
         lane = lanes.setdefault(row.label, [])
         lane.append(_cell(row, len(lane), linked=linked))
     for label, cells in lanes.items():
-        st.text(label)
-        st.markdown(" ".join(cells))
+        with st.container(gap="xxsmall"):
+            st.text(label)
+            st.markdown(" ".join(cells))
     st.caption(MEANING + (" A cell opens its experiment in a new tab." if linked else ""))
 
 

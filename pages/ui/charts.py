@@ -13,7 +13,7 @@ from koderz_core.export.formats import money
 from pages.ui.comparison import letter, share
 
 TIERS = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
-LONGEST_LABEL = 48
+LONGEST_LABEL = 32
 WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis
 
 
@@ -30,16 +30,16 @@ def success(rows: Sequence[Compared]) -> go.Figure:
         if shown:
             figure.add_scatter(
                 x=[100 * row.share for row in shown if row.share is not None],
-                y=[_label(row) for row in shown],
+                y=[_lane(rows, row) for row in shown],
                 error_x=_interval(shown),
                 mode="markers",
                 name=_tier(tier),
                 marker={"color": theme_color(place), "symbol": sign, "size": 11},
                 customdata=[_told(row) for row in shown],
-                hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+                hovertemplate="%{customdata}<extra></extra>",
             )
     figure.update_xaxes(title="solved", range=[-3, 103], ticksuffix=" %")
-    return _calm(_lanes(figure, rows), 90 + 44 * len(rows))
+    return _calm(_lanes(figure, rows), _height(rows))
 
 
 def cost_against_success(rows: Sequence[Compared]) -> go.Figure:
@@ -58,12 +58,12 @@ def cost_against_success(rows: Sequence[Compared]) -> go.Figure:
                 textposition="middle right",
                 name=_tier(tier),
                 marker={"color": theme_color(place), "symbol": sign, "size": 11},
-                customdata=[f"{_label(row)}<br>{_told(row)}" for row in shown],
+                customdata=[_told(row) for row in shown],
                 hovertemplate="%{customdata}<extra></extra>",
             )
     figure.update_xaxes(title="per experiment", **_dollars([row.cost_per_experiment_usd or 0.0 for row in priced]))
     figure.update_yaxes(title="solved", range=[-3, 103], ticksuffix=" %")
-    return _calm(figure, 360)
+    return _calm(figure, _height(rows))
 
 
 def cost_by_tier(rows: Sequence[Compared]) -> go.Figure:
@@ -75,15 +75,15 @@ def cost_by_tier(rows: Sequence[Compared]) -> go.Figure:
         if any(spent) or unpriced:
             figure.add_bar(
                 x=spent,
-                y=[_label(row) for row in rows],
+                y=[_lane(rows, row) for row in rows],
                 orientation="h",
                 name=_tier(tier) + (f", of which {unpriced} calls have no known price" if unpriced else ""),
                 marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
                 customdata=[money(one) for one in spent],
                 hovertemplate="%{y}<br>%{customdata}<extra></extra>",
             )
-    figure.update_layout(barmode="stack")
-    figure.update_xaxes(tickprefix="$", exponentformat="none", rangemode="tozero")
+    figure.update_layout(barmode="stack", legend_traceorder="normal")
+    figure.update_xaxes(tickprefix="$", exponentformat="none", rangemode="tozero", nticks=4)
     return _calm(_lanes(figure, rows), 90 + 40 * len(rows))
 
 
@@ -100,7 +100,7 @@ def _dollars(costs: Sequence[float]) -> dict[str, object]:
 
 def _lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
     """A lane per configuration, from the first at the top, whatever trace it is in."""
-    order = list(dict.fromkeys(_label(row) for row in rows))
+    order = [_lane(rows, row) for row in rows]
     return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
 
 
@@ -112,14 +112,15 @@ def _interval(rows: Sequence[Compared]) -> dict[str, object]:
     return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.4, "width": 5}
 
 
-def _label(row: Compared) -> str:
-    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+def _lane(rows: Sequence[Compared], row: Compared) -> str:
+    """The letter of a configuration, which no other has, and the beginning of its label."""
     said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: LONGEST_LABEL - 1]}…"
-    return escape(said)
+    return f"{escape(said)}  <b>{letter(rows.index(row))}</b>"
 
 
 def _told(row: Compared) -> str:
-    return f"{share(row)}, n = {row.n} of {row.planned}, {money(row.cost_usd)}"
+    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+    return f"{escape(row.label)}<br>{share(row)}, n = {row.n} of {row.planned}, {money(row.cost_usd)}"
 
 
 def _tier(tier: str | None) -> str:
@@ -127,6 +128,11 @@ def _tier(tier: str | None) -> str:
 
 
 def _calm(figure: go.Figure, height: int) -> go.Figure:
-    return figure.update_layout(
-        height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend={"orientation": "h", "y": 1.12}
-    )
+    """Above the chart its legend, however many lines that takes."""
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
+    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
+
+
+def _height(rows: Sequence[Compared]) -> int:
+    """Two charts of the same configurations side by side are of one height."""
+    return max(320, 110 + 44 * len(rows))

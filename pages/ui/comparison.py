@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import streamlit as st
 
 from koderz_core.analysis.comparison import Compared
 from koderz_core.export.formats import duration, money, rate
+
+COMPARISON_COLUMNS = {"configuration": st.column_config.TextColumn(width=300)}  # pixels; the table has many more
 
 
 def comparison_table(rows: Sequence[Compared]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import click
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from koderz_core.config import is_loopback
+from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
 
@@ -30,7 +30,7 @@ def ask_login() -> None:
 def _check() -> None:
     address = str(st.get_option("server.address") or "")  # empty: all interfaces
     wanted = _login_wanted()
-    if not wanted and not is_loopback(f"http://{f'[{address}]' if ':' in address else address}"):
+    if not wanted and not is_loopback(url_of(address)):
         raise UsageError(
             f"The dashboard runs code, and server.address {address!r} would offer that to the network. Leave the "
             "option out and come through an SSH tunnel, or set up a log-in: [auth] in .streamlit/secrets.toml, with "

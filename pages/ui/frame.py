@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from koderz_core import Workspace, the_workspace
+from koderz_core.records.rows import BenchmarkRow
 from pages.ui.running import show_running
 
 
-def open_page(title: str, about: str) -> Workspace:
-    """The process's workspace, with the page's head drawn. ``about``: our words, one sentence."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a page begins with: the process's workspace, and all benchmarks as they are now, the newest first."""
+
+    workspace: Workspace
+    benchmarks: list[BenchmarkRow]
+
+
+def open_page(title: str, about: str) -> Opened:
+    """Draw the page's head and what runs; the benchmarks are asked for once. ``about``: our words, one sentence."""
     st.title(title)
     st.caption(about)
     workspace = the_workspace()
+    opened = Opened(workspace, workspace.results.benchmarks())
     with st.sidebar:
-        show_running(workspace)
-    return workspace
+        show_running(workspace, opened.benchmarks)
+    return opened
 
 
 def facts(shown: dict[str, str]) -> None:

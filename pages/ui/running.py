@@ -10,7 +10,9 @@ from koderz_core import Workspace
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.edge import edge
+from pages.ui.text import called
 
+Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
 WHOLE = ""
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
@@ -18,15 +20,16 @@ ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹�
 STOPS = "What it stops ends at its next step and can be taken up again."
 
 
-def show_running(workspace: Workspace) -> None:
+def show_running(workspace: Workspace, known: Rows) -> None:
     """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
-    begun = _states(workspace.results.benchmarks())
+    begun = states(known)
+    now = from_known(known, workspace.results.benchmarks)
 
     @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
         with edge():
-            rows = workspace.results.benchmarks()
-            if _states(rows) != begun:
+            rows = now()
+            if states(rows) != begun:
                 st.rerun()
             for row in rows:
                 if row.under_way:
@@ -38,13 +41,14 @@ def show_running(workspace: Workspace) -> None:
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a benchmark that runs, or a part of it; or take up again what nobody is at."""
     row = progress.benchmark
-    if row.state in ("stopped", "interrupted"):
+    if is_resumable(row):
         _button("Resume", row, "live", lambda: workspace.resume(row.id), "It goes on in this dashboard.")
     if not row.under_way:
         return
     parts = _parts(progress)
     paused = any(one.state == "paused" for one in progress.experiments)
-    elsewhere = "" if workspace.runs_here(row.id) else f" Process {row.holder} runs it and obeys within two seconds."
+    who = f"Process {row.holder}" if row.holder else "A process that does not tell its number"
+    elsewhere = "" if workspace.runs_here(row.id) else f" {who} runs it and obeys within two seconds."
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         chosen = st.selectbox(
             "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=f"part of {row.id}"
@@ -52,9 +56,15 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         part = chosen or None
         held, over = row.state == "paused", row.state == "stopping"
         waits = f"It waits before its next step.{elsewhere}"
-        _button("Pause", row, "live", lambda: workspace.pause(row.id, part), waits, disabled=held or over)
-        _button("Resume", row, "live", lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
-        _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
+        with st.container(horizontal=True, width="content"):
+            _button("Pause", row, "live", lambda: workspace.pause(row.id, part), waits, disabled=held or over)
+            _button("Resume", row, "live", lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
+            _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
+
+
+def is_resumable(row: BenchmarkRow) -> bool:
+    """Whether nobody is at it and a resumption would take up something: what ended as error keeps that result."""
+    return not row.under_way and (row.state != "finished" or row.cancelled > 0)
 
 
 def _parts(progress: BenchmarkProgress) -> dict[str, str]:
@@ -80,11 +90,21 @@ def _do(act: Callable[[], object]) -> None:
         act()
 
 
-def _states(rows: Sequence[BenchmarkRow]) -> dict[str, str]:
+def states(rows: Rows) -> dict[str, str]:
+    """What has to change before a page is drawn anew."""
     return {row.id: row.state for row in rows}
 
 
+def from_known(known: Rows, ask: Callable[[], Rows]) -> Callable[[], Rows]:
+    """Says what is ``known`` once, then asks: so a part that repeats by itself does not ask when it is first drawn."""
+    first = [known]
+    return lambda: first.pop() if first else ask()
+
+
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:
-    label, icon = f"{row.id}: {row.finished}/{row.planned}", SIGNS.get(row.state, "▶️")
-    st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id})
-    _button("Stop", row, "sidebar", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+    label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
+    with st.container(gap="xxsmall"):
+        st.text(called(row))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id})
+            _button("Stop", row, "sidebar", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")

@@ -88,14 +88,14 @@ def _marks(kind: str, verdict: IterationRow | Verdict) -> None:
     if verdict.message:
         show_text(verdict.message, f"{kind}-message")
     if verdict.failures:
-        st.dataframe(pd.DataFrame(map(asdict, verdict.failures)), hide_index=True, alt="Tests that failed")
+        failed_tests = pd.DataFrame(map(asdict, verdict.failures)).dropna(axis="columns", how="all")
+        st.dataframe(failed_tests, hide_index=True, alt="Tests that failed")
 
 
 def _prompts(step: Step, texts: _Texts) -> bool:
     for call in step.calls:
-        st.caption(_who(call))
         for place, message in enumerate(call.messages):
-            st.caption(message.role)
+            st.caption(f"{_who(call)} · {message.role}")
             show_text(texts[message.text], f"prompt-{call.ordinal}-{call.attempt}-{place}")
     return bool(step.calls)
 
@@ -125,16 +125,16 @@ def _call(call: CallRow) -> Mapping[str, object]:
     return {
         "role": call.role,
         "model": call.model,
-        "tier": call.tier,
-        "attempt": call.attempt,
-        "state": call.state,
-        "ended": call.finish or call.message,
         "tokens in": count(call.input_tokens),
         "tokens out": count(call.output_tokens),
-        "tokens/s": None if speed is None else round(speed, 1),
-        "first token": duration(call.first_token_seconds),
         "time": duration(call.seconds),
         "cost": money(call.cost_usd) if call.state == "finished" else "",
+        "ended": call.finish or call.message,
+        "attempt": call.attempt,
+        "state": call.state,
+        "tier": call.tier,
+        "first token": duration(call.first_token_seconds),
+        "tokens/s": None if speed is None else round(speed, 1),
         "priced by": call.cost_source,
         "temperature": call.sampling.temperature,
     }

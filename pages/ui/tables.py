@@ -19,15 +19,15 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "state": [STATES[row.state] for row in rows],
-            "benchmark": [row.id for row in rows],
             "name": [("SCRIPTED " if row.scripted else "") + row.name for row in rows],
-            "models": [", ".join(row.models) for row in rows],
-            "done": [row.finished / row.planned for row in rows],
-            "experiments": [f"{row.finished}/{row.planned}" for row in rows],
+            "benchmark": [row.id for row in rows],
+            "done": [1 - row.left / row.planned for row in rows],
+            "experiments": [f"{row.planned - row.left}/{row.planned}" for row in rows],
             "solved": [row.solved for row in rows],
             "no result": [row.errors + row.cancelled for row in rows],
             "cost": [money(row.cost_usd) for row in rows],
             "begun": [when(row.opened_at) for row in rows],
+            "models": [", ".join(row.models) for row in rows],
         }
     )
 
@@ -45,12 +45,12 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
         {
             "outcome": [outcome(row) for row in rows],
             "problem": [row.problem for row in rows],
-            "configuration": [row.label for row in rows],
             "repeat": [row.repeat + 1 for row in rows],
-            "failed with": [row.failure or "" for row in rows],
             "iterations": [row.iterations for row in rows],
+            "failed with": [row.failure or "" for row in rows],
             "time": [duration(row.seconds) for row in rows],
             "cost": [money(row.cost_usd) for row in rows],
+            "configuration": [row.label for row in rows],
             "experiment": [row.id for row in rows],
         }
     )
@@ -86,11 +86,11 @@ def newest_table(rows: Sequence[NewestIteration]) -> pd.DataFrame:
         {
             "tests": [f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}" for row in rows],
             "problem": [row.problem for row in rows],
-            "configuration": [row.label for row in rows],
             "iteration": [row.iteration for row in rows],
             "failed with": [row.error or "" for row in rows],
-            "message": [row.message for row in rows],
             "at": [f"{when(row.at):%H:%M:%S} UTC" for row in rows],
+            "configuration": [row.label for row in rows],
+            "message": [row.message for row in rows],
         }
     )
 

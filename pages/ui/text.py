@@ -7,14 +7,28 @@ from difflib import unified_diff
 
 import streamlit as st
 
-from koderz_core.export.formats import count, plain
+from koderz_core.export.formats import STATES, count, plain
+from koderz_core.records.rows import BenchmarkRow
 
+LONGEST_NAME = 60
+MOST_LINES = 22  # of a text that is shown in full height; a longer one scrolls
 MOST_CHARACTERS = 20_000  # of one text on screen; the whole of it can be downloaded
+
+
+def called(row: BenchmarkRow) -> str:
+    """What a person calls a benchmark: its name, on one line, if it has one, else its id. Hostile text."""
+    return plain(" ".join(row.name.split()), LONGEST_NAME) or row.id
+
+
+def listed(row: BenchmarkRow) -> str:
+    """A benchmark in a list to choose from. Hostile text."""
+    return " · ".join(dict.fromkeys((called(row), STATES[row.state], row.id)))
 
 
 def show_text(text: str, name: str, language: str | None = None) -> None:
     """Show a text of unknown origin; ``name`` (ours, on this page only once) is what its download is called."""
-    st.code(plain(text[:MOST_CHARACTERS]), language=language, wrap_lines=True, height=min(560, 90 + 22 * _lines(text)))
+    shown = plain(text[:MOST_CHARACTERS])
+    st.code(shown, language=language, wrap_lines=True, height=560 if _lines(text) > MOST_LINES else "content")
     if len(text) > MOST_CHARACTERS:
         st.caption(f"The first {count(MOST_CHARACTERS)} of {count(len(text))} characters.")
         whole = text.encode(errors="replace")

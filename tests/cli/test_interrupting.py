@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Event, ExperimentFinished
 from koderz_core.journal import holder, read_all
+from koderz_core.runner.control import Wish, ask
 
 ENDLESS = "```python\nwhile True:\n    pass\n```"
 WITHIN = 2.0  # seconds that a stop may take
@@ -93,18 +96,20 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(provider: Provider, tmp_path: Path) -> Iterator[Callable[[], Terminal]]:
+def terminal(provider: Provider, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     started: list[subprocess.Popen[str]] = []
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    given = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "k", "TMPDIR": str(scratch)}
+    given = {"OPENAI_BASE_URL": provider.url, "OPENAI_API_KEY": "k", "TMPDIR": str(scratch), "TERM": "xterm"}
     given["KODERZ_TIERS"] = json.dumps({"openai": "frontier"})  # whose answers are not streamed
 
-    def start() -> Terminal:
+    def start(first: str = "pass", screen: int = subprocess.PIPE) -> Terminal:
+        """``first``: what the process executes before it begins; ``screen``: where its messages go."""
         words = ["benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "openai/it", "--concurrency", "1"]
-        command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words, "--test-timeout", "60"]
+        script = f"import signal; {first}; from koderz_core.cli import main; main()"
+        command = [sys.executable, "-c", script, *words, "--test-timeout", "60"]
         process = subprocess.Popen(
-            command, env={**os.environ, **given}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            command, env={**os.environ, **given}, stdout=subprocess.DEVNULL, stderr=screen, text=True
         )
         started.append(process)
         return Terminal(process, scratch)
@@ -137,7 +142,7 @@ def test_the_first_ctrl_c_lets_what_runs_end_at_its_next_step(
     assert begun.process.stderr is not None
     assert any("Press Ctrl-C once more to stop now" in line for line in begun.process.stderr)
     provider.let_go.set()
-    assert "the same command goes on" in begun.process.communicate(timeout=PATIENCE)[1]
+    assert "To go on: koderz resume bench_" in begun.process.communicate(timeout=PATIENCE)[1]
     assert begun.process.returncode == 130
     assert [(one.what, one.target, one.by) for one in journalled(ControlObeyed)] == [("stop", None, begun.process.pid)]
     assert len(journalled(ExperimentFinished)) == 1
@@ -154,20 +159,62 @@ def test_the_second_ctrl_c_ends_it_now_though_a_call_hangs(
     code, seconds, said = begun.signal_and_wait(signal.SIGINT)
     assert code == 130
     assert seconds < WITHIN
-    assert "the same command goes on" in said
+    assert "To go on: koderz resume bench_" in said
     assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
     assert journalled(BenchmarkClosed) == [BenchmarkClosed("stopped")]
     assert not begun.left_behind()
 
 
-def test_sigterm_ends_it_now_with_the_program_that_is_being_judged(
-    terminal: Callable[[], Terminal], provider: Provider
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_sigterm_and_a_hangup_end_it_now_with_the_program_that_is_being_judged(
+    terminal: Callable[[], Terminal], provider: Provider, number: signal.Signals
 ) -> None:
     provider.text = ENDLESS
     begun = terminal()
     assert eventually(lambda: len(begun.left_behind()) > 1)
-    code, seconds, _ = begun.signal_and_wait(signal.SIGTERM)
+    code, seconds, _ = begun.signal_and_wait(number)
     assert code == 130
     assert seconds < WITHIN
     assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
     assert not begun.left_behind()
+
+
+def test_a_terminal_that_is_closed_ends_it_now_though_nothing_can_be_said_there_any_more(
+    terminal: Callable[..., Terminal], provider: Provider
+) -> None:
+    ours, theirs = pty.openpty()
+    begun = terminal(screen=theirs)
+    os.close(theirs)
+    assert provider.asked.wait(PATIENCE)
+    while b"experiments" not in os.read(ours, 1000):
+        pass
+    os.close(ours)
+    assert begun.signal_and_wait(signal.SIGHUP)[0] == 130
+    assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
+
+
+def test_a_hangup_that_is_ignored_stays_ignored(terminal: Callable[..., Terminal], provider: Provider) -> None:
+    begun = terminal("signal.signal(signal.SIGHUP, signal.SIG_IGN)")
+    assert provider.asked.wait(PATIENCE)
+    begun.process.send_signal(signal.SIGHUP)
+    time.sleep(1.0)
+    provider.let_go.set()
+    begun.process.communicate(timeout=PATIENCE)
+    assert journalled(BenchmarkClosed) == [BenchmarkClosed("finished")]
+
+
+def test_a_journal_that_cannot_be_written_is_told_at_once_and_ctrl_c_still_ends_it(
+    terminal: Callable[[], Terminal], provider: Provider
+) -> None:
+    begun = terminal()
+    assert provider.asked.wait(PATIENCE)
+    (path,) = load_settings().journals_dir.glob("*.jsonl")
+    size = path.stat().st_size
+    resource.prlimit(begun.process.pid, resource.RLIMIT_FSIZE, (size, size))
+    ask(path, Wish(time.time(), os.getpid(), "pause"))
+    assert begun.process.stderr is not None
+    assert any("cannot be written" in line and "press Ctrl-C twice" in line for line in begun.process.stderr)
+    begun.process.send_signal(signal.SIGINT)
+    assert any("Press Ctrl-C once more" in line for line in begun.process.stderr)
+    code, seconds, _ = begun.signal_and_wait(signal.SIGINT)
+    assert (code, seconds < WITHIN) == (130, True)

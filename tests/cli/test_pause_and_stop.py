@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
 SECONDS = 5.0  # generous: two are promised
-WORDS = ("--problems", "0:2", "--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "25")
+WORDS = ("--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "25")
+ONE = ("--problems", "0:1", "--fail-under", "100")
 
 
 @pytest.fixture
@@ -30,10 +32,16 @@ def results() -> Results:
 @pytest.fixture
 def running(results: Results) -> Iterator[str]:
     """The id of a benchmark that a process of its own is busy with."""
-    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", "benchmark", *WORDS]
+    with begun("benchmark", "--problems", "0:2"):
+        assert eventually(lambda: [row for row in results.benchmarks() if row.running == 2], 30.0)
+        yield results.benchmarks()[0].id
+
+
+@contextmanager
+def begun(*words: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words, *WORDS]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    assert eventually(lambda: [row for row in results.benchmarks() if row.running == 2], 30.0)
-    yield results.benchmarks()[0].id
+    yield process
     process.kill()
     process.communicate()
 
@@ -89,6 +97,26 @@ def test_one_experiment_is_paused_and_its_configuration_stopped(koderz: Any, run
     (summary,) = results.summaries(running)
     assert koderz("stop", running, "--only", summary.label).code == 0
     assert becomes(results, running, "stopped")
+
+
+@pytest.mark.parametrize("words", [("run", "--problem-id", "0"), ("benchmark", *ONE)], ids=["run", "benchmark"])
+def test_what_was_stopped_in_part_never_looks_as_if_it_had_gone_well(
+    koderz: Any, results: Results, words: tuple[str, ...]
+) -> None:
+    with begun(*words) as process:
+        assert eventually(lambda: [row for row in results.experiments() if row.state == "running"], 30.0)
+        (row,) = results.experiments()
+        koderz("stop", row.benchmark, "--only", row.id)
+        said = process.communicate(timeout=30.0)[1]
+    assert process.returncode == 130
+    assert f"No result: 1 of 1 experiments. To go on: koderz resume {row.benchmark}" in said
+
+
+def test_who_runs_it_may_be_unknown(koderz: Any, running: str) -> None:
+    (lock,) = load_settings().journals_dir.glob("*.lock")
+    lock.write_bytes(b"")
+    said = koderz("stop", running)
+    assert f"{running} stops within two seconds: somebody runs it (process unknown) and has been told." in said.out
 
 
 def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results: Results) -> None:

@@ -33,12 +33,13 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 class Server:
     """A chat server: ``answer`` decides what it says, ``bodies`` and ``headers`` keep what it was asked.
 
-    ``models`` are those that it lists.
+    ``models`` are those that it lists, unless ``listing`` says something else.
     """
 
     url: str = ""
     answer: Answer | None = None
     models: tuple[str, ...] = ()
+    listing: Answer | None = None
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -55,7 +56,7 @@ def serving_chat() -> Iterator[Server]:
             known.answer(self)
 
         def do_GET(self) -> None:
-            sends(200, {"data": [{"id": name} for name in known.models]})(self)
+            (known.listing or sends(200, {"data": [{"id": name} for name in known.models]}))(self)
 
         def log_message(self, *_: object) -> None:
             """Keep quiet."""

@@ -139,6 +139,23 @@ def test_a_server_of_ones_own_needs_no_key(server: Server) -> None:
     assert server.headers[0]["authorization"] == "Bearer local-servers-ask-for-none"
 
 
+def test_what_the_sdk_finds_in_the_environment_goes_to_nobody(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask_through(server, claude_says(text("hi")))
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "authorization: Bearer stolen\nx-api-key: stolen\nX-Foo: bar")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "stolen")
+    ask_through(server, claude_says(text("hi")))
+    assert server.headers[0] == server.headers[1]
+
+
+@pytest.mark.parametrize("reason", ["error", None])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_server_that_gave_up_is_not_the_models_failure(server: Server, reason: str | None, streamed: bool) -> None:
+    answer = claude_streams(delta("hel"), reason=reason) if streamed else claude_says(text("hel"), reason=reason)
+    with pytest.raises(ModelError, match="broke off") as caught:
+        ask_through(server, answer, (lambda _: None) if streamed else None)
+    assert caught.value.retryable
+
+
 def test_a_listener_may_end_the_call(server: Server) -> None:
     def enough(_: str) -> None:
         raise InterruptedError

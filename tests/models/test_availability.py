@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from koderz_core.config import load_settings
-from koderz_core.models.availability import Availability, first_ready_local, lacking, survey
+from koderz_core.errors import ModelError, OfflineError
+from koderz_core.models.availability import Availability, first_ready_local, lacking, require, survey
 from koderz_core.models.catalogue import resolve
 
 OLLAMA = {
@@ -144,11 +145,6 @@ def test_another_openai_compatible_address_lists_its_own_models(absent: dict[str
     assert "openai/gpt-4o" not in found
 
 
-def test_a_broken_base_url_is_a_reason_not_a_crash(absent: dict[str, Any]) -> None:
-    assert "not an address" in rows(**{**absent, "vllm_base_url": "http://[::1"})["vllm/*"].reason
-    assert "not an address" in rows(**absent, openai_base_url="localhost")["openai/*"].reason
-
-
 def test_without_the_embedded_runtime_the_cure_is_to_install_it(
     absent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,3 +218,24 @@ def test_a_paid_model_that_was_not_offered_may_still_be_asked() -> None:
 def test_ollama_lists_a_model_without_tag_as_the_latest() -> None:
     listed = Availability("ollama/llama3.2:latest", "local", True, "served now", "")
     assert lacking(["ollama/llama3.2", "ollama/llama3.2:latest"], [listed]) == []
+
+
+def test_a_model_in_ollamas_cloud_is_never_listed_but_can_be_asked() -> None:
+    assert lacking(["ollama/gpt-oss:120b-cloud"], [OLLAMA_THERE]) == []
+    assert lacking(["ollama/gpt-oss:120b-cloud"], [OLLAMA_AWAY])
+
+
+def test_a_host_name_that_nobody_knows_is_corrected_in_the_providers_own_setting(absent: dict[str, Any]) -> None:
+    settings = load_settings(**{**absent, "lmstudio_base_url": "http://models.invalid/v1"})
+    with pytest.raises(ModelError) as caught:
+        require("lmstudio/it", settings)
+    assert "its host name is not known (DNS). Check the network, or correct LMSTUDIO_BASE_URL" in str(caught.value)
+    assert "lms server start" not in str(caught.value)
+
+
+def test_offline_a_model_in_ollamas_cloud_is_refused_before_anything_is_begun() -> None:
+    with serving({"/api/tags": OLLAMA}) as ollama:
+        settings = load_settings(ollama_base_url=ollama, offline=True)
+        require("ollama/llama3.2:3b", settings)
+        with pytest.raises(OfflineError, match=r"ollama\.com was not asked for an answer of ollama/gpt-oss:120b-cloud"):
+            require("ollama/gpt-oss:120b-cloud", settings)

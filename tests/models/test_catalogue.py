@@ -3,8 +3,8 @@
 import pytest
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.errors import ModelError, UnknownNameError
-from koderz_core.models.addresses import redact
+from koderz_core.errors import UnknownNameError
+from koderz_core.models.addresses import identity, redact
 from koderz_core.models.anthropic import AnthropicModel
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.ollama import OllamaModel
@@ -19,6 +19,10 @@ from koderz_core.models.scripted import ScriptedModel
         ("qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-0.5b", "local"),
         ("embedded/smollm2-135m", "embedded/smollm2-135m", "local"),
         ("gpt-oss:20b", "ollama/gpt-oss:20b", "local"),
+        ("gpt-oss", "ollama/gpt-oss", "local"),
+        ("gpt-oss:120b-cloud", "ollama/gpt-oss:120b-cloud", "small_frontier"),
+        ("ollama/glm-4.6:Cloud", "ollama/glm-4.6:Cloud", "small_frontier"),
+        ("ollama/cloud:8b", "ollama/cloud:8b", "local"),
         ("hf.co/bartowski/Qwen:Q4_K_M", "ollama/hf.co/bartowski/Qwen:Q4_K_M", "local"),
         ("ollama/qwen2.5-coder:32b", "ollama/qwen2.5-coder:32b", "local"),
         ("lmstudio/qwen/qwen3-8b", "lmstudio/qwen/qwen3-8b", "local"),
@@ -50,6 +54,10 @@ def test_an_id_resolves_to_itself(settings: Settings) -> None:
     [
         ("qwen2.5-coder-0.6b", "qwen2.5-coder-0.5b"),
         ("gtp-4o-mini", "gpt-4o-mini"),
+        ("gpt-oss-20b", "gpt-oss:20b"),
+        ("openai:gpt-4o", "Did you mean: openai/gpt-4o. Write a slash"),
+        ("lmstudio:qwen/qwen3-8b", "Did you mean: lmstudio/qwen/qwen3-8b"),
+        ("embedded:qwen2.5-coder-0.5b", "Did you mean: embedded/qwen2.5-coder-0.5b"),
         ("embedded/smollm-135m", "embedded/smollm2-135m"),
         ("scripted/stron", "scripted/strong"),
         ("openai/", "openai/gpt-"),
@@ -69,14 +77,26 @@ def test_a_paid_name_behind_a_loopback_address_is_local() -> None:
     assert resolve("claude-opus-4-5", settings).tier == "frontier"
 
 
-def test_a_broken_base_url_does_not_stop_a_name_from_being_understood() -> None:
-    assert resolve("gpt-4o", load_settings(openai_base_url="http://[::1")).tier == "frontier"
-
-
 def test_an_address_is_shown_without_its_secrets() -> None:
     assert redact("https://me:secret@host.example:8000/v1?token=x") == "https://host.example:8000/v1"
-    with pytest.raises(ModelError, match="not an address"):
-        redact("localhost:8000/v1")
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["http://localhost:9/v1", "HTTP://LOCALHOST:9/v1/", "http://[::1]:9/v1", "http://me:secret@127.0.0.1:9/v1?token=x"],
+)
+def test_a_server_is_the_same_in_any_spelling(spelling: str) -> None:
+    assert identity(spelling) == "http://127.0.0.1:9/v1"
+
+
+def test_a_port_that_goes_without_saying_is_no_other_server() -> None:
+    assert identity("https://ollama.example:443") == identity("https://ollama.example") == "https://ollama.example"
+    assert identity("http://a:443/v1") != identity("http://a/v1")
+
+
+@pytest.mark.parametrize("other", ["http://127.0.0.1:9/v2", "http://127.0.0.1:8/v1", "https://127.0.0.1:9/v1", "[::1"])
+def test_another_port_path_or_scheme_is_another_server(other: str) -> None:
+    assert identity(other) != identity("http://127.0.0.1:9/v1")
 
 
 @pytest.mark.parametrize(

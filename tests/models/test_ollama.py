@@ -9,6 +9,7 @@ from chat_server import PROMPT, REQUEST, SECRET, Server, serving_chat
 from scripted_server import COUNTS, QWEN, ask_through, ollama_says, ollama_streams
 
 from koderz_core.config import Settings, load_settings
+from koderz_core.errors import OfflineError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.ollama import _headers
 from koderz_core.models.pricing import price
@@ -30,8 +31,15 @@ def test_a_request_goes_out_whole_with_the_size_of_the_context(server: Server) -
     ]
     options = {"num_ctx": 4096, "seed": 7, "temperature": 0.8, "top_p": 0.95, "num_predict": 64}
     assert server.bodies[0]["options"] == options
-    assert "keep_alive" not in server.bodies[0]
+    assert server.bodies[0].keys() == {"model", "messages", "options", "stream", "truncate", "shift"}
     assert completion.honoured == REQUEST.sampling
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_neither_prompt_nor_answer_may_lose_its_beginning_without_a_word(server: Server, streamed: bool) -> None:
+    ask_through(server, ollama_streams("hi") if streamed else ollama_says(), print if streamed else None, name=QWEN)
+    assert (server.bodies[0]["truncate"], server.bodies[0]["shift"]) == (False, False)
+    assert server.bodies[0]["stream"] is streamed
 
 
 def test_sampling_that_was_not_given_is_not_sent(server: Server) -> None:
@@ -96,6 +104,12 @@ def test_a_call_costs_the_energy_of_this_machine(settings: Settings) -> None:
     cost = price(resolve("gpt-oss:20b", settings), Usage(11, 5), 60.0, settings)
     assert cost.usd is not None
     assert cost.usd > 0
+
+
+def test_offline_nothing_is_handed_on_to_ollamas_cloud(server: Server) -> None:
+    with pytest.raises(OfflineError, match=r"ollama\.com was not asked"):
+        ask_through(server, ollama_says(), name="ollama/gpt-oss:120b-cloud", offline=True)
+    assert not server.bodies
 
 
 def test_a_key_goes_to_another_machine_only() -> None:

@@ -153,3 +153,25 @@ def test_the_organisation_and_project_of_the_environment_are_sent(
     ask(server, says("hello"), name="openai/gpt-4o")
     assert server.headers[0]["openai-organization"] == "org-1"
     assert server.headers[0]["openai-project"] == "proj-1"
+
+
+@pytest.mark.parametrize("name", ["openai/gpt-4o", "lmstudio/it"])
+def test_what_else_the_sdk_finds_in_the_environment_goes_to_nobody(
+    server: Server, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(server, says("hello"), name=name)
+    stolen = "authorization: Bearer stolen\nAuthorization: Bearer stolen\nX-Foo: bar\nUser-Agent: stolen"
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", stolen)
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "stolen")
+    ask(server, says("hello"), name=name)
+    before, after = ({**headers, "host": ""} for headers in server.headers)
+    assert after == before
+
+
+def test_openais_organisation_and_project_are_no_other_servers_business(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    ask(server, says("hello"))
+    assert not {"openai-organization", "openai-project"} & server.headers[0].keys()

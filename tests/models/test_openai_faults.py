@@ -1,15 +1,15 @@
 """What the OpenAI-compatible client says when a server fails: a real one on loopback that does."""
 
+import json
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from chat_server import PROMPT, REQUEST, SECRET, Answer, Server, ask, says, sends, serving_chat
+from chat_server import PROMPT, REQUEST, SECRET, Answer, Server, ask, says, sends, serving_chat, streams, whole
 from pydantic import SecretStr
 
 from koderz_core.config import Settings, load_settings
@@ -131,19 +131,34 @@ def test_a_server_that_stalls_names_the_setting(server: Server) -> None:
     assert error.retryable
 
 
-def test_a_server_that_drips_is_cut_off(server: Server) -> None:
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.end_headers()
-        try:
-            while True:
-                handler.wfile.write(b'data: {"choices": [{"delta": {"content": "x"}}]}\n\n')
-                time.sleep(0.05)
-        except OSError:
-            return  # the client has hung up, as it should
+@pytest.mark.parametrize("reason", ["error", "abort", "Cancelled", None])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_server_that_gave_up_is_not_the_models_failure(server: Server, reason: str | None, streamed: bool) -> None:
+    half: dict[str, object] = {"content": "def f("}
+    answer = streams(half, reason=reason) if streamed else whole(half, reason)
+    error = failure(server, answer, (lambda _: None) if streamed else None)
+    assert "broke off" in str(error)
+    assert error.retryable
 
-    assert "longer than 0.3 s" in str(failure(server, drip, lambda _: None, timeout=0.3))
+
+@pytest.mark.parametrize(
+    ("account", "said", "retryable"),
+    [
+        ({"message": PROMPT, "code": 429}, "answered 429. Too many requests", True),
+        ({"message": PROMPT, "code": 401}, "answered 401. ", False),
+        ({"message": PROMPT, "code": "server_error"}, "broke off", True),
+        ({"message": PROMPT, "code": 1113}, "broke off", True),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_failure_that_a_gateway_tells_of_in_a_200_is_what_it_says(
+    server: Server, account: dict[str, object], said: str, retryable: bool, streamed: bool
+) -> None:
+    event = f"data: {json.dumps({'error': account})}\n\n"
+    answer = sends(200, event, "text/event-stream") if streamed else sends(200, {"error": account})
+    error = failure(server, answer, print if streamed else None)
+    assert said in str(error)
+    assert error.retryable is retryable
 
 
 @pytest.mark.parametrize(

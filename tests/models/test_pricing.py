@@ -24,7 +24,7 @@ NOVEMBER_2026 = datetime(2026, 11, 20, 12, tzinfo=UTC)
         ("gpt-6-astra", Usage(300_000, 1_000, 0), 300_000 * 20e-6 + 1_000 * 75e-6),  # above 272k: x2 in, x1.5 out
         ("claude-opus-4-5", Usage(10_000, 1_000, 2_000, 3_000), 0.025 + 2_000 * 0.5e-6 + 3_000 * 6.25e-6 + 0.025),
         ("claude-haiku-5-5", Usage(200_000, 1_000, 0), 200_000 * 0.50e-6 + 1_000 * 2.5e-6),  # above 100k: x5
-        ("claude-sonnet-4-5", Usage(10_000, 1_000, 0), 10_000 * 3e-6 + 1_000 * 15e-6),
+        ("claude-sonnet-5-5", Usage(10_000, 1_000, 0), 10_000 * 2e-6 + 1_000 * 10e-6),
     ],
 )
 def test_paid_calls_cost_what_the_price_page_says(name: str, usage: Usage, usd: float, settings: Settings) -> None:
@@ -72,6 +72,14 @@ def test_a_local_call_costs_its_energy_and_the_wear_of_the_machine() -> None:
     cost = price(resolve("gpt-oss:20b", settings), Usage(), 36.0, settings)
     assert cost.usd == pytest.approx(0.0003 + 0.005)  # 1 Wh, 0.01 h
     assert cost.source == "100 W at 0.3 USD/kWh + 0.5 USD/h"
+
+
+@pytest.mark.parametrize("tiers", [{}, {"ollama": "local"}])
+def test_a_model_that_runs_in_ollamas_cloud_costs_not_this_machines_energy(tiers: dict[str, str]) -> None:
+    settings = load_settings(tiers=tiers)
+    cost = price(resolve("gpt-oss:120b-cloud", settings), Usage(10, 10), 36.0, settings)
+    assert cost.usd is None
+    assert cost.source.startswith("unpriced: ollama/gpt-oss:120b-cloud runs at https://ollama.com")
 
 
 def test_a_machine_without_power_and_wear_costs_nothing() -> None:

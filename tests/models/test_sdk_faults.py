@@ -101,6 +101,11 @@ def test_a_model_that_is_not_pulled_is_answered_with_the_command_that_does_it(se
     )
 
 
+def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option(server: Server) -> None:
+    error = failure(server, sends(400, {"error": "the input length exceeds the context length"}), QWEN)
+    assert "check the model, --num-ctx, which the prompt must fit into, and OLLAMA_BASE_URL" in str(error)
+
+
 def test_an_unknown_claude_is_answered_with_those_like_it() -> None:
     with serving_chat() as known:
         error = failure(known, sends(404, {}), "anthropic/claude-opus-9")
@@ -133,6 +138,7 @@ HALF = {"type": "text_delta", "text": "hel"}
         (CLAUDE, sends(200, "event: message_start\ndata: {nonsense\n\n", "text/event-stream")),
         (CLAUDE, sends(200, "", "text/event-stream")),
         (QWEN, ollama_streams("hel", done=False)),
+        (QWEN, ollama_streams("hel", done_reason="error")),
         (QWEN, sends(200, '{"error": "llama runner process has terminated"}\n', "application/x-ndjson")),
         (QWEN, sends(200, "", "application/x-ndjson")),
     ],

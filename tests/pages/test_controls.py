@@ -83,3 +83,18 @@ def test_what_was_stopped_goes_on_from_its_page(visit: Visit) -> None:
     press(visit("live", benchmark=plan.id), "resume", plan)
     assert becomes(plan, "running")
     assert the_workspace().runs_here(plan.id)
+
+
+def test_what_is_paused_is_not_offered_as_if_nobody_were_at_it(visit: Visit) -> None:
+    plan = planned()
+    the_workspace().start(plan)
+    the_workspace().pause(plan.id)
+    assert becomes(plan, "paused")
+    assert not [link for link in visit("overview").get("page_link") if "left" in link.proto.label]
+
+
+def test_a_process_that_does_not_tell_its_number_is_not_called_process_0(visit: Visit, elsewhere: Plan) -> None:
+    (lock,) = the_workspace().settings.journals_dir.glob("*.lock")
+    lock.write_bytes(b"")
+    tip = visit("live", benchmark=elsewhere.id).button(key=f"pause live {elsewhere.id}").help
+    assert "A process that does not tell its number runs it" in tip

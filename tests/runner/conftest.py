@@ -11,11 +11,12 @@ import pytest
 from koderz_core.events import BenchmarkOpened, Entry
 from koderz_core.journal import Journal, read_all
 from koderz_core.models.scripted import ScriptedModel
-from koderz_core.protocols import Model
+from koderz_core.protocols import Judge, Model
 from koderz_core.records import (
     Configuration,
     Cost,
     DatasetOrigin,
+    Observed,
     Plan,
     Problem,
     PublicProblem,
@@ -26,7 +27,8 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.runner.live import LiveText
-from koderz_core.runner.parts import Parts
+from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
+from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
 from koderz_core.runner.runner import Assignment, Runner
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
@@ -49,6 +51,9 @@ class ReadingJudge:
         failure = TestFailure(0, "candidate(1, 2) == 3", "3", "-1")
         return Verdict("FP", (failure,), True, "assertion", "a test failed", 0.1, self.isolation)
 
+    def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
+        return tuple(Observed(call, "3" if "+" in code else "-1") for call in calls)
+
 
 @dataclass
 class Bench:
@@ -60,6 +65,9 @@ class Bench:
     requests: list[Request] = field(default_factory=list)
     live: LiveText = field(default_factory=LiveText)
     model: Model | None = None  # instead of the one that gives ``answer``
+    judge: Judge = field(default_factory=ReadingJudge)
+    recall: Recollection = nothing_remembered
+    redact: Redactor = NOTHING_SECRET
     retry_errors: bool = False
     retry_seconds: tuple[float, ...] = (0.0, 0.0)
 
@@ -69,11 +77,13 @@ class Bench:
         parts = Parts(
             models={"scripted/it": self.model or ScriptedModel("scripted/it", self._heard)},
             local=frozenset({"scripted/it"}),
-            judge=ReadingJudge(),
+            judge=self.judge,
             price=lambda name, usage, seconds: Cost(0.25, "a test"),
             clock=lambda: 1.0,
             retry_seconds=self.retry_seconds,
             live=self.live,
+            recall=self.recall,
+            redact=self.redact,
         )
         return Runner(Assignment(header, problems, self.retry_errors), Journal(self.path), lambda _: parts, watches)
 

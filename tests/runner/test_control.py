@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from koderz_core.errors import Cancelled, ModelError, UsageError
+from koderz_core.errors import Cancelled, JournalError, ModelError, UsageError
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Request
 from koderz_core.runner.control import MOST_BYTES, POLL_SECONDS, Wish, ask, following
 from koderz_core.runner.gate import Gate, Passage
+from koderz_core.runner.runner import ABANDON_SECONDS
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 SECONDS = 5.0  # generous: two are promised
@@ -203,6 +205,16 @@ def test_a_control_file_that_is_none_is_not_read(
         assert eventually(lambda: "The control file b.control" in caplog.text)
 
 
+def test_a_control_file_that_was_written_anew_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path, heard = tmp_path / "b.jsonl", list[Wish]()
+    with following(path, heard.append):
+        ask(path, Wish(1.0, 1, "pause", "conf_" + 30 * "x"))
+        assert eventually(lambda: heard)
+        path.with_suffix(".control").write_text('{"at":2,"by":1,"what":"stop"}\n')
+        assert eventually(lambda: len(heard) == 2)
+    assert heard[1] == Wish(2.0, 1, "stop")
+
+
 def test_half_a_line_is_read_when_it_is_whole(tmp_path: Path) -> None:
     path, heard = tmp_path / "b.jsonl", list[Wish]()
     with following(path, heard.append), path.with_suffix(".control").open("wb", buffering=0) as file:
@@ -225,6 +237,57 @@ def test_what_is_abandoned_in_a_call_is_journalled_as_cancelled_and_writes_no_mo
     assert outcomes(made) == ["cancelled"]
     assert of(made.entries(), BenchmarkClosed) == [BenchmarkClosed("stopped")]
     assert made.path.read_bytes() == recorded
+
+
+def test_what_ends_while_it_is_abandoned_ends_once(bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench(lambda _: RIGHT)
+    monkeypatch.setattr(os, "fsync", lambda _: time.sleep(3 * ABANDON_SECONDS))  # a busy disk
+    with made.runner() as runner:
+        runner.start()
+        assert eventually(lambda: b'"experiment_finished"' in made.path.read_bytes())
+        runner.abandon()
+        assert runner.ended(SECONDS)
+    assert outcomes(made) == ["solved"]
+
+
+def test_an_error_that_was_being_tried_again_when_abandoned_still_stands(bench: Make) -> None:
+    def refuse(_: Request) -> str:
+        raise ModelError("The key is wrong.")
+
+    made, model = bench(refuse), Model()
+    made.go()
+    made.answer, made.retry_errors = model, True
+    with made.runner() as runner:
+        runner.start()
+        assert model.is_asked()
+        runner.abandon()
+        model.let.release()
+    first, last = of(made.entries(), ExperimentFinished)
+    assert first == last
+
+
+def test_what_was_never_started_is_abandoned_without_a_word(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.runner().abandon()
+    assert not made.path.exists()
+
+
+def test_what_broke_a_benchmark_is_raised_once_all_has_ended(bench: Make) -> None:
+    model, limits = Model(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    made = bench(model)
+    with made.runner() as runner:
+        runner.start()
+        assert model.is_asked()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (made.path.stat().st_size, limits[1]))
+        try:
+            runner.obey("pause", by=os.getpid())
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert "cannot be written" in str(runner.fault)
+        assert not runner.wait(0.2)
+        model.let.release()
+        with pytest.raises(JournalError, match="cannot be written"):
+            runner.wait(SECONDS)
 
 
 def test_a_provider_that_fails_is_asked_no_more_once_stopped(bench: Make) -> None:

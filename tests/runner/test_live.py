@@ -15,9 +15,9 @@ from koderz_core.runner.live import TAIL_CHARACTERS, LiveText, Spoken
 
 def test_only_the_end_of_a_long_text_is_kept() -> None:
     live = LiveText()
-    live.begin("exp_1", "coder", "m")
+    live.begin("exp_1", 1, "coder", "m")
     for piece in ("lost", "x" * (TAIL_CHARACTERS - 3), "end"):
-        live.hear("exp_1", piece)
+        live.hear("exp_1", 1, piece)
     spoken = live.of("exp_1")
     assert spoken is not None
     assert spoken.text == "x" * (TAIL_CHARACTERS - 3) + "end"
@@ -25,18 +25,28 @@ def test_only_the_end_of_a_long_text_is_kept() -> None:
 
 def test_experiments_are_heard_apart() -> None:
     live = LiveText()
-    live.begin("exp_1", "coder", "m")
-    live.begin("exp_2", "reviewer", "n")
-    live.hear("exp_1", "a")
-    live.end("exp_2")
+    live.begin("exp_1", 1, "coder", "m")
+    live.begin("exp_2", 1, "reviewer", "n")
+    live.hear("exp_1", 1, "a")
+    live.end("exp_2", 1)
     assert live.of("exp_1") == Spoken("coder", "m", "a")
     assert live.of("exp_2") is None
 
 
+def test_of_calls_at_the_same_time_the_earliest_is_shown() -> None:
+    live = LiveText()
+    for ordinal, model in ((3, "m"), (4, "n")):
+        live.begin("exp_1", ordinal, "coder", model)
+        live.hear("exp_1", ordinal, f"{model} says")
+    assert live.of("exp_1") == Spoken("coder", "m", "m says")
+    live.end("exp_1", 3)
+    assert live.of("exp_1") == Spoken("coder", "n", "n says")
+
+
 def test_what_no_screen_can_show_becomes_question_marks() -> None:
     live = LiveText()
-    live.begin("exp_1", "coder", "m")
-    live.hear("exp_1", "a\ud800b")
+    live.begin("exp_1", 1, "coder", "m")
+    live.hear("exp_1", 1, "a\ud800b")
     assert live.of("exp_1") == Spoken("coder", "m", "a?b")
 
 

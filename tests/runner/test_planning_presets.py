@@ -9,7 +9,10 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.models.availability import Availability
-from koderz_core.records import Tier
+from koderz_core.models.catalogue import resolve
+from koderz_core.models.pricing import price
+from koderz_core.models.providers import PROVIDERS
+from koderz_core.records import Tier, Usage
 from koderz_core.runner.forms import Parameter, strategy_forms
 from koderz_core.runner.planning import Order, draft
 from koderz_core.runner.presets import PRESETS, Preset, presets
@@ -59,6 +62,17 @@ def test_every_preset_can_be_planned(name: str, here: list[Availability]) -> Non
     chosen = preset(name, here)
     plan = draft(Order(chosen.configurations, chosen.problems), load("humaneval", settings), settings)
     assert len(plan.configurations) == len(chosen.configurations)
+
+
+def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
+    settings = load_settings()
+    wanted = [wanted for one in PRESETS.values() for wanted in one.configurations]
+    cards = [resolve(str(model), settings) for one in wanted for model in one.models.values() if "/" in model]
+    paid = [card for card in cards if PROVIDERS[card.provider].home]
+    assert {card.tier for card in paid} == {"small_frontier", "frontier"}
+    for card in paid:
+        assert card.name in PROVIDERS[card.provider].names
+        assert price(card, Usage(10, 10), 1.0, settings).usd
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:

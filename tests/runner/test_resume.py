@@ -14,6 +14,7 @@ from chat_server import Server, serving_chat, streams
 from koderz_core.config import load_settings
 from koderz_core.errors import ModelError, PlanError
 from koderz_core.events import (
+    BenchmarkClosed,
     BenchmarkOpened,
     CallFinished,
     CallStarted,
@@ -147,8 +148,40 @@ def test_more_problems_configurations_and_repeats_extend_a_benchmark_of_the_same
     named(made, problems=("tiny/1",), configurations=(second,), repeats=2).go()
     opened = of(made.entries(), BenchmarkOpened)
     assert [len(one.plan.experiments()) for one in opened] == [1, 8]
-    assert len(of(made.entries(), ExperimentStarted)) == 8
     assert {one.benchmark for one in opened} == {made.plan.id}
+
+
+def test_of_a_plan_that_holds_more_only_what_is_asked_for_is_run(bench: Make) -> None:
+    made = named(bench(lambda _: RIGHT))
+    made.go()
+    (first,) = made.plan.configurations
+    second = Configuration("direct", first.models, {"temperature": 0.5})
+    runner = named(made, problems=("tiny/1",), configurations=(second,), repeats=2).go()
+    assert (runner.remaining, runner.left_out) == (2, 5)
+    started = [one.experiment for one in of(made.entries(), ExperimentStarted)]
+    assert started[1:] == list(made.plan.experiments())
+    assert of(made.entries(), BenchmarkClosed)[-1] == BenchmarkClosed("stopped")
+    made.plan = runner.plan
+    assert made.go().remaining == 5
+    assert of(made.entries(), BenchmarkClosed)[-1] == BenchmarkClosed("finished")
+
+
+def test_an_error_that_is_not_asked_for_is_neither_run_again_nor_missed(bench: Make) -> None:
+    made = named(bench(first_refused(), problems=("tiny/0",)))
+    made.go()
+    runner = named(made, problems=("tiny/1",), repeats=1).go()
+    assert (runner.remaining, runner.left_out, runner.kept_errors) == (1, 0, 0)
+
+
+def test_a_reply_that_was_cut_short_still_says_so_on_resume(bench: Make) -> None:
+    made = bench(lambda _: "well " * 50, max_tokens=10)
+    made.go()
+    lines = made.path.read_bytes().splitlines(keepends=True)
+    answered = next(number for number, line in enumerate(lines) if b'"call_finished"' in line)
+    made.path.write_bytes(b"".join(lines[: answered + 1]))
+    made.go()
+    assert len(made.requests) == 1
+    assert [end.failure for end in of(made.entries(), ExperimentFinished)] == ["truncated"]
 
 
 def test_a_plan_that_names_less_takes_nothing_away_and_says_nothing_new(bench: Make) -> None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import resource
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from koderz_core.errors import JournalError, UsageError
-from koderz_core.events import BenchmarkClosed, Entry, ExperimentFinished
-from koderz_core.records import Configuration, DatasetOrigin, Plan, Request
+from koderz_core.errors import JournalError, PlanError, UsageError
+from koderz_core.events import BenchmarkClosed, ControlObeyed, Entry, ExperimentFinished, ExperimentStarted
+from koderz_core.records import Configuration, Control, DatasetOrigin, Plan, Request
 from koderz_core.runner.running import Running, default_concurrency
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
+SECONDS = 5.0  # generous
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 
 
@@ -89,6 +93,97 @@ def test_a_start_does_not_wait_for_ever_for_a_stop(
         running.start(made.plan, made.runner)
     go_on.set()
     running.close()
+
+
+def test_the_same_command_leaves_what_runs_running_though_the_recorded_plan_holds_more(
+    bench: Make, tmp_path: Path
+) -> None:
+    made, running, model = bench(lambda _: RIGHT), Running(tmp_path), Waiting()
+    made.plan = replace(made.plan, name="mine")
+    made.go()
+    made.plan, made.answer = replace(made.plan, problems=("tiny/1",)), model
+    running.start(made.plan, made.runner)
+    assert model.asked.wait(SECONDS)
+    running.start(made.plan, made.runner)
+    with pytest.raises(PlanError, match="another plan of that name"):
+        running.start(replace(made.plan, repeats=2), made.runner)
+    model.let.set()
+    running.close()
+
+
+class Waiting:
+    """Answers, or makes a runner, once it is let to."""
+
+    def __init__(self) -> None:
+        self.asked, self.let = threading.Event(), threading.Event()
+
+    def __call__(self, _: object = None) -> str:
+        self.asked.set()
+        assert self.let.wait(SECONDS)
+        return RIGHT
+
+
+def test_a_start_that_waits_holds_up_no_other_start(bench: Make, tmp_path: Path) -> None:
+    stopping, quick, running = bench(model := Waiting()), bench(lambda _: RIGHT), Running(tmp_path)
+    quick.path, quick.plan = tmp_path / "quick.jsonl", replace(quick.plan, name="quick")
+    running.start(stopping.plan, stopping.runner)
+    assert model.asked.wait(SECONDS)
+    running.control(stopping.plan.id, "stop")
+    again = in_background(running.start, stopping.plan, stopping.runner)
+    begin = time.monotonic()
+    running.start(quick.plan, quick.runner)
+    assert time.monotonic() - begin < SECONDS / 2
+    model.let.set()
+    again.join(SECONDS)
+    running.close()
+    assert [end.outcome for end in of(quick.entries(), ExperimentFinished)] == ["solved"]
+
+
+def test_a_close_refuses_a_start_that_waits(bench: Make, tmp_path: Path) -> None:
+    made, running = bench(model := Waiting()), Running(tmp_path)
+    running.start(made.plan, made.runner)
+    assert model.asked.wait(SECONDS)
+    running.control(made.plan.id, "stop")
+    again = in_background(running.start, made.plan, made.runner)
+    threading.Timer(0.2, model.let.set).start()
+    running.close()
+    again.join(SECONDS)
+    assert not again.is_alive()
+    assert len(of(made.entries(), ExperimentStarted)) == 1
+    with pytest.raises(UsageError, match="has been closed"):
+        running.start(made.plan, made.runner)
+
+
+@pytest.mark.parametrize("what", ["stop", "pause"])
+def test_what_is_wished_of_a_benchmark_that_is_being_started_is_obeyed(
+    bench: Make, tmp_path: Path, what: Control
+) -> None:
+    made, running, opening, model = bench(None, "supervised"), Running(tmp_path), Waiting(), Waiting()
+    made.answer = model
+
+    def make() -> Any:
+        opening()
+        return made.runner()
+
+    starting = in_background(running.start, made.plan, make)
+    assert opening.asked.wait(SECONDS)
+    assert running.control(made.plan.id, what) == os.getpid()
+    opening.let.set()
+    starting.join(SECONDS)
+    assert [(one.what, one.by) for one in of(made.entries(), ControlObeyed)] == [(what, os.getpid())]
+    model.let.set()
+    running.close()
+    assert "solved" not in [end.outcome for end in of(made.entries(), ExperimentFinished)]
+
+
+def in_background(act: Callable[..., object], *given: object) -> threading.Thread:
+    def attempt() -> None:
+        with suppress(UsageError):
+            act(*given)
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    return thread
 
 
 @pytest.mark.parametrize(("model", "threads"), [("embedded/qwen2.5-coder-0.5b", 1), ("ollama/it", 4)])

@@ -5,7 +5,6 @@ from koderz_core.errors import DataError, SandboxError
 from koderz_core.sandbox.inside.instrument import count_tests
 from koderz_core.sandbox.judge import BoxedJudge
 
-
 pytestmark = pytest.mark.usefixtures("tier")
 
 

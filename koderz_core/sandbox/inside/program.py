@@ -64,12 +64,13 @@ class Program:
             raise self.end(Fault("exception", "the program's process sent no items"))
         return found, bool(reply.get("ended"))
 
-    def evaluate(self, expression: str) -> object:
-        return self._value(self._exchange({"ask": "evaluate", "expression": expression}))
-
     def report(self, tests: dict[str, Any]) -> Any:  # Any: JSON, the latter of a hostile process
         """What the candidate's process itself says that tests made of the program."""
         return self._exchange({"ask": "tests", **tests}).get("report")
+
+    def evaluate(self, expression: str) -> object:
+        """What an expression gives in the program's process. Raise as a call of its function does."""
+        return self._value(self._exchange({"ask": "evaluate", "expression": expression}))
 
     def end(self, fault: Fault) -> ProgramEndedError:
         """Kill the process; what to raise now, and what every later question raises."""

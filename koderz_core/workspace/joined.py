@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, cast
 
-from koderz_core import __version__, process
+from koderz_core import __version__
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.forecast import seconds_left
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import UnknownNameError
@@ -235,20 +234,3 @@ class Workspace:
     def fetch_weights(self, name: str, report: Report) -> Path:
         """The file of an embedded model's weights, downloaded if need be. Raises WeightsError, UnknownNameError."""
         return fetch(name, self.settings, report)
-
-
-def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
-    """A workspace under the user's settings, with these on top. Raises ConfigError."""
-    return Workspace(load_settings(**settings))
-
-
-def the_workspace() -> Workspace:
-    """The one workspace of this process, opened under the user's settings at first use. Raises ConfigError."""
-    return process.the_one("workspace", open_workspace)
-
-
-def leave() -> None:
-    """Close and forget the process's workspace, if there is one."""
-    left = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
-    if left is not None:
-        left.close()

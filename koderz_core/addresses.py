@@ -1,0 +1,59 @@
+"""Addresses of servers: read strictly, written in one way, told apart from what leaves this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import SplitResult, urlsplit
+
+LOOPBACK = "127.0.0.1"  # where only this machine comes
+
+
+def address(text: str) -> SplitResult:
+    """The parts of an address, lower case where case means nothing, with no slash at the end.
+
+    Raises ValueError, which shows nothing of it: it may hold a password.
+    """
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        sound = text.isprintable() and not set(" \\") & set(text) and text.count("@") == parts.netloc.count("@") < 2
+        if not (sound and parts.scheme in ("http", "https") and parts.port != 0 and _is_host(parts.hostname or "")):
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            "this is not an address. Write it as http://HOST:PORT/PATH, "
+            "and in a user or password %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #"
+        ) from None
+    user, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user}{at}{host.lower()}", path=parts.path.rstrip("/"))
+
+
+def _is_host(host: str) -> bool:
+    """Whether a host can be asked at all; raises ValueError if its name cannot be put into the form that DNS has."""
+    try:
+        return bool(ipaddress.ip_address(host)) and "%" not in host  # no client takes an address with its interface
+    except ValueError:
+        host.encode("idna")
+    if not re.fullmatch(r"[\w.-]*[a-z][\w.-]*", host, re.ASCII):
+        import httpx  # noqa: PLC0415 (heavy; knows the rest of the rules, those of names that are not ASCII)
+
+        try:
+            return bool(httpx.URL(f"http://{host}").raw_host)
+        except httpx.InvalidURL:
+            return False
+    return True
+
+
+def url_of(host: str, port: int | None = None, scheme: str = "http") -> str:
+    """The address of a host, also of one that is an IPv6 number."""
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address with scheme stays on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

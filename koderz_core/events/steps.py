@@ -1,0 +1,114 @@
+"""What the steps of a strategy leave behind: calls, tests, probes, recollections, what was read and noted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.records import (
+    Cost,
+    Finish,
+    MemoryRef,
+    MessageRef,
+    Observed,
+    Query,
+    Remaining,
+    Sampling,
+    Usage,
+    Verdict,
+)
+
+Text = str
+"""SHA-256 (hex) of a text that a ``text_stored`` event holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A request is about to be sent: attempt ``attempt`` (from 1) of this ordinal. ``request`` is its hash."""
+
+    role: str
+    member: int
+    model: str
+    request: str
+    messages: tuple[MessageRef, ...]
+    sampling: Sampling
+    seed: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished:
+    """A model answered."""
+
+    text: Text
+    finish: Finish
+    usage: Usage
+    cost: Cost
+    seconds: float
+    first_token_seconds: float | None
+    honoured: Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """An attempt failed on the provider's or our side."""
+
+    message: str
+    seconds: float
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTested:
+    """One iteration: a candidate ran on the gate tests. ``code`` None: the reply held none."""
+
+    iteration: int
+    request: str
+    code: Text | None
+    how: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramProbed:
+    """A program was asked what some calls give: no iteration, and no score hangs on it."""
+
+    request: str
+    code: Text
+    observed: tuple[Observed, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecalled:
+    """What was remembered at that moment, whole: memory may say something else later."""
+
+    request: str
+    query: Query
+    memories: tuple[MemoryRef, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingRead:
+    """A strategy was told what it may still use."""
+
+    remaining: Remaining
+
+
+@dataclass(frozen=True, slots=True)
+class SpecWritten:
+    """A specification that the following prompts are built on."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointReviewed:
+    """A stronger model reviewed the iterations so far; ``guidance`` is what goes into the next prompts."""
+
+    checkpoint: int
+    after_iteration: int
+    guidance: str
+
+
+Note = SpecWritten | CheckpointReviewed

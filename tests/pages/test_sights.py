@@ -1,0 +1,84 @@
+"""What a person sees at a glance: names, what can be taken up again, what each part asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain, repeat
+
+import pytest
+from chat_server import sends, serving_chat, streams
+from reading import PAGES, said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.records import Plan
+from koderz_core.store.results import Results
+from pages.ui.charts import success
+
+Visit = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_asks_for_the_benchmarks_once(
+    visit: Visit, recorded: Plan, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, asked, ask = visit(page), [], Results.benchmarks
+
+    def counted(results: Results) -> object:
+        asked.append(page)
+        return ask(results)
+
+    monkeypatch.setattr(Results, "benchmarks", counted)
+    app.run()
+    assert asked == [page]
+
+
+def test_export_builds_no_whole_table_before_it_is_asked_for_one(
+    visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(Results, "frame")
+    app = visit("export")
+    assert not app.error
+    assert "All 6 lines" in said(app)
+
+
+def test_a_benchmark_is_listed_by_its_name_first(visit: Visit, recorded: Plan) -> None:
+    with open_workspace() as workspace:
+        plan = replace(recorded, name="mine")
+        workspace.run(plan)
+    assert f"mine · ✓ finished · {plan.id}" in visit("live").selectbox[0].options
+
+
+def test_what_ended_as_error_is_not_offered_again_but_the_way_to_it_is_said(visit: Visit) -> None:
+    plan = erring(answers=0)
+    assert not [link for link in visit("overview").get("page_link") if "left" in link.proto.label]
+    assert f"koderz resume {plan.id} --retry-errors" in said(visit("live"))
+
+
+def test_an_experiment_that_broke_off_opens_with_the_last_program_that_was_tried(visit: Visit) -> None:
+    plan = erring(answers=1)
+    app = visit("experiment", experiment=plan.experiments()[0].id)
+    assert "It ended without a result" in said(app)
+    assert "def nothing()" in said(app)
+
+
+def erring(answers: int) -> Plan:
+    """One experiment whose model is right never, and refuses everything after so many answers."""
+    wrong = streams({"content": "```python\ndef nothing(): return 1\n```"})
+    with serving_chat() as chat, open_workspace(vllm_base_url=chat.url) as workspace:
+        replies = chain([wrong] * answers, repeat(sends(400, {})))
+        chat.answer = lambda handler: next(replies)(handler)  # noqa: PLW0108 (another one each time)
+        wanted = Wanted("supervised", {"coder": "vllm/it"}, {"spec": False, "checkpoints": False, "max_iterations": 3})
+        plan = workspace.plan(Order([wanted], "0:1"))
+        workspace.run(plan)
+    return plan
+
+
+def test_configurations_of_the_same_label_have_a_lane_each(recorded: Plan) -> None:
+    with open_workspace() as workspace:
+        again = replace(recorded, seed=1)
+        workspace.run(again)
+        rows = workspace.compare([recorded.id, again.id]).configurations
+    assert len({row.label for row in rows}) == 2
+    assert len(set(success(rows).layout.yaxis.categoryarray)) == 4

@@ -1,0 +1,28 @@
+"""What beside a plan's own words can change an outcome: the address of a server, in whatever spelling."""
+
+from __future__ import annotations
+
+import pytest
+
+from koderz_core.config import load_settings
+from koderz_core.errors import PlanError
+from koderz_core.records import Configuration
+from koderz_core.runner.conditions import check_same, conditions
+
+CONFIGURATIONS = [Configuration("direct", {"coder": ("vllm/it",)}, {})]
+
+
+@pytest.mark.parametrize("spelling", ["http://127.0.0.1:9/v1/", "http://localhost:9/v1", "HTTP://me:pw@[::1]:9/v1"])
+def test_the_same_server_in_another_spelling_is_the_same_benchmark(spelling: str) -> None:
+    plain, other = (
+        conditions(CONFIGURATIONS, load_settings(vllm_base_url=url)) for url in ("http://127.0.0.1:9/v1", spelling)
+    )
+    assert plain["vllm at"] == other["vllm at"] == "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize("recorded", ["http://localhost:9/v1/", "HTTP://127.0.0.1:9/v1"])
+def test_a_benchmark_goes_on_whatever_spelling_it_was_recorded_in(recorded: str) -> None:
+    now = conditions(CONFIGURATIONS, load_settings(vllm_base_url="http://localhost:9/v1"))
+    check_same("bench_1", now, {"vllm at": recorded})
+    with pytest.raises(PlanError, match="the address of vllm"):
+        check_same("bench_1", now, {"vllm at": recorded.replace(":9", ":8")})
