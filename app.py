@@ -26,6 +26,7 @@ PAGES = {
     "experiment": ("Experiment", "🔬"),
     "compare": ("Compare", "⚖️"),
     "export": ("Export", "📦"),
+    "models": ("Models", "🩺"),
 }
 
 

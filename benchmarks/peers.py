@@ -6,12 +6,11 @@ import gzip
 import json
 import os
 import subprocess
-import sys
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from environments import environment
 from grading_table import Round
 from process_tree import Meter
 
@@ -34,7 +33,7 @@ class Peer:
 
     def __init__(self, name: str, work: Path, programs: Path, workers: int) -> None:
         self.name = name
-        python = _environment(PEERS[name], work / PEERS[name])
+        python = environment(PEERS[name], _PINS[PEERS[name]], work / PEERS[name])
         # Isolated, so that neither this folder nor a person's own packages are seen.
         command = [str(python), "-I", str(_SCRIPT), name, str(programs), str(workers)]
         # Where EvalPlus finds its problems, and keeps what its solutions answer.
@@ -79,18 +78,3 @@ def inputs_of_evalplus() -> dict[str, dict[str, Any]]:  # Any: JSON
 
 def _published() -> Path:
     return published_path(FILE, RELEASE, load_settings()).resolve()
-
-
-def _environment(name: str, folder: Path) -> Path:
-    """The interpreter of an environment with the pinned packages; made once."""
-    python, done = folder / "bin" / "python", folder / "installed.txt"
-    pins = "\n".join(_PINS[name])
-    if done.exists() and done.read_text() == pins:
-        return python
-    print(f"making an environment for {name} in {folder}", file=sys.stderr)
-    venv.create(folder, clear=True, symlinks=True, with_pip=bool(pins))
-    if pins:
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, *_PINS[name]], check=True, stdout=sys.stderr)
-    done.write_text(pins)
-    return python

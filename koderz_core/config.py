@@ -26,6 +26,7 @@ from pydantic_settings import (
 
 from koderz_core.addresses import LOOPBACK, address, is_loopback, url_of
 from koderz_core.errors import ConfigError, OfflineError
+from koderz_core.limits import Limits
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -71,11 +72,26 @@ class Settings(BaseSettings):
     lmstudio_base_url: str = Field("http://127.0.0.1:1234/v1", validation_alias="lmstudio_base_url")
     vllm_base_url: str = Field("http://127.0.0.1:8000/v1", validation_alias="vllm_base_url")
 
+    openai_service_tier: Literal["auto", "default", "flex", "priority"] = Field(
+        "default", validation_alias="openai_service_tier", description="how OpenAI processes requests; flex costs less"
+    )
+
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = Field(
         default_factory=dict, description="tier by model id or provider, where koderz cannot know it"
     )
 
     timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request to a model may take")
+    connect_timeout: float = Field(10.0, gt=0, le=600, description="seconds that reaching a server may take")
+    first_token_timeout: float = Field(
+        180.0, gt=0, le=86_400, description="seconds a streamed answer may be silent, above all before its first token"
+    )
+    retries: int = Field(7, ge=0, le=100, description="attempts after the first, of a call that failed in passing")
+    patience: float = Field(
+        300.0, ge=0, le=604_800, description="seconds calls wait for a provider that keeps failing, before they fail"
+    )
+    limits: dict[str, Limits] = Field(
+        default_factory=dict, description="calls at the same time, requests and tokens per minute, by provider"
+    )
     sandbox: Literal["auto", "hardened", "strong", "limited"] = Field(
         "auto", description="tier that programs are judged in; auto: the best that holds here, never limited"
     )
@@ -83,6 +99,9 @@ class Settings(BaseSettings):
     num_ctx: int = Field(8192, ge=512, description="context of an embedded or Ollama model, in tokens")
     local_watts: float = Field(
         65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"
+    )
+    measure_gpu: bool = Field(
+        True, description="measure NVIDIA GPUs if nvidia-ml-py is there; local_watts is then the rest of the machine"
     )
     usd_per_kwh: float = Field(0.15, ge=0, le=1e6, description="price of electricity")
     local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
@@ -181,9 +200,11 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         return Settings(**given)
     except ValidationError as error:
         raise ConfigError(_explain(error)) from None  # its text may hold a secret's value
-    except SettingsError:
+    except SettingsError as error:
+        name = "LIMITS" if '"limits"' in str(error) else "TIERS"
         raise ConfigError(
-            'KODERZ_TIERS is not JSON. Write it as {"openai": "local"}, or as a table [tiers] in settings.toml.'
+            f'KODERZ_{name} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, [limits.openai] '
+            "or [tiers]."
         ) from None
     except UnicodeDecodeError as error:
         raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error

@@ -11,9 +11,12 @@ KoderzError
 │   ├── StoreError             the index of the journals cannot be opened or is of another version
 │   ├── SandboxError           programs cannot be run or a worker was lost
 │   ├── ModelError             a provider failed, refused the request or is not there
+│   │   ├── LateError          an answer was begun, perhaps, and not whole in time
 │   │   └── WeightsError       the weights of an embedded model cannot be had
 │   └── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
+├── OverBudget                 an experiment has used up its own budget: it ends as unsolved
 └── Cancelled                  somebody stopped the work (exit 130)
+    └── BudgetSpent            the benchmark has used up its budget: what is left has no result
 
 What a model or its program does wrong is never an exception but a value: see ``Verdict`` and ``Completion.finish``.
 """
@@ -80,11 +83,33 @@ class SandboxError(InfrastructureError):
 
 
 class ModelError(InfrastructureError):
-    """A provider failed. ``retryable`` says whether the same request may succeed later."""
+    """A provider failed.
 
-    def __init__(self, message: str, *, retryable: bool = False) -> None:
+    ``retryable`` says whether the same request may succeed later, ``retries`` how often at most it is worth trying
+    (None: as often as one likes); ``status`` is the HTTP status that the provider answered with, if it did, and
+    ``retry_after_seconds`` when it said to come back; ``arrived`` False if the request has certainly reached nobody.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        retries: int | None = None,
+        status: int | None = None,
+        retry_after_seconds: float | None = None,
+        arrived: bool = True,
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.retries = retries
+        self.status = status
+        self.retry_after_seconds = retry_after_seconds
+        self.arrived = arrived
+
+
+class LateError(ModelError):
+    """An answer was not whole when its time was over; nothing says why."""
 
 
 class WeightsError(ModelError):
@@ -95,7 +120,15 @@ class OfflineError(InfrastructureError):
     """``KODERZ_OFFLINE`` forbids an address beyond this machine."""
 
 
+class OverBudget(KoderzError):  # noqa: N818 (nothing went wrong)
+    """An experiment's own budget does not hold its next call."""
+
+
 class Cancelled(KoderzError):  # noqa: N818 (nothing went wrong)
     """Somebody stopped the work; what was finished is kept."""
 
     exit_code = 130
+
+
+class BudgetSpent(Cancelled):
+    """The budget of the benchmark does not hold its next call."""

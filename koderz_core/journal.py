@@ -1,8 +1,8 @@
 """Journals: append-only files of events, one per benchmark. They are the truth.
 
-Only the process that runs a benchmark writes its journal. Each event is one line and one ``write``; the file reaches
-the disk at least once a second and whenever an experiment ends. A crash can tear only the last line, which the next
-writer cuts off. Anyone may read at any time.
+Only the process that runs a benchmark writes its journal. Each event is one line; the file reaches the disk at least
+once a second and, without making anybody wait, whenever an experiment has ended. A crash can tear only the last line,
+which the next writer cuts off. Anyone may read at any time.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Journal:
         self._closed = False
         self._fault: JournalError | None = None
         self._closing = threading.Event()
+        self._due = threading.Event()  # set when the disk should have it at once
         self._syncer = threading.Thread(target=self._sync_regularly, name=f"sync {path.name}", daemon=True)
         self._syncer.start()
 
@@ -55,27 +56,27 @@ class Journal:
         """Whether nothing has been written yet, so that the header is due."""
         return self._size == 0
 
-    def append(self, entry: Entry) -> None:
-        """Write one event. Raises JournalError if the disk is full or gone; then nothing of it is in the file."""
-        line = encode(entry)
+    def append(self, *entries: Entry) -> None:
+        """Write events in one go. Raises JournalError if the disk is full or gone; then none of them is in the file."""
+        lines = b"".join(map(encode, entries))
         with self._guard:
             if self._fault is not None:
                 raise self._fault
             if self._closed:
                 raise JournalError(f"The journal {self.path.name} has been closed, so nothing more is written to it.")
             try:
-                written = os.write(self._file, line)
+                written = os.write(self._file, lines)
             except OSError as error:
                 raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
-            if written < len(line):
+            if written < len(lines):
                 os.ftruncate(self._file, self._size)
                 raise JournalError(
                     f"The disk that holds the journal {self.path.name} is full. Free some space, then resume."
                 )
             self._size += written
             self._dirty = True
-        if isinstance(entry.event, ExperimentFinished):
-            self.sync()
+        if any(isinstance(entry.event, ExperimentFinished) for entry in entries):
+            self._due.set()
 
     def sync(self) -> None:
         """Return when all that was appended before is on the disk. Raises JournalError."""
@@ -93,6 +94,7 @@ class Journal:
         if self._closing.is_set():
             return
         self._closing.set()
+        self._due.set()
         self._syncer.join()
         try:
             self.sync()
@@ -108,7 +110,9 @@ class Journal:
             self._lock_file.close()
 
     def _sync_regularly(self) -> None:
-        while not self._closing.wait(SYNC_SECONDS):
+        while not self._closing.is_set():
+            self._due.wait(SYNC_SECONDS)
+            self._due.clear()
             try:
                 self.sync()
             except JournalError as error:

@@ -9,6 +9,7 @@ from koderz_core.models.availability import Availability
 from koderz_core.records import Plan
 from koderz_core.records.summaries import scripted
 from pages.ui.address import choice
+from pages.ui.budget import choose_budget, show_forecast
 from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
 from pages.ui.frame import Opened, open_page
@@ -39,7 +40,7 @@ def main() -> None:
             repeats = int(st.number_input("Repeats", 1, 20, key="repeats", help="Of every experiment."))
             at_once = int(st.number_input("At once", 0, 64, key="at once", help="0: as many as suit the models."))
         name = st.text_input("Name", key="name", help="Tells benchmarks of the same kind apart.")
-        order = Order(wanted, problems, seed, repeats, str(name))
+        order = Order(wanted, problems, seed, repeats, str(name), choose_budget())
         _offer(opened, order, dataset, at_once or None, surveyed)
     _unavailable(surveyed)
 
@@ -56,6 +57,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     workspace = opened.workspace
     try:
         plan = workspace.plan(order, dataset)
+        workspace.costs.check(plan)
         command = workspace.command(order, dataset, concurrency)
     except KoderzError as error:
         st.warning("This cannot be started yet.", icon="✏️")
@@ -64,6 +66,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     experiments = len(plan.experiments())
     st.metric("experiments", experiments, help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    show_forecast(workspace.costs.forecast(plan, concurrency), plan.budget)
     _recorded(opened, plan)
     lacking = workspace.lacking(plan, surveyed)
     for row in lacking:

@@ -36,6 +36,15 @@ while True:
 """
 
 
+@pytest.fixture
+def on_disk(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The size of the file whenever the disk had all of it."""
+    sizes: list[int] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), sizes.append(os.fstat(file).st_size)))
+    return sizes
+
+
 def text(number: int) -> Entry:
     return Entry(2.0, TextStored(f"{number:064}", f"text {number}"))
 
@@ -46,16 +55,27 @@ def begin(path: Path) -> Journal:
     return journal
 
 
-def test_what_was_synced_is_on_the_disk_when_sync_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on_disk: list[int] = []
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), on_disk.append(os.fstat(file).st_size)))
+def test_what_was_synced_is_on_the_disk_when_sync_returns(tmp_path: Path, on_disk: list[int]) -> None:
     journal = begin(tmp_path / "b.jsonl")
-    journal.append(Entry(1.0, ExperimentFinished("solved", "gate", "oracle", None, 1.0), "exp_1"))
-    assert on_disk[-1] == journal.path.stat().st_size
     journal.append(text(1))
+    journal.sync()
+    assert on_disk[-1] == journal.path.stat().st_size
+    journal.append(text(2))
     journal.close()
     assert on_disk[-1] == journal.path.stat().st_size
+
+
+def test_the_end_of_an_experiment_reaches_the_disk_at_once(
+    tmp_path: Path, on_disk: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koderz_core.journal.SYNC_SECONDS", 3600.0)
+    journal = begin(tmp_path / "b.jsonl")
+    journal.append(Entry(1.0, ExperimentFinished("solved", "gate", "oracle", None, 1.0), "exp_1"))
+    deadline = time.monotonic() + 10.0
+    while not on_disk and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert on_disk == [journal.path.stat().st_size]
+    journal.close()
 
 
 def test_a_journal_in_which_nothing_was_begun_leaves_no_file(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.rates import Rate
 from koderz_core.analysis.remarks import rate_of, remarks
 from koderz_core.records import Tier
@@ -23,6 +24,7 @@ class Compared:
     ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
     experiment it is of those that ended, with a result or without; per solved it is what these cost in all, divided by
     how many were solved. A cost per something is infinite if money was spent on none, nan if nothing was.
+    ``rental_usd``: what its calls to local models would have cost where the same weights are rented.
     """
 
     benchmark: str
@@ -47,6 +49,7 @@ class Compared:
     seconds_per_experiment: float | None
     mean_iterations: float | None
     tiers: tuple[TierCost, ...]
+    rental_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def _compared(row: SummaryRow) -> Compared:
         seconds_per_experiment=row.seconds / ended if ended else None,
         mean_iterations=row.mean_iterations,
         tiers=row.tiers,
+        rental_usd=rental_usd(row.tiers),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from koderz_core.analysis.energy import flips
 from koderz_core.analysis.rates import Rate, wilson
 from koderz_core.records import ScoreKind
 from koderz_core.records.summaries import SummaryRow, scripted
@@ -17,7 +18,7 @@ def rate_of(row: SummaryRow) -> Rate | None:
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The sentences that apply to these configurations."""
-    return (*_kinds(rows), *_trials(rows), *_missing(rows), *_across(rows), *_scripted(rows))
+    return (*_kinds(rows), *_trials(rows), *_missing(rows), *_across(rows), *flips(rows), *_scripted(rows))
 
 
 def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:

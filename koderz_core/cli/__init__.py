@@ -27,6 +27,8 @@ COMMANDS: Mapping[str, str] = {
     "grade": "grade:grade",
     "list-problems": "problems:list_problems",
     "models": "models:models",
+    "speed-test": "speed_test:speed_test",
+    "doctor": "doctor:doctor",
     "ui": "ui:ui",
     "reindex": "reindex:reindex",
 }
@@ -42,6 +44,8 @@ SUMMARIES: Mapping[str, str] = {
     "grade": "Grade one program, or a file of samples.",
     "list-problems": "List the problems of a dataset, or show one.",
     "models": "List, fetch and test models.",
+    "speed-test": "Measure how fast models answer.",
+    "doctor": "Look at what stands ready, what is missing, and how to mend it.",
     "ui": "Show the dashboard in the browser.",
     "reindex": "Rebuild the index from the journals.",
 }

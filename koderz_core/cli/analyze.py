@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from koderz_core.analysis.timing import timings
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import print_experiments, print_iterations, print_summaries
+from koderz_core.cli.tables import print_experiments, print_iterations, print_summaries, print_timings
+from koderz_core.errors import UsageError
 from koderz_core.export.formats import MARKS, count, duration, money, plain
 from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
@@ -17,13 +19,16 @@ from koderz_core.workspace import Workspace
 @click.command()
 @click.argument("identifier")
 @click.option("--show-code", is_flag=True, help="Also the programs.")
+@click.option("--timing", is_flag=True, help="Where the time of a benchmark went, by phase.")
 @as_json
 @data_dir
-def analyze(identifier: str, show_code: bool, as_json: bool, data_dir: Path | None) -> int:
+def analyze(identifier: str, show_code: bool, timing: bool, as_json: bool, data_dir: Path | None) -> int:
     """Look into the benchmark or experiment whose id begins with IDENTIFIER."""
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
-        if chosen.startswith("bench_"):
+        if timing:
+            _timing(opened, chosen, as_json=as_json)
+        elif chosen.startswith("bench_"):
             _benchmark(opened, chosen, as_json=as_json)
         else:
             details = opened.results.experiment(chosen)
@@ -49,6 +54,13 @@ def print_details(details: ExperimentDetails, *, show_code: bool = False) -> Non
     for score in details.scores if show_code else ():
         click.echo(f"\n{'returned program' if score.returned else 'candidate'} {score.code[:12]}:")
         click.echo(plain(details.programs[score.code]))
+
+
+def _timing(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
+    if not benchmark.startswith("bench_"):
+        raise UsageError(f"--timing looks into a benchmark, and {benchmark} is an experiment. Give a benchmark's id.")
+    found = timings(opened.results.spans(benchmark))
+    print_json(found) if as_json else print_timings(found)
 
 
 def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,15 @@ import click
 
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.conclusion import conclude, exit_code
+from koderz_core.cli.forecasting import forecast_lines, receipt, warnings
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
-from koderz_core.errors import Cancelled, PlanError
+from koderz_core.errors import Cancelled, PlanError, StoreError
 from koderz_core.export.formats import plain
 from koderz_core.records import Plan
+from koderz_core.records.forecasts import Forecast
 from koderz_core.records.summaries import scripted
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
@@ -43,6 +45,10 @@ ALL = 100.0  # per cent
 @click.option("--end", type=click.IntRange(1), default=10, help="Behind the last one, if --problems is not given.")
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Of every experiment.")
 @click.option("--fail-under", type=Percent(0, 100), help="Exit with 4 if a configuration solves less (%).")
+@click.option(
+    "--pilot", type=click.IntRange(1), help="Only so many of the problems now, to tell what all of them take."
+)
+@click.option("--plan-only", is_flag=True, help="Only tell what it comes to and will probably take; run nothing.")
 @order_options
 @as_json
 @data_dir
@@ -57,9 +63,12 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, chosen, options["repeats"]), options["dataset"])
-        runner = perform(opened, plan, manner(options, quiet=as_json))
-        asked = runner.asked.experiments()
-        code = conclude(opened, runner.benchmark, asked, options["fail_under"], as_json=as_json)
+        if options["plan_only"]:
+            return _tell(opened, plan, options["concurrency"], as_json=as_json)
+        runner = perform(opened, plan, replace(manner(options, quiet=as_json), pilot=options["pilot"]))
+        code = conclude(opened, runner.benchmark, runner.experiments, options["fail_under"], as_json=as_json)
+        if options["pilot"] and not as_json:
+            _tell(opened, plan, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
 
 
@@ -75,7 +84,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         if len(plan.problems) != 1:
             raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
         runner = perform(opened, plan, manner(options, quiet=as_json))
-        asked = runner.asked.experiments()
+        asked = runner.experiments
         details = [opened.results.experiment(experiment.id) for experiment in asked]
         if as_json:
             print_json(details)
@@ -88,12 +97,13 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a plan is run. ``fork``: not the benchmark that is recorded, but the same anew."""
+    """How a plan is run. ``fork``: not what is recorded, but the same anew; ``pilot``: only so many problems."""
 
     concurrency: int | None = None
     quiet: bool = False
     retry_errors: bool = False
     fork: bool = False
+    pilot: int | None = None
 
 
 def manner(options: Mapping[str, Any], *, quiet: bool) -> Manner:
@@ -106,27 +116,61 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     progress = Progress(quiet=how.quiet)
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
+    forecast = None if how.quiet else _forecast(opened, plan, how.concurrency)
     with (
-        opened.runner(plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin) as runner,
+        opened.runner(
+            plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
+        ) as runner,
         interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
     ):
         if not how.quiet:
-            _announce(runner, origin)
+            _announce(runner, origin, forecast)
         runner.start(how.concurrency or default_concurrency(runner.asked))
         progress.follow(runner, heed)
     if runner.stopping:
         raise Cancelled(
             f"{runner.benchmark} was stopped. What was finished is kept. To go on: koderz resume {runner.benchmark}"
         )
+    if runner.used_up:
+        click.echo(runner.used_up, err=True)
+    if not how.quiet:
+        whole = None if how.pilot or runner.used_up else forecast
+        click.echo(receipt(whole, progress.cost_usd, progress.seconds), err=True)
     return runner
 
 
-def _announce(runner: Runner, origin: str | None) -> None:
-    plan, experiments = runner.asked, len(runner.asked.experiments())
+def _tell(opened: Workspace, plan: Plan, concurrency: int | None, *, as_json: bool) -> int:
+    """What is left of a plan, and what that will take."""
+    forecast = opened.costs.forecast(plan, concurrency)
+    if as_json:
+        print_json(forecast)
+        return 0
+    click.echo(f"{plan.id}: {len(plan.problems)} problems, {len(plan.experiments())} experiments.")
+    for line in (*forecast_lines(forecast), *warnings(forecast, plan)):
+        click.echo(line)
+    if forecast.unknown:
+        click.echo(
+            f"Left to do: {forecast.experiments} experiments. Calls, price and time are not known: too little like it "
+            f"has ended so far. --pilot 5 runs five of the problems first, and tells then."
+        )
+    return 0
+
+
+def _forecast(opened: Workspace, plan: Plan, concurrency: int | None) -> Forecast | None:
+    """None if the store cannot be asked: a benchmark needs only its journal."""
+    try:
+        return opened.costs.forecast(plan, concurrency)
+    except StoreError:
+        return None
+
+
+def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> None:
+    plan, experiments = runner.asked, len(runner.experiments)
     known = experiments - runner.remaining
     already = f", {known} of them done before" if known else ""
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
-    for line in _remarks(runner, origin):
+    told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
+    for line in (*told, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 
@@ -134,10 +178,10 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     plan, before = runner.plan, runner.recorded
     if origin:
         yield f"It is a fork of {origin}, named {plain(plan.name)}. To go on with it later: koderz resume {plan.id}"
-    if before is not None and plan != before:
+    if before is not None and _added(plan, before):
         yield f"Added to what was recorded: {_added(plan, before)}."
     if runner.left_out:
-        yield f"Planned before and not run now: {runner.left_out} experiments. To run them: koderz resume {plan.id}"
+        yield f"Planned and not run now: {runner.left_out} experiments. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
     if scripted(plan.models()):

@@ -1,7 +1,8 @@
-"""``koderz models``: which there are, fetching weights, trying one."""
+"""``koderz models``: which there are, what is known of one, fetching weights, trying one."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -10,7 +11,8 @@ from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
-from koderz_core.export.formats import count, duration, plain
+from koderz_core.export.formats import count, duration, money, plain
+from koderz_core.models.about import about
 from koderz_core.models.weights_download import Progress as Downloaded
 from koderz_core.workspace import Workspace
 
@@ -34,6 +36,29 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
     for model in found:
         state = "ready" if model.ready else plain(model.reason)
         table.add_row(plain(model.id), model.tier, state, plain(model.cure))
+    console().print(table)
+
+
+@models.command()
+@click.argument("name")
+@as_json
+@data_dir
+def show(name: str, as_json: bool, data_dir: Path | None) -> None:
+    """What a model takes, how much fits into it, and what it costs; `models.toml` in the data folder may correct it."""
+    with workspace(data_dir) as opened:
+        known = about(name, opened.settings)
+    if as_json:
+        print_json(known)
+        return
+    cost, rented = known.sample_cost, known.sample_cost.rental_usd
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_row("model", plain(known.id))
+    table.add_row("tier", known.tier)
+    for field, value in asdict(known.capabilities).items():
+        table.add_row(field.replace("_", " "), plain("unknown" if value is None else str(value)))
+    table.add_row("1,000 tokens in and out, 60 s", f"{money(cost.usd)} ({plain(cost.source)})")
+    if rented is not None:
+        table.add_row("the same weights, rented", money(rented))
     console().print(table)
 
 

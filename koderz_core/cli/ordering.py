@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 
 from koderz_core.cli.options import Command
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.records import Scalar
+from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
 from koderz_core.runner.wording import configuration_of
 from koderz_core.strategies import STRATEGIES, complete, create
@@ -35,6 +36,16 @@ _SETTINGS: Options = (
         "--concurrency",
         type=click.IntRange(1, 256),
         help="At once.  [default: 1 with embedded models, else 4]",
+    ),
+)
+_BUDGET: Options = (
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(0),
+        help="Most US dollars it may cost in all; what is left then has no result.",
+    ),
+    click.option(
+        "--allow-unpriced", is_flag=True, help="Under a budget also ask models without a price: they count as $0."
     ),
 )
 _TAKING_UP: Options = (
@@ -67,6 +78,12 @@ _ORDER: Options = (
     ),
     click.option("--dataset", default="humaneval", show_default=True),
     *_SETTINGS,
+    *_BUDGET,
+    click.option(
+        "--max-cost-per-experiment",
+        type=click.FloatRange(0),
+        help="Most US dollars one experiment may cost; who has used that up is unsolved.",
+    ),
     click.option(
         "--name",
         default="",
@@ -83,7 +100,7 @@ def order_options(command: Command) -> Command:
 
 def taking_up_options(command: Command) -> Command:
     """The options under which what was recorded goes on."""
-    return _with((*_SETTINGS, *_TAKING_UP), command)
+    return _with((*_SETTINGS, *_BUDGET, *_TAKING_UP), command)
 
 
 def _with(options: Options, command: Command) -> Command:
@@ -102,7 +119,15 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     given = [f"--{name.replace('_', '-')}" for name in REPLACED if options[name] is not None]
     if described and given:
         raise PlanError(f"--configuration replaces {', '.join(given)}: write that into the configuration instead.")
-    return Order(configurations, problems, options["seed"], repeats, options["name"])
+    budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
+    return Order(configurations, problems, options["seed"], repeats, options["name"], budget)
+
+
+def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
+    """A recorded plan under the budget that options give; what they leave open stays as recorded."""
+    usd = plan.budget.usd if options["max_cost"] is None else options["max_cost"]
+    allow_unpriced = plan.budget.allow_unpriced or options["allow_unpriced"]
+    return replace(plan, budget=replace(plan.budget, usd=usd, allow_unpriced=allow_unpriced))
 
 
 def _combined(options: Mapping[str, Any]) -> list[Wanted]:

@@ -57,6 +57,17 @@ class Progress:
                     count.solved += outcome == "solved"
                     count.failed += outcome in ("error", "cancelled")
 
+    @property
+    def cost_usd(self) -> float | None:
+        """What the calls that were watched have cost; None if one of them has no price."""
+        with self._guard:
+            return None if self._count.unpriced else self._count.cost_usd
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been watched."""
+        return time.monotonic() - self._begin
+
     def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
         """Draw until the runner has ended; what was done before it began is not counted.
 

@@ -40,7 +40,7 @@ def quickstart(no_ui: bool, data_dir: Path | None) -> int:
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        asked = perform(opened, plan).asked.experiments()
+        asked = perform(opened, plan).experiments
         print_summaries(opened.results.summaries(plan.id))
         code, home = exit_code(opened, plan.id, asked, fail_under=None), opened.settings.home
     click.echo(

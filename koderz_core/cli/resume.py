@@ -10,7 +10,7 @@ import click
 from koderz_core.cli.benchmark import BUG, Percent, manner, perform
 from koderz_core.cli.conclusion import conclude
 from koderz_core.cli.options import as_json, data_dir, workspace
-from koderz_core.cli.ordering import settings, taking_up_options
+from koderz_core.cli.ordering import settings, taking_up_options, with_budget
 from koderz_core.errors import UsageError
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import Workspace
@@ -39,8 +39,8 @@ def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any)
             click.echo(f"{row.id} is finished: nothing is left to do.{_hint(row)}", err=True)
             asked = opened.recorded(row.id).experiments()
             return conclude(opened, row.id, asked, options["fail_under"], as_json=as_json)
-        runner = perform(opened, opened.recorded(row.id), how)
-        asked = runner.asked.experiments()
+        runner = perform(opened, with_budget(opened.recorded(row.id), options), how)
+        asked = runner.experiments
         code = conclude(opened, runner.benchmark, asked, options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from koderz_core.analysis.comparison import Compared, compare
+from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.export.formats import MARKS, count, duration, money, plain, rate
 from koderz_core.records.rows import ExperimentRow, IterationRow
 from koderz_core.records.summaries import SummaryRow
@@ -84,6 +85,18 @@ def print_iterations(rows: Sequence[IterationRow]) -> None:
         tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}"
         table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), plain(row.message, 200))
     console().print(table)
+
+
+def print_timings(rows: Sequence[Timing]) -> None:
+    """One line per configuration: seconds and share of each phase."""
+    table = _table()
+    for name in ("configuration", "n", "time", *PHASES):
+        table.add_column(name, justify="left" if name == "configuration" else "right")
+    for row in rows:
+        shares = [f"{duration(row.phases[one])} ({row.phases[one] / (row.seconds or 1):.0%})" for one in PHASES]
+        table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
+    console().print(table)
+    console().print("journal: all that is left, such as writing it and waiting for a place among tests.", style="dim")
 
 
 def _table() -> Table:

@@ -23,7 +23,10 @@ Text = str
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A request is about to be sent: attempt ``attempt`` (from 1) of this ordinal. ``request`` is its hash."""
+    """A request is about to be sent: attempt ``attempt`` (from 1) of this ordinal. ``request`` is its hash.
+
+    ``reserved_usd``: the most that it can cost, None if that is not known.
+    """
 
     role: str
     member: int
@@ -33,6 +36,7 @@ class CallStarted:
     sampling: Sampling
     seed: int
     attempt: int
+    reserved_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,20 @@ class CallFinished:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """An attempt failed on the provider's or our side."""
+    """An attempt failed on the provider's or our side.
+
+    ``status``: the HTTP status that said so, None if none did; ``retry_after_seconds``: when the provider said to come
+    back; ``wait_seconds``: after which the next attempt was due, None if there was to be none; ``arrived``: whether the
+    request may have reached somebody, who may bill it.
+    """
 
     message: str
     seconds: float
     retryable: bool
+    status: int | None = None
+    retry_after_seconds: float | None = None
+    wait_seconds: float | None = None
+    arrived: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from koderz_core.errors import LateError
 from koderz_core.records import Completion, Finish, Sampling, Usage
 
 MOST_TOKENS = 1 << 53
 """A count of tokens beyond this is a server's mistake."""
+MOST_LETTERS = 40
+"""A provider's word for how it processed a request is no longer than this."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 REFUSED = frozenset({"content_filter", "refusal"})
 FAILED = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout"})
@@ -30,6 +35,19 @@ class Answer:
     def failed(self) -> bool:
         """Whether the server gave up in the middle."""
         return (self.reason or "").lower() in FAILED
+
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """A model that was still thinking when the time of its answer was over has given one: it is cut off, and empty.
+
+        Raises LateError where anything else takes too long: that may be the provider's doing.
+        """
+        try:
+            yield
+        except LateError:
+            if self.first_token_seconds is None or any(piece.strip() for piece in self.pieces):
+                raise
+            self.reason = "length"
 
     def take(self, piece: str, thought: str = "") -> None:
         """Keep a piece of text; a thought shows that the answer has begun, and is left out."""

@@ -5,7 +5,6 @@ The protocol knows no seed: the same request is answered differently each time, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
@@ -13,8 +12,9 @@ from typing import Any
 
 from koderz_core.config import Settings
 from koderz_core.models.addresses import redact
-from koderz_core.models.answer import Answer, count_of, text_of
-from koderz_core.models.connection import connection
+from koderz_core.models.answer import MOST_LETTERS, Answer, count_of, text_of
+from koderz_core.models.capabilities import capabilities_of, honoured
+from koderz_core.models.connection import connection, times
 from koderz_core.models.faults import Server
 from koderz_core.models.keys import bearer, key_text, lack_of
 from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider
@@ -22,12 +22,6 @@ from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Sampling, Usage
 
 VARIABLE = "ANTHROPIC_API_KEY"
-MOST_TOKENS = 16_384
-"""The limit where none is asked for: the protocol demands one, and what a model thinks counts too."""
-
-# The last Claude models that take temperature or top_p, one of them (their migration guides, November 2026); later
-# ones refuse any request that sets either.
-FREE_SAMPLING = re.compile(r"claude-(3\b.*|(opus|sonnet)-4(-[0156])?(-\d{8})?|haiku-4-5(-\d{8})?)")
 
 
 class AnthropicModel:
@@ -44,7 +38,7 @@ class AnthropicModel:
         self._server = Server(card, redact(base_url), settings.timeout, PROVIDER.advice, known)
         self._settings = settings
         key = key_text(settings.anthropic_api_key, VARIABLE, "Anthropic", needed=at_home)
-        web = connection(httpx2, base_url, settings.timeout)
+        web = connection(httpx2, base_url, *times(settings))
         self._client = anthropic.Anthropic(
             base_url=base_url,
             api_key=key,
@@ -58,16 +52,18 @@ class AnthropicModel:
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
         self._settings.check_egress(self._server.url, f"an answer of {self.id}")
-        honoured = _restrict(self._server.card.name, request.sampling)
-        arguments, answer = self._arguments(request, honoured), Answer()
-        if on_text:
-            self._listen(arguments, on_text, answer)
+        takes = capabilities_of(self.id, self._settings)
+        sent, streamed = honoured(request, takes), on_text is not None and takes.streaming
+        arguments, answer = self._arguments(request, sent), Answer()
+        if on_text and streamed:
+            with answer.in_time():
+                self._listen(arguments, on_text, answer)
         else:
             self._wait(arguments, answer)
         if answer.reason is None or answer.failed:
             raise self._server.broke_off()
         answer.usage = _with_cached(answer.usage)
-        return answer.completion(honoured, streamed=on_text is not None)
+        return answer.completion(sent, streamed=streamed)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
@@ -119,16 +115,6 @@ def _take(answer: Answer, event: object) -> str:
     return piece
 
 
-def _restrict(name: str, sampling: Sampling) -> Sampling:
-    """The part of a sampling that a model takes; new Claude models are taken to be like the newest known."""
-    asked = replace(sampling, max_tokens=sampling.max_tokens or MOST_TOKENS)
-    if not name.startswith("claude"):
-        return asked
-    if not FREE_SAMPLING.fullmatch(name):
-        return Sampling(max_tokens=asked.max_tokens)
-    return asked if asked.temperature is None else replace(asked, top_p=None)
-
-
 def _usage(reported: object, so_far: Usage) -> Usage:
     """The counts of a streamed answer come in two parts, each of them up to then."""
     counts = {
@@ -137,7 +123,8 @@ def _usage(reported: object, so_far: Usage) -> Usage:
         "cache_read_tokens": count_of(reported, "cache_read_input_tokens"),
         "cache_write_tokens": count_of(reported, "cache_creation_input_tokens"),
     }
-    return replace(so_far, **{name: count for name, count in counts.items() if count is not None})
+    tier = text_of(reported, "service_tier")[:MOST_LETTERS] or so_far.service_tier
+    return replace(so_far, **{name: count for name, count in counts.items() if count is not None}, service_tier=tier)
 
 
 def _with_cached(usage: Usage) -> Usage:

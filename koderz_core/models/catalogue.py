@@ -10,6 +10,7 @@ from koderz_core.errors import UnknownNameError
 from koderz_core.models.addresses import identity
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.stated import stated
 from koderz_core.records import Tier
 
 __all__ = ["ModelCard", "address_of", "identity", "resolve"]
@@ -21,7 +22,7 @@ _HOW = "Write PROVIDER/NAME for any other model; providers: " + ", ".join(PROVID
 
 
 def resolve(name: str, settings: Settings) -> ModelCard:
-    """The model that a person means by ``name``; raises UnknownNameError if that cannot be told.
+    """The model that a person means by ``name``; raises UnknownNameError if that cannot be told, ConfigError.
 
     Understood are ids (``ollama/qwen2.5-coder:32b``, ``lmstudio/qwen/qwen3-8b``), bare names of embedded models,
     ``gpt-...``, ``o3``, ``claude-...``, and names with a colon, which are Ollama's (``gpt-oss:20b``).
@@ -53,9 +54,10 @@ def _card(provider: str, name: str, settings: Settings) -> ModelCard:
 
 def _tier(provider: str, name: str, settings: Settings) -> Tier:
     """What a person has stated, of the model rather than of its provider; else what address and name suggest."""
-    stated = settings.tiers.get(f"{provider}/{name}", settings.tiers.get(provider))
-    if stated:
-        return stated
+    id_ = f"{provider}/{name}"
+    tier = settings.tiers.get(id_) or stated(id_, settings).tier or settings.tiers.get(provider)
+    if tier:
+        return tier
     if PROVIDERS[provider].away(name):
         return "small_frontier"
     url = address_of(provider, settings) or ""

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from select import POLLIN, poll
@@ -22,6 +23,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
+from koderz_core.models.capabilities import capabilities_of, honoured
 from koderz_core.models.embedded_worker import Done, Failed, Load, Piece, Reply
 from koderz_core.models.provider import Lack, ModelCard, Programs, Provider
 from koderz_core.protocols import OnText
@@ -69,7 +71,8 @@ class EmbeddedModel:
         with self._one_call:
             deadline = time.monotonic() + self._settings.timeout
             try:
-                return self._loaded(deadline).answer(request, on_text, deadline)
+                sent = replace(request, sampling=honoured(request, capabilities_of(self.id, self._settings)))
+                return self._loaded(deadline).answer(sent, on_text, deadline)
             except BaseException:  # the child may be in the middle of an answer: only a fresh one is in step again
                 self._drop()
                 raise

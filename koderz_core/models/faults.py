@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from json import JSONDecodeError
 from types import ModuleType
+from typing import cast
 
-from koderz_core.addresses import is_loopback
-from koderz_core.errors import ModelError
+from koderz_core.errors import LateError, ModelError
+from koderz_core.models.connection import is_silence
 from koderz_core.models.provider import Advice, ModelCard
+from koderz_core.models.retry_after import retry_after_seconds
 
 LATER = "That may pass; if it does not, look at the server's log."
+NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
+"""What OpenAI says, with status 429, where waiting helps nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Server:
     timeout_seconds: float
     advice: Advice
     known: tuple[str, ...] = ()
+    clock: Callable[[], float] = time.time
 
     @contextmanager
     def faults(self, sdk: ModuleType) -> Iterator[None]:
@@ -74,7 +80,7 @@ class Server:
             raise self.unreachable(error) from None
         except sdk.APIStatusError as error:
             word = getattr(error, "code", None) or getattr(error, "type", None)
-            raise self.status(error.status_code, word) from None
+            raise self.status(error.status_code, word, error) from None
         except sdk.APIError as error:
             raise self.failed(error.body) from None
         except (JSONDecodeError, UnicodeDecodeError):
@@ -85,34 +91,50 @@ class Server:
         code = account.get("code") if isinstance(account, dict) else None
         return self.status(code) if isinstance(code, int) and 400 <= code < 600 else self.broke_off()
 
-    def status(self, status: int, word: object = None) -> ModelError:
-        """It answered with an HTTP status. ``word``: the protocol's own for it; anything longer may quote."""
+    def status(self, status: int, word: object = None, error: BaseException | None = None) -> ModelError:
+        """It answered with an HTTP status. ``word``: the protocol's own for it; anything longer may quote.
+
+        ``error``: what a client made of that answer, whose head may say when to come back.
+        """
         if status < 300:  # an error in the middle of an answer that had begun well
             return self.broke_off()
         plain = isinstance(word, str) and re.fullmatch(r"[a-z][a-z_]{2,40}", word)
         message = f"{self._who} answered {status}{f' ({word})' if plain else ''}. {self._cure(status)}"
-        return ModelError(message, retryable=_may_pass(status))
+        return ModelError(
+            message,
+            retryable=_may_pass(status) and word not in NO_CREDIT,
+            status=status,
+            retry_after_seconds=retry_after_seconds(_head(error), self.clock()),
+        )
 
     def unreachable(self, error: BaseException) -> ModelError:
         """The connection could not be made, or it broke."""
-        late = "ConnectTimeout" in _names(error)
-        if not late and not _names(error) & {"ConnectError", "ProxyError", "ConnectionError"}:
+        if not _names(error) & {"ConnectTimeout", "ConnectError", "ProxyError", "ConnectionError"}:
             return self.broke_off()
-        retryable = late or not is_loopback(self.url)
         if found := obstacle(error):
             cure = f"{found.cure}, or correct {self.advice.variable}."
-            retryable = retryable and found not in (UNTRUSTED, NO_TLS)
-            return ModelError(f"{self._who} cannot be reached: {found.fault}. {cure}", retryable=retryable)
+            retryable = found not in (UNTRUSTED, NO_TLS)
+            message = f"{self._who} cannot be reached: {found.fault}. {cure}"
+            return ModelError(message, retryable=retryable, arrived=False)
         message = f"Nothing answers at {self.url}, asked for {self.card.id}."
-        return ModelError(f"{message} {self.advice.start}, or correct {self.advice.variable}.", retryable=retryable)
+        cure = f"{self.advice.start}, or correct {self.advice.variable}."
+        return ModelError(f"{message} {cure}", retryable=True, arrived=False)
 
     def late(self, error: BaseException) -> ModelError:
         """Something took too long: to be there at all, or to answer."""
-        return self.unreachable(error) if "ConnectTimeout" in _names(error) else self.too_slow()
+        if "ConnectTimeout" in _names(error):
+            return self.unreachable(error)
+        return self.silent() if any(is_silence(cause) for cause in _causes(error)) else self.too_slow()
+
+    def silent(self) -> ModelError:
+        """Nothing more came for longer than a streamed answer may pause."""
+        cure = "That may pass; else raise KODERZ_FIRST_TOKEN_TIMEOUT."
+        return ModelError(f"{self._who} fell silent in the middle of its answer, or before it. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
+        """The whole time was used, as it may well be again, by a model that thinks without end."""
         cure = "Raise KODERZ_TIMEOUT or use a faster model."
-        return ModelError(f"{self._who} took longer than {self.timeout_seconds:g} s. {cure}", retryable=True)
+        return LateError(f"{self._who} took longer than {self.timeout_seconds:g} s. {cure}", retryable=True, retries=1)
 
     def broke_off(self) -> ModelError:
         return ModelError(f"{self._who} broke off before its answer was whole. {LATER}", retryable=True)
@@ -122,7 +144,8 @@ class Server:
         account = getattr(reply, "error", None)
         if isinstance(account, dict):
             return self.failed(account)
-        return ModelError(f"{self._who} sent no chat completion. Check {self.advice.variable}.")
+        cure = f"Check {self.advice.variable}."  # or a gateway in between has sent its own page, which may pass
+        return ModelError(f"{self._who} sent no chat completion. {cure}", retryable=True, retries=2)
 
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
@@ -153,6 +176,15 @@ class Server:
 
 def _may_pass(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
+
+
+def _head(error: BaseException | None) -> Mapping[str, str]:
+    """The head of the answer that an error came of."""
+    for cause in _causes(error):
+        headers = getattr(getattr(cause, "response", None), "headers", None)
+        if headers is not None:
+            return cast("Mapping[str, str]", headers)  # of httpx or httpx2, looked at by name
+    return {}
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -78,7 +78,7 @@ def _get(at: ModelList, shown: str, seconds: float) -> bytes:
     import httpx  # noqa: PLC0415 (heavy)
 
     try:
-        with httpx.Client(**connection(httpx, at.url, seconds)) as client:
+        with httpx.Client(**connection(httpx, at.url, seconds, seconds, seconds)) as client:
             reply = client.get(at.url, headers=dict(at.headers))
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
         found = obstacle(error)

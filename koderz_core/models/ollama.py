@@ -14,12 +14,13 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.addresses import redact
 from koderz_core.models.answer import Answer, count_of, text_of
-from koderz_core.models.connection import connection
+from koderz_core.models.capabilities import capabilities_of, honoured
+from koderz_core.models.connection import connection, times
 from koderz_core.models.faults import Server
 from koderz_core.models.keys import NO_KEY, bearer
 from koderz_core.models.provider import Advice, ModelCard, ModelList, Programs, Provider
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request, Usage
+from koderz_core.records import Completion, Request, Sampling, Usage
 
 CLOUD = "https://ollama.com"
 
@@ -41,39 +42,42 @@ class OllamaModel:
         self.id = card.id
         self._server = Server(card, redact(url), settings.timeout, PROVIDER.advice)
         self._settings = settings
-        self._client = ollama.Client(url, headers=_headers(settings), **connection(httpx, url, settings.timeout))
+        self._client = ollama.Client(url, headers=_headers(settings), **connection(httpx, url, *times(settings)))
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
         self._settings.check_egress(_away(self._server.card.name) or self._server.url, f"an answer of {self.id}")
+        takes = capabilities_of(self.id, self._settings)
+        sent, streamed = honoured(request, takes), on_text is not None and takes.streaming
         answer, last = Answer(), None
-        with closing(self._parts(self._arguments(request), streamed=on_text is not None)) as parts:
+        arguments = self._arguments(request, sent, takes.max_tokens_parameter)
+        with answer.in_time(), closing(self._parts(arguments, streamed=streamed)) as parts:
             for part in parts:
                 last, said = part, getattr(part, "message", None)
                 piece = text_of(said, "content")
                 answer.take(piece, text_of(said, "thinking"))
-                if on_text and piece:
+                if on_text and streamed and piece:
                     on_text(piece)
-        if getattr(last, "done", None) is not True:
-            raise self._senseless(streamed=on_text is not None)
-        self._end(answer, last)
+        if answer.reason is None:
+            self._end(answer, last, streamed=streamed)
         if answer.failed:
             raise self._server.broke_off()
         loading_seconds = (count_of(last, "load_duration") or 0) / 1e9
-        return answer.completion(request.sampling, streamed=on_text is not None, waited_seconds=loading_seconds)
+        return answer.completion(sent, streamed=streamed, waited_seconds=loading_seconds)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
         self._client.close()  # type: ignore[no-untyped-call] # the SDK's own lack of types
 
-    def _arguments(self, request: Request) -> dict[str, Any]:  # Any: the SDK's keyword arguments
-        asked = request.sampling
+    def _arguments(
+        self, request: Request, sent: Sampling, limit: str
+    ) -> dict[str, Any]:  # Any: the SDK's keyword arguments
         options = {
             "num_ctx": self._settings.num_ctx,
-            "seed": request.seed,
-            "temperature": asked.temperature,
-            "top_p": asked.top_p,
-            "num_predict": asked.max_tokens,
+            "seed": sent.seed,
+            "temperature": sent.temperature,
+            "top_p": sent.top_p,
+            limit: sent.max_tokens,
         }
         return {
             "model": self._server.card.name,
@@ -95,7 +99,9 @@ class OllamaModel:
             else:
                 yield reply
 
-    def _end(self, answer: Answer, last: object) -> None:
+    def _end(self, answer: Answer, last: object, *, streamed: bool) -> None:
+        if getattr(last, "done", None) is not True:
+            raise self._senseless(streamed=streamed)
         # It reports no prompt tokens, or 0, when it took the prompt from its cache (its issue 2068).
         answer.usage = Usage(count_of(last, "prompt_eval_count") or None, count_of(last, "eval_count"))
         used = (answer.usage.input_tokens or 0) + (answer.usage.output_tokens or 0)
@@ -115,7 +121,7 @@ class OllamaModel:
         except (httpx.HTTPError, ConnectionError) as error:
             raise self._server.unreachable(error) from None
         except ollama.ResponseError as error:
-            raise self._server.status(error.status_code) from None
+            raise self._server.status(error.status_code, error=error) from None
         except (TypeError, AttributeError, ValueError):  # the SDK builds its records from whatever was sent
             raise self._senseless(streamed=streamed) from None
 

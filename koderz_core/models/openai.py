@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from koderz_core.config import Settings
+from koderz_core.models.capabilities import OPENAI_HOME
 from koderz_core.models.keys import bearer, lack_of
-from koderz_core.models.openai_compatible import HOME, OpenAICompatibleModel
+from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider
 
 VARIABLE = "OPENAI_API_KEY"
@@ -49,7 +50,7 @@ PROVIDER = Provider(
     ready=f"{VARIABLE} is set",
     names=NAMES,
     typed=r"(ft:)?(gpt-(?!oss)|chatgpt-|o\d)[^/\s]*",
-    home=HOME,
+    home=OPENAI_HOME,
     advice=Advice(
         start="Check the network and proxy settings",
         fetch="`koderz models list` names some",

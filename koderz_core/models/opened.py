@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from koderz_core.config import Settings
 from koderz_core.models.availability import require
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
+from koderz_core.models.pricing import runs_here
+from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import create
 from koderz_core.protocols import Model
 
@@ -21,7 +24,8 @@ class OpenModels:
         self._settings = settings
         self._programs = programs
         self._models: dict[tuple[str, str], Model] = {}
-        self._guard = threading.Lock()  # guards _models: two threads must not load the same weights twice
+        self._machine: Machine | None = None
+        self._guard = threading.Lock()  # guards both: two threads must not load the same weights twice
 
     def get(self, name: str, dataset: str) -> Model:
         """The model of that name. Raises UnknownNameError, ModelError."""
@@ -29,8 +33,17 @@ class OpenModels:
         kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
         with self._guard:
             if kept not in self._models:
-                self._models[kept] = create(card, self._settings, lambda: self._programs(dataset))
+                self._models[kept] = self._metered(create(card, self._settings, lambda: self._programs(dataset)), card)
             return self._models[kept]
+
+    def _metered(self, model: Model, card: ModelCard) -> Model:
+        """What works on this machine shares it with all others that do."""
+        if not runs_here(card, self._settings):
+            return model
+        if self._machine is None:
+            measured = self._settings.measure_gpu
+            self._machine = Machine(joules=gpu_joules()) if measured else Machine()
+        return MeteredModel(model, self._machine, one_by_one=card.provider == "embedded")
 
     def ready(self, names: Iterable[str], dataset: str) -> dict[str, Model]:
         """The models of these names, each of which can be asked now as far as one can tell. Raises ModelError."""

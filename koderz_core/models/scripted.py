@@ -45,7 +45,7 @@ class ScriptedModel:
             finish=_finish(said, words),
             usage=Usage(sum(len(_words(message.content)) for message in request.messages), len(words), 0, 0),
             seconds=time.monotonic() - started,
-            honoured=Sampling(max_tokens=request.sampling.max_tokens),
+            honoured=Sampling(max_tokens=request.sampling.max_tokens, seed=request.seed),
             first_token_seconds=first,
         )
 

@@ -141,8 +141,10 @@ class _Search:
                 return Extracted(code, "joined" if helpers else pieces[place].how)
         return None
 
-    def _helpers(self, program: Program, others: Iterable[Program]) -> list[str]:
+    def _helpers(self, program: Program, others: Sequence[Program]) -> list[str]:
         """Sources of the other programs that define what ``program`` lacks, and what those lack in turn."""
+        if not others:
+            return []
         preamble = self.reader.parse(self.problem.preamble)
         known = defined_names(program) | (defined_names(preamble) if preamble else set())
         lacking = lacking_names(program) - known

@@ -109,7 +109,8 @@ def plain(text: str) -> str:
 
 
 def _variants(source: str) -> Iterator[str]:
-    seen: set[str] = set()
+    yield source  # nearly every program is right as it stands
+    seen = {source}
     for text in (source, plain(source)):
         for variant in (
             text,

@@ -12,6 +12,7 @@ from koderz_core.records.completions import (
     Usage,
 )
 from koderz_core.records.plans import (
+    Budget,
     Configuration,
     Control,
     Experiment,
@@ -28,6 +29,7 @@ from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestF
 
 __all__ = [
     "Ask",
+    "Budget",
     "Completion",
     "Configuration",
     "Control",

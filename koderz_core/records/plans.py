@@ -33,11 +33,30 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that may be spent, in US dollars; None: there is no limit.
+
+    ``per_experiment_usd`` is part of what is compared: who has used it up is unsolved. ``usd``, of the whole benchmark,
+    only says when to stop. ``allow_unpriced``: models without a known price are asked too, as if they cost nothing.
+    """
+
+    usd: float | None = None
+    per_experiment_usd: float | None = None
+    allow_unpriced: bool = False
+
+    @property
+    def limits(self) -> bool:
+        """Whether it limits anything."""
+        return self.usd is not None or self.per_experiment_usd is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A set of experiments: every configuration on every problem, ``repeats`` times.
 
     ``name`` empty: the plan is known by its content, whatever its order, so the same command finds its own benchmark
-    again. ``conditions`` are the settings that can change an outcome, such as the time limit of tests.
+    again. ``conditions`` are the settings that can change an outcome, such as the time limit of tests. Of its budget
+    only what an experiment may spend belongs to the content.
     """
 
     dataset: DatasetOrigin
@@ -47,6 +66,7 @@ class Plan:
     repeats: int = 1
     name: str = ""
     conditions: Mapping[str, Scalar] = field(default_factory=dict)
+    budget: Budget = Budget()
 
     @property
     def id(self) -> str:
@@ -57,7 +77,8 @@ class Plan:
     def content(self) -> str:
         """Fingerprint of all that is planned, in whatever order it was named."""
         configurations = sorted(configuration.id for configuration in self.configurations)
-        rest = replace(self, problems=tuple(sorted(self.problems)), configurations=())
+        budget = Budget(per_experiment_usd=self.budget.per_experiment_usd)
+        rest = replace(self, problems=tuple(sorted(self.problems)), configurations=(), budget=budget)
         return fingerprint((rest, configurations))
 
     def models(self) -> tuple[str, ...]:

@@ -157,6 +157,12 @@ class CallRow:
     messages: tuple[MessageRef, ...]
     text: str | None
     message: str | None
+    service_tier: str | None  # this and the next two as in ``Usage``, the others as in ``Cost``
+    machine_seconds: float | None
+    gpu_joules: float | None
+    kwh: float | None
+    energy_usd: float | None
+    rental_usd: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,18 @@ from koderz_core.records.plans import Scalar, ScoreKind
 
 @dataclass(frozen=True, slots=True)
 class TierCost:
-    """What the finished calls to models of one tier cost; ``cost_usd`` None if ``unpriced`` of them have no price."""
+    """What the finished calls to models of one tier cost; ``cost_usd`` None if ``unpriced`` of them have no price.
+
+    The others are as in ``Cost``, added up, None if one of the calls has none.
+    """
 
     tier: Tier | None
     calls: int
     unpriced: int
     cost_usd: float | None
+    kwh: float | None = None
+    energy_usd: float | None = None
+    rental_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from random import Random
 
 from koderz_core.errors import KoderzError
 from koderz_core.events import ExperimentFinished
-from koderz_core.records import Plan, Problem
+from koderz_core.records import Experiment, Plan, Problem
 from koderz_core.runner.experiment import Work, perform, without_result
 from koderz_core.runner.gate import Gate, Passage, Target
 from koderz_core.runner.history import History
@@ -42,10 +43,13 @@ class Crew:
         passages = [self._passage(work) for work in waiting]
         with ThreadPoolExecutor(max(1, len(waiting)), thread_name_prefix=name) as threads:
             while waiting:
-                next_one = self._gate.admit(passages)
+                next_one = self._gate.admit(passages, self._parts.lanes.shut)
                 work, passage = waiting.pop(next_one), passages.pop(next_one)
                 if passage.stopped:
                     self.cut_short = True
+                elif self._parts.ledger.used_up:
+                    self.cut_short = True
+                    self._gate.leave()
                 else:
                     threads.submit(self._perform, work, passage)
 
@@ -69,7 +73,8 @@ class Crew:
         self._gate.obey("stop")
 
     def _passage(self, work: Work) -> Passage:
-        return Passage(self._gate, work.configuration.id, work.experiment.id)
+        needs = frozenset(map(self._parts.lanes.address, models([work])))
+        return Passage(self._gate, work.configuration.id, work.experiment.id, needs)
 
     def _perform(self, work: Work, passage: Passage) -> None:
         """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
@@ -109,8 +114,18 @@ def models(works: Iterable[Work]) -> frozenset[str]:
     return frozenset(name for work in works for role in work.configuration.models.values() for name in role)
 
 
-def remaining(plan: Plan, problems: Mapping[str, Problem], history: History) -> list[Work]:
-    """What of a plan is left to do; a history may know of more than is planned here."""
+def piloted(plan: Plan, problems: int | None) -> tuple[Experiment, ...]:
+    """The experiments on so many problems of a plan, drawn by its seed; None: on all."""
+    if problems is None or problems >= len(plan.problems):
+        return plan.experiments()
+    drawn = Random(plan.seed).sample(sorted(plan.problems), problems)  # noqa: S311 (sampling, not secrets)
+    return tuple(one for one in plan.experiments() if one.problem in drawn)
+
+
+def remaining(
+    plan: Plan, experiments: Iterable[Experiment], problems: Mapping[str, Problem], history: History
+) -> list[Work]:
+    """What of these experiments of a plan is left to do."""
     configurations = {configuration.id: configuration for configuration in plan.configurations}
     return [
         Work(
@@ -120,6 +135,6 @@ def remaining(plan: Plan, problems: Mapping[str, Problem], history: History) -> 
             history.tapes.get(experiment.id, Tape()),
             history.errors.get(experiment.id),
         )
-        for experiment in plan.experiments()
+        for experiment in experiments
         if not history.is_final(experiment.id)
     ]

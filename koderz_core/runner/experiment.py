@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from koderz_core.errors import Cancelled, JournalError, KoderzError
+from koderz_core.errors import BudgetSpent, Cancelled, JournalError, KoderzError, OverBudget
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.grading.testsets import score_kind, scoring, split
 from koderz_core.protocols import Strategy
@@ -16,7 +16,7 @@ from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.session import CUT_SHORT, Session, Subject
 from koderz_core.runner.tape import Tape
-from koderz_core.strategies import complete, create
+from koderz_core.strategies import create
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,9 @@ def perform(work: Work, parts: Parts, voice: Voice, passage: Passage) -> Experim
     begin = time.monotonic()
     try:
         finished = _Performance(work, parts, voice, passage).result()
-    except Cancelled:
-        finished = work.before or without_result("cancelled")
+    except Cancelled as stopped:
+        reason: StopReason | None = "budget" if isinstance(stopped, BudgetSpent) else None
+        finished = work.before or replace(without_result("cancelled"), reason=reason)
     except JournalError:
         raise
     except KoderzError as error:
@@ -58,28 +59,26 @@ def without_result(outcome: Literal["cancelled", "error"], error: str | None = N
     return ExperimentFinished(outcome, reason=None, score_kind=None, code=None, seconds=0.0, error=error)
 
 
-def _most_iterations(configuration: Configuration) -> int | None:
-    most = complete(configuration.strategy, configuration.parameters).get("max_iterations")
-    return most if isinstance(most, int) else None
-
-
 class _Performance:
     def __init__(self, work: Work, parts: Parts, voice: Voice, passage: Passage) -> None:
         self._work, self._parts, self._voice, self._passage = work, parts, voice, passage
         self._tests = split(work.problem, work.configuration.gate)
-        models, most = work.configuration.models, _most_iterations(work.configuration)
-        subject = Subject(work.experiment, work.problem, self._tests.gate, models, most)
+        self._strategy: Strategy = create(work.configuration.strategy, work.configuration.parameters)
+        most = getattr(self._strategy, "max_iterations", None)  # one of the parameters, if it has such a limit
+        subject = Subject(work.experiment, work.problem, self._tests.gate, work.configuration.models, most)
+        self._over_budget = False
         self._session = Session(subject, parts, voice, work.tape, passage)
 
     def result(self) -> ExperimentFinished:
-        configuration = self._work.configuration
-        strategy: Strategy = create(configuration.strategy, configuration.parameters)
-        returned = strategy.solve(self._session)
+        try:
+            returned = self._strategy.solve(self._session)
+        except OverBudget:
+            returned, self._over_budget = None, True
         unseen = scoring(self._tests, gate_was_seen=self._session.iterations > 0)
         failures = {code: self._score(code, code == returned, unseen) for code in self._candidates(returned)}
         failure = self._no_program() if returned is None else failures[returned]
         return ExperimentFinished(
-            outcome="unsolved" if failure else "solved",
+            outcome="unsolved" if returned is None or failure else "solved",
             reason=self._reason(returned),
             score_kind=score_kind(unseen),
             code=None if returned is None else self._voice.text(returned),
@@ -110,11 +109,13 @@ class _Performance:
         self._passage.step()
         return self._parts.redact.verdict(self._parts.judge.check(self._work.problem, code, tests))
 
-    def _no_program(self) -> ErrorClass:
+    def _no_program(self) -> ErrorClass | None:
+        if self._over_budget:
+            return None  # nothing is wrong with a program that nobody handed in
         return CUT_SHORT.get(self._session.last_finish, "extraction")
 
     def _reason(self, returned: str | None) -> StopReason:
         if returned is None:
-            return "gave_up"
+            return "budget" if self._over_budget else "gave_up"
         gate = self._session.verdicts.get(returned)
         return "gate" if gate is not None and gate.passed else "iterations"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from koderz_core.errors import Cancelled
 from koderz_core.records import Control
 
 Target = str | None
 """None: the whole benchmark; else the id of a configuration or of an experiment."""
+
+LOOK_SECONDS = 0.25  # how often it is looked whether a provider can be asked again
 
 
 class Gate:
@@ -57,14 +60,14 @@ class Gate:
         """Whether the whole benchmark is."""
         return None in self._paused
 
-    def admit(self, waiting: Sequence[Passage]) -> int:
+    def admit(self, waiting: Sequence[Passage], shut: Callable[[], frozenset[str]] = frozenset) -> int:
         """Which of them is next: one that may begin, and takes a place, or one that has been stopped, and takes none.
 
-        Waits until there is one.
+        Waits until there is one. ``shut``: the providers that cannot be asked now; who needs one lets others go first.
         """
         with self._changed:
-            while (found := self._next(waiting)) is None:
-                self._changed.wait()
+            while (found := self._next(waiting, held := shut() if self._free > 0 else frozenset())) is None:
+                self._changed.wait(LOOK_SECONDS if held else None)
             self._free -= not waiting[found].names & self._stopped
             return found
 
@@ -72,11 +75,12 @@ class Gate:
         """Give back the place of an experiment that has ended."""
         self.open(1)
 
-    def _next(self, waiting: Sequence[Passage]) -> int | None:
+    def _next(self, waiting: Sequence[Passage], held: frozenset[str]) -> int | None:
         if self._free < 1 and not self._stopped:
             return None
         for place, passage in enumerate(waiting):
-            if passage.names & self._stopped or (self._free > 0 and not passage.names & self._paused):
+            may_begin = self._free > 0 and not (passage.names & self._paused or passage.needs & held)
+            if passage.names & self._stopped or may_begin:
                 return place
         return None
 
@@ -88,10 +92,15 @@ class Gate:
                 return 0.0
             begin = time.monotonic()
             self.open(1)
+            self.take_back(names)
+            return time.monotonic() - begin
+
+    def take_back(self, names: frozenset[Target]) -> None:
+        """Take a place again as soon as there is one and none of the names is paused. Raises Cancelled as above."""
+        with self._changed:
             self._changed.wait_for(lambda: names & self._stopped or (self._free > 0 and not names & self._paused))
             self._free -= 1
             self.check(names)
-            return time.monotonic() - begin
 
     def sleep(self, names: frozenset[Target], seconds: float) -> None:
         """Wait so long, at most until one of the names is stopped."""
@@ -109,22 +118,48 @@ class Gate:
 
 
 class Passage:
-    """The way of one experiment through the gate of its benchmark; ``paused_seconds``: how long it has waited there."""
+    """The way of one experiment through the gate of its benchmark; ``paused_seconds``: how long it has waited there.
 
-    def __init__(self, gate: Gate, configuration: str, experiment: str) -> None:
+    ``needs``: the providers that it cannot do without.
+    """
+
+    def __init__(self, gate: Gate, configuration: str, experiment: str, needs: frozenset[str] = frozenset()) -> None:
         self._gate = gate
         self.names: frozenset[Target] = frozenset({None, configuration, experiment})
+        self.needs = needs
         self.paused_seconds = 0.0
-        self._turn = threading.Lock()  # guards paused_seconds and the one place of all calls it makes at the same time
+        self._asides = 0  # how many of its calls wait beside the way
+        self._turn = threading.Lock()  # guards all that changes, and the one place of all calls made at the same time
 
     def step(self) -> None:
         """Return when the next step may be taken. Raises Cancelled."""
         with self._turn:
-            self.paused_seconds += self._gate.pass_through(self.names)
+            if not self._asides:
+                self.paused_seconds += self._gate.pass_through(self.names)
+        self.check()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Others may use its place inside, and that time does not count. Raises Cancelled afterwards."""
+        begin = time.monotonic()
+        with self._turn:
+            self._asides += 1
+            if self._asides == 1:
+                self._gate.open(1)
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._asides -= 1
+                if not self._asides:
+                    self._gate.take_back(self.names)
+                    self.paused_seconds += time.monotonic() - begin
 
     def wait(self, seconds: float) -> None:
         """Return when the next step may be taken, so much later. Raises Cancelled as soon as it is stopped."""
-        self._gate.sleep(self.names, seconds)
+        if seconds > 0:
+            with self.aside():
+                self._gate.sleep(self.names, seconds)
         self.step()
 
     @property

@@ -52,6 +52,7 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
             f"benchmark another name."
         )
     check_same(asked.benchmark, _ground(asked), _ground(recorded))
+    _check_same_limit(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", asked.benchmark)
     plan, tiers = _grown(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
@@ -67,7 +68,18 @@ def _grown(asked: Plan, recorded: Plan) -> Plan:
         configurations=tuple(configurations.values()),
         repeats=max(recorded.repeats, asked.repeats),
         conditions={**asked.conditions, **recorded.conditions},
+        budget=asked.budget,
     )
+
+
+def _check_same_limit(asked: Plan, recorded: Plan) -> None:
+    now, then = asked.budget.per_experiment_usd, recorded.budget.per_experiment_usd
+    if now != then:
+        before = "without --max-cost-per-experiment" if then is None else f"with --max-cost-per-experiment {then:g}"
+        raise PlanError(
+            f"{recorded.id} was begun {before}: experiments that may spend more or less cannot stand beside those. "
+            f"Go on so, or give this benchmark another name."
+        )
 
 
 def _ground(header: BenchmarkOpened) -> dict[str, Scalar]:

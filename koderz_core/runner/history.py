@@ -24,6 +24,7 @@ from koderz_core.events import (
 )
 from koderz_core.journal import read_all
 from koderz_core.records import Completion, Memory, Outcome, fingerprint
+from koderz_core.runner.budget import Spending
 from koderz_core.runner.tape import Recorded, Tape
 
 FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
@@ -34,6 +35,7 @@ class History:
     """``outcomes``: how each experiment last ended; ``texts``: hashes of the texts that the journal holds.
 
     ``errors``: those that ended as errors, with what was said then. ``retry_errors``: these are taken up again.
+    ``spending``: what all calls have cost.
     """
 
     retry_errors: bool = False
@@ -42,6 +44,7 @@ class History:
     errors: dict[str, ExperimentFinished] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
     tapes: Mapping[str, Tape] = field(default_factory=dict)
+    spending: Spending = field(default_factory=Spending)
 
     def is_final(self, experiment: str) -> bool:
         """Whether there is nothing left to do. Cancelled experiments are always taken up again."""
@@ -64,6 +67,7 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
     """Who has ended, and the tapes of the others: the journal is read again for these, so that memory holds no more."""
     history = History(retry_errors)
     for entry in read_all(path):
+        history.spending.add(entry)
         if isinstance(entry.event, BenchmarkOpened):
             history.header = entry.event
         elif isinstance(entry.event, TextStored):

@@ -7,15 +7,24 @@ from dataclasses import dataclass, field
 
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Cost, Memory, Query, Usage
+from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
+from koderz_core.runner.calls.lanes import Lanes
+from koderz_core.runner.calls.policy import Policy
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
 """Model id, tokens and seconds of one call to its cost."""
 
+ContextTokens = Callable[[str], int | None]
+"""Model id to the tokens that prompt and answer may have together; None: not known."""
 
 Recollection = Callable[[Query], Sequence[Memory]]
 """What is remembered from outside an experiment, the best first. Called from several threads; raises KoderzError."""
+
+
+def unknown_context(_model: str) -> None:
+    """The context of a model of which nothing is known."""
 
 
 def nothing_remembered(_query: Query) -> Sequence[Memory]:
@@ -33,6 +42,10 @@ class Parts:
     price: Price
     clock: Callable[[], float]  # seconds since 1970 (UTC)
     redact: Redactor = NOTHING_SECRET  # of what programs gave back
-    retry_seconds: tuple[float, ...] = (1.0, 4.0)  # waits between the attempts of one call
+    policy: Policy = field(default_factory=Policy)
+    lanes: Lanes = field(default_factory=Lanes)  # shared by all that ask the same providers
+    context_tokens: ContextTokens = unknown_context
     live: LiveText = field(default_factory=LiveText)  # where streamed answers can be watched
     recall: Recollection = nothing_remembered
+    worst_case: WorstCase = nothing_known
+    ledger: Ledger = field(default_factory=Ledger)  # the runner's, which knows the plan's budget

@@ -12,8 +12,10 @@ from koderz_core.datasets.selection import select
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.testsets import GATES, check_tests
 from koderz_core.models.catalogue import resolve
-from koderz_core.records import Configuration, Dataset, Plan, Scalar
+from koderz_core.records import Budget, Configuration, Dataset, Plan, Scalar
+from koderz_core.runner.budget import check_limits
 from koderz_core.runner.conditions import conditions
+from koderz_core.runner.needs import check_needs
 from koderz_core.runner.resumption import as_recorded
 from koderz_core.strategies import ROLES, complete, create
 
@@ -38,6 +40,7 @@ class Order:
     seed: int = 0
     repeats: int = 1
     name: str = ""
+    budget: Budget = field(default_factory=Budget)
 
 
 def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
@@ -46,6 +49,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
         raise PlanError(f"Repeats must be at least 1, not {order.repeats}.")
     if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
         raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
+    check_limits(order.budget)
     configurations = tuple(_configuration(wanted, settings) for wanted in order.configurations)
     if not configurations:
         raise PlanError("Name at least one strategy.")
@@ -62,6 +66,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
         repeats=order.repeats,
         name=order.name,
         conditions=conditions(configurations, settings),
+        budget=order.budget,
     )
     try:
         plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
@@ -81,7 +86,9 @@ def _configuration(wanted: Wanted, settings: Settings) -> Configuration:
         raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows what can run.")
     named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
     models = {role: named.get(role) or named["coder"] for role in roles}
-    return Configuration(wanted.strategy, models, parameters, GATES[0])
+    configuration = Configuration(wanted.strategy, models, parameters, GATES[0])
+    check_needs(configuration, settings)
+    return configuration
 
 
 def _ids(names: str | Sequence[str], settings: Settings) -> tuple[str, ...]:

@@ -7,12 +7,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 
+from koderz_core.errors import JournalError
 from koderz_core.events import Entry, Event, TextStored
+from koderz_core.journal import Journal
 
 _LOG = logging.getLogger("koderz")
-
-Append = Callable[[Entry], None]
-"""Writes an entry where it lasts; what it raises breaks the benchmark."""
 
 Watch = Callable[[Entry], None]
 """Called with every entry that was written, in the thread where it happened: be quick. What it raises is logged."""
@@ -22,28 +21,36 @@ class Recorder:
     """Shared by all experiments of a benchmark."""
 
     def __init__(
-        self, append: Append, watches: Iterable[Watch], clock: Callable[[], float], known_texts: Iterable[str] = ()
+        self, journal: Journal, watches: Iterable[Watch], clock: Callable[[], float], known_texts: Iterable[str] = ()
     ) -> None:
         """``clock``: seconds since 1970 (UTC); ``known_texts``: hashes of the texts that were stored before."""
-        self._append = append
+        self._journal = journal
         self._watches = tuple(watches)
         self._clock = clock
         self._texts = set(known_texts)
-        self._guard = threading.Lock()  # guards _texts: a text must stand in the journal before its first mention
+        self._unsaid: list[Entry] = []  # new texts, which are written together with the next event
+        self._guard = threading.Lock()  # guards both: a text must stand in the journal before its first mention
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
         """Stamp an event, write it, and tell the watchers. Raises JournalError."""
         entry = Entry(self._clock(), event, experiment, ordinal)
-        self._append(entry)
-        for watch in self._watches:
-            _tell(watch, entry)
+        with self._guard:
+            said, self._unsaid = (*self._unsaid, entry), []
+            try:
+                self._journal.append(*said)
+            except JournalError:
+                self._texts.difference_update(one.event.sha256 for one in said if isinstance(one.event, TextStored))
+                raise
+        for one in said:
+            for watch in self._watches:
+                _tell(watch, one)
 
     def text(self, text: str) -> str:
-        """The hash that events name this text by; stores it if it is new."""
+        """The hash that events name this text by; a new one is stored before the next event."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         with self._guard:
             if digest not in self._texts:
-                self.say(TextStored(digest, text))
+                self._unsaid.append(Entry(self._clock(), TextStored(digest, text)))
                 self._texts.add(digest)
         return digest
 

@@ -7,14 +7,15 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from koderz_core.errors import JournalError, KoderzError, PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed
 from koderz_core.journal import Journal
 from koderz_core.records import Control, Plan, Problem
+from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import Wish, following, forget
-from koderz_core.runner.crew import Crew, models, remaining
+from koderz_core.runner.crew import Crew, models, piloted, remaining
 from koderz_core.runner.gate import Gate
 from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
@@ -33,12 +34,13 @@ Provide = Callable[[frozenset[str]], Parts]
 class Assignment:
     """What is to be run: the header that the journal begins with, and the problems that its plan names.
 
-    ``retry_errors``: also what ended as an error before.
+    ``retry_errors``: also what ended as an error before. ``pilot``: only so many problems, drawn by the plan's seed.
     """
 
     header: BenchmarkOpened
     problems: Mapping[str, Problem]
     retry_errors: bool = False
+    pilot: int | None = None
 
 
 class Runner:
@@ -61,13 +63,15 @@ class Runner:
         self.recorded = None if history.header is None else history.header.plan  # as it was planned before
         self._header = assignment.header if history.header is None else continued(assignment.header, history.header)
         self.asked = assignment.header.plan  # what is to be run now: the recorded plan may hold more
-        works = remaining(self.asked, assignment.problems, history)
-        asked = {experiment.id for experiment in self.asked.experiments()}
+        self.experiments = piloted(self.asked, assignment.pilot)  # those that this runner is to bring to their end
+        works = remaining(self.asked, self.experiments, assignment.problems, history)
+        asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {work.experiment.id for work in works})
         self.remaining = len(works)  # how many experiments had not ended when this runner took over
         self.left_out = sum(one.id not in asked and history.is_open(one.id) for one in self.plan.experiments())
-        parts = provide(models(works))
-        self._recorder = Recorder(journal.append, watches, parts.clock, history.texts)
+        self._ledger = Ledger(self.asked.budget, history.spending.total())
+        parts = replace(provide(models(works)), ledger=self._ledger)
+        self._recorder = Recorder(journal, watches, parts.clock, history.texts)
         self._crew = Crew(works, parts, self._recorder, self._gate)
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -181,10 +185,15 @@ class Runner:
 
     @property
     def trouble(self) -> str | None:
-        """What broke it, or the first bug that cost an experiment; None if nothing did."""
+        """What broke it, the first bug that cost an experiment, or that its budget is used up; None if nothing did."""
         if self.fault is not None:
             return str(self.fault)
-        return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else None
+        return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else self.used_up
+
+    @property
+    def used_up(self) -> str | None:
+        """What to say once the budget of the benchmark has kept an experiment from its end; None while it has not."""
+        return self._ledger.used_up
 
     def ended(self, seconds: float | None = 0.0) -> bool:
         """Whether all has ended within ``seconds`` (None: for ever), well or not; its journal is closed then.

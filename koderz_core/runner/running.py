@@ -130,6 +130,8 @@ class Running:
             raise UsageError(f"{plan.id} is still being stopped: a call to a model must end first. Start it then.")
         if runner.asked.content != plan.content:
             raise PlanError(f"{plan.id} runs here already with another plan of that name. Give this one another name.")
+        if runner.asked.budget != plan.budget:
+            raise PlanError(f"{plan.id} runs here already under another budget. Stop it, then start it under this one.")
         return True
 
     def _start(self, benchmark: str, make: Make, concurrency: int, wishes: list[Wish]) -> None:

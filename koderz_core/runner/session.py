@@ -35,7 +35,7 @@ from koderz_core.records import (
     Verdict,
     fingerprint,
 )
-from koderz_core.runner.calls import Calls, announce
+from koderz_core.runner.calls.asking import Calls, announce
 from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice, storable
@@ -188,7 +188,8 @@ class Session:
 
     def _read(self, ordinal: int) -> Remaining:
         limit = self._subject.max_iterations
-        remaining = Remaining(None if limit is None else max(0, limit - self.iterations))
+        iterations = None if limit is None else max(0, limit - self.iterations)
+        remaining = Remaining(iterations, self._parts.ledger.left(self._subject.experiment.id))
         self._voice.say(RemainingRead(remaining), ordinal)
         return remaining
 

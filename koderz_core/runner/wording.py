@@ -73,12 +73,14 @@ def command_of(order: Order, dataset: str = "humaneval", concurrency: int | None
         "--seed": (order.seed, 0),
         "--repeats": (order.repeats, 1),
         "--name": (order.name, ""),
+        "--max-cost": (order.budget.usd, None),
+        "--max-cost-per-experiment": (order.budget.per_experiment_usd, None),
         "--concurrency": (concurrency, None),
     }
     for option, (value, default) in optional.items():
         if value != default:
             words += [option, str(value)]
-    return shlex.join(words)
+    return shlex.join([*words, *["--allow-unpriced"] * order.budget.allow_unpriced])
 
 
 def _split(text: str) -> list[str]:

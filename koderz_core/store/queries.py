@@ -11,13 +11,17 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.records import Outcome, Tier
+from koderz_core.records.forecasts import Past
 from koderz_core.records.progress import Neighbours, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.records.timing import Span
 from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, in_effect, newest
 from koderz_core.store.frames import Excerpt, excerpt, frame
+from koderz_core.store.past import past
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
+from koderz_core.store.timing import spans
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
@@ -63,8 +67,7 @@ class Reader:
         asked = {"benchmarks": None if benchmarks is None else list(benchmarks)}
         tiers: dict[tuple[str, str], list[TierCost]] = {}
         for one in records(self._con, _ConfigurationTier, _TIERS, asked):
-            cost = TierCost(one.tier, one.calls, one.unpriced, one.cost_usd)
-            tiers.setdefault((one.benchmark, one.configuration), []).append(cost)
+            tiers.setdefault((one.benchmark, one.configuration), []).append(one.cost())
         found = []
         for row in mappings(self._con, _SUMMARIES, asked):
             at_work = bool(row["running"]) and writers.of(str(row["benchmark"]), closed=False) is not None
@@ -125,6 +128,10 @@ class Reader:
             found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
         return found
 
+    def past(self, strategies: Iterable[str]) -> list[Past]:
+        """What experiments of these strategies took that came to a result, the newest of each configuration."""
+        return past(self._con, strategies)
+
     def text(self, sha256: str) -> str:
         """The text that events name by this hash. Raises DataError."""
         found = self._con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
@@ -136,6 +143,10 @@ class Reader:
         """The texts that events name by these hashes; those that no journal holds are left out."""
         found = self._con.execute("select sha256, text from texts where sha256 in (select unnest(?))", [list(hashes)])
         return {str(sha256): str(text) for sha256, text in found.fetchall()}
+
+    def spans(self, benchmark: str) -> list[Span]:
+        """When the parts of the ended experiments of a benchmark went on."""
+        return spans(self._con, benchmark)
 
     def frame(self, writers: Writers, table: str, benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a data frame. Raises UnknownNameError."""
@@ -183,7 +194,10 @@ order by list_position($benchmarks::varchar[], r.benchmark), max(b.opened_at) de
 """  # noqa: S608 (ours)
 _TIERS = """
 select e.benchmark, e.configuration, c.tier, count(*) as calls, count(*) - count(c.cost_usd) as unpriced,
-    case when count(*) = count(c.cost_usd) then sum(c.cost_usd) end as cost_usd
+    case when count(*) = count(c.cost_usd) then sum(c.cost_usd) end as cost_usd,
+    case when count(*) = count(c.kwh) then sum(c.kwh) end as kwh,
+    case when count(*) = count(c.energy_usd) then sum(c.energy_usd) end as energy_usd,
+    case when count(*) = count(c.rental_usd) then sum(c.rental_usd) end as rental_usd
 from calls c join experiments e on e.id = c.experiment
 where c.state = 'finished' and ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
 group by e.benchmark, e.configuration, c.tier order by e.benchmark, e.configuration, c.tier
@@ -218,6 +232,13 @@ class _ConfigurationTier:
     calls: int
     unpriced: int
     cost_usd: float | None
+    kwh: float | None
+    energy_usd: float | None
+    rental_usd: float | None
+
+    def cost(self) -> TierCost:
+        """What it says of the tier, without saying of which configuration."""
+        return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, self.kwh, self.energy_usd, self.rental_usd)
 
 
 def _pair(row: Mapping[str, object]) -> tuple[str, str]:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
+from koderz_core.records.forecasts import Past
 from koderz_core.records.progress import BenchmarkProgress, Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.timing import Span
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.frames import Excerpt
 from koderz_core.store.places import ordered
@@ -119,10 +121,20 @@ class Results:
         with self._reader(writers) as reader:
             return _details(reader, writers, experiment)
 
+    def past(self, strategies: Iterable[str]) -> list[Past]:
+        """What experiments of these strategies took that came to a result, the newest of each configuration."""
+        with self._reader() as reader:
+            return reader.past(strategies)
+
     def texts(self, hashes: Iterable[str]) -> Mapping[str, str]:
         """SHA-256 -> the text that rows name so; those that no journal holds are left out."""
         with self._reader() as reader:
             return reader.texts(hashes)
+
+    def spans(self, benchmark: str) -> list[Span]:
+        """When the parts of the ended experiments of a benchmark (by id) went on."""
+        with self._reader() as reader:
+            return reader.spans(benchmark)
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""

@@ -103,7 +103,16 @@ create table controls (
 )
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND)
+_THIRD = """
+alter table calls add column service_tier varchar;
+alter table calls add column machine_seconds double;
+alter table calls add column gpu_joules double;
+alter table calls add column kwh double;
+alter table calls add column energy_usd double;
+alter table calls add column rental_usd double
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,16 +15,14 @@ from koderz_core.errors import UnknownNameError
 from koderz_core.grading.typed import problem_of, require_solved, typed_row
 from koderz_core.journal import Journal
 from koderz_core.models.availability import Availability, lacking, survey
-from koderz_core.models.catalogue import resolve
 from koderz_core.models.opened import OpenModels
-from koderz_core.models.pricing import price
 from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Dataset, Message, Plan, Problem, Request, Sampling, Verdict
 from koderz_core.runner.forms import StrategyForm, strategy_forms
 from koderz_core.runner.header import header
-from koderz_core.runner.live import LiveText, Spoken
+from koderz_core.runner.live import Spoken
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.planning import Order, draft
 from koderz_core.runner.presets import Preset, presets
@@ -39,6 +36,8 @@ from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
+from koderz_core.workspace.asking import Asking
+from koderz_core.workspace.costs import Costs
 
 
 class Workspace:
@@ -47,10 +46,11 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
+        self.costs = Costs(settings, self.results)
         self._sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
         self._running = Running(settings.journals_dir)
-        self._live = LiveText()
+        self._asking = Asking(settings)
         self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
 
     def __enter__(self) -> Workspace:
@@ -174,23 +174,31 @@ class Workspace:
 
     def live_text(self, experiment: str) -> Spoken | None:
         """What a model says in an experiment right now, as far as this process hears it. Hostile text."""
-        return self._live.of(experiment)
+        return self._asking.live.of(experiment)
 
     def compare(self, benchmarks: Iterable[str]) -> Comparison:
         """The configurations of these benchmarks (by id) side by side. Raises StoreError."""
         return compare(self.results.summaries(list(benchmarks)))
 
     def runner(
-        self, plan: Plan, watches: Iterable[Watch] = (), *, retry_errors: bool = False, forked_from: str | None = None
+        self,
+        plan: Plan,
+        watches: Iterable[Watch] = (),
+        *,
+        retry_errors: bool = False,
+        forked_from: str | None = None,
+        pilot: int | None = None,
     ) -> Runner:
         """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.
 
         What the plan has beyond that journal extends it. ``retry_errors``: also what ended as an error is run again.
+        ``pilot``: only so many of its problems.
         Raises PlanError, DataError, JournalError, ModelError; nothing has been asked of a model then.
         """
+        self.costs.check(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         opened = header(plan, self.settings, self.judge.isolation, __version__, forked_from)
-        assignment = Assignment(opened, problems, retry_errors)
+        assignment = Assignment(opened, problems, retry_errors, pilot)
         journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
         try:
             return Runner(assignment, journal, lambda names: self._parts(names, plan.dataset.name), watches)
@@ -199,15 +207,7 @@ class Workspace:
             raise
 
     def _parts(self, names: Iterable[str], dataset: str) -> Parts:
-        return Parts(
-            models=self._models.ready(names, dataset),
-            local=frozenset(name for name in names if resolve(name, self.settings).tier == "local"),
-            judge=self.judge,
-            price=lambda name, usage, seconds: price(resolve(name, self.settings), usage, seconds, self.settings),
-            redact=self._redactor,
-            clock=time.time,
-            live=self._live,
-        )
+        return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor)
 
     # Models
 

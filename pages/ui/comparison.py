@@ -26,6 +26,7 @@ def comparison_table(rows: Sequence[Compared]) -> pd.DataFrame:
             "$ per solved": [money(row.cost_per_solved_usd) for row in rows],
             "$ per experiment": [money(row.cost_per_experiment_usd) for row in rows],
             "cost": [money(row.cost_usd) for row in rows],
+            "local part, rented": [money(row.rental_usd) for row in rows],
             "time each": [duration(row.seconds_per_experiment) for row in rows],
             "iterations": [None if row.mean_iterations is None else round(row.mean_iterations, 1) for row in rows],
             "benchmark": [row.benchmark for row in rows],

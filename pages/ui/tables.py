@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
+from koderz_core.diagnosis import SIGNS, Finding
 from koderz_core.export.formats import MARKS, STATES, duration, money
 from koderz_core.models.availability import Availability
 from koderz_core.records.progress import NewestIteration
@@ -103,5 +104,17 @@ def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:
             "tier": [row.tier for row in rows],
             "why": [row.reason for row in rows],
             "what to do": [row.cure for row in rows],
+        }
+    )
+
+
+def findings_table(found: Sequence[Finding]) -> pd.DataFrame:
+    """One line per thing that was looked at."""
+    return pd.DataFrame(
+        {
+            "state": [SIGNS[one.state] for one in found],
+            "what": [one.subject for one in found],
+            "found": [one.said for one in found],
+            "what to do": [one.cure for one in found],
         }
     )

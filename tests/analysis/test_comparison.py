@@ -52,6 +52,27 @@ def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment
     assert (one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (0.4, 0.5, 2.0)
 
 
+LOCAL = replace(ROW, label="slow", cost_usd=1.7, tiers=(TierCost("local", 20, 0, 1.7, 10.0, 1.5, 0.4),))
+RENTED = replace(ROW, label="rented", cost_usd=5.0, tiers=(TierCost("frontier", 20, 0, 5.0),))
+
+
+def test_where_electricity_decides_the_ranking_its_price_is_told() -> None:
+    said = remarks(LOCAL, RENTED)  # 0.2 and 10 kWh against 5.0
+    assert "below 0.48 USD/kWh slow is cheaper per solved problem, above rented is" in said
+    assert said == remarks(RENTED, LOCAL)
+
+
+def test_no_ranking_flips_where_the_energy_is_not_known_or_electricity_would_have_to_cost_too_much() -> None:
+    assert "Electricity" not in remarks(replace(LOCAL, tiers=(TierCost("local", 20, 0, 1.7),)), RENTED)
+    assert "Electricity" not in remarks(LOCAL, replace(RENTED, cost_usd=50.0))
+    assert "Electricity" not in remarks(replace(LOCAL, solved=0), RENTED)
+
+
+def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_rented() -> None:
+    local, rented = compare([LOCAL, RENTED]).configurations
+    assert (local.rental_usd, rented.rental_usd) == (0.4, None)
+
+
 def test_with_repeats_there_is_a_share_but_no_interval() -> None:
     (one,) = compare([replace(ROW, problems=10)]).configurations
     assert (one.rate, one.share) == (None, 0.8)

@@ -111,6 +111,20 @@ def test_models_list_says_what_is_ready_and_what_to_do_about_the_others(koderz: 
     assert "OPENAI_API_KEY" in rows["openai/gpt-4o-mini"]["cure"]
 
 
+def test_models_show_tells_what_a_model_takes_and_costs(koderz: Any) -> None:
+    known = koderz("models", "show", "gpt-6-luna", "--json").json
+    assert (known["capabilities"]["temperature"], known["sample_cost"]["usd"]) == (False, 0.0006)
+    shown = koderz("models", "show", "gpt-oss:20b").out
+    assert "num_predict" in shown
+    assert "the same weights, rented" in shown
+
+
+def test_a_temperature_that_a_model_does_not_take_is_refused_before_anything_is_asked(koderz: Any) -> None:
+    refused = koderz("run", "--problem-id", "HumanEval/0", "--coder", "gpt-6-luna", "--temperature", "0.3")
+    assert refused.code == 2
+    assert "it takes no temperature" in refused.err
+
+
 def test_models_test_asks_one_question(koderz: Any) -> None:
     assert "SCRIPTED" in koderz("models", "test", "scripted/weak").out
 

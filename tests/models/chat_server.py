@@ -115,7 +115,7 @@ def ask(
     **settings: Any,
 ) -> Completion:
     server.answer = answer
-    given = load_settings(**settings)
+    given = load_settings(**{"openai_base_url": server.url, **settings})
     key = SecretStr(SECRET) if name.startswith("openai/") else None
     card = resolve(name, given)
     known = PROVIDERS[card.provider]

@@ -29,7 +29,7 @@ def claude_says(*blocks: dict[str, Any], reason: str | None = "end_turn", usage:
     return sends(200, {**whole, "stop_reason": reason, "usage": usage})
 
 
-def claude_streams(*deltas: dict[str, Any], reason: str | None = "end_turn") -> Answer:
+def claude_streams(*deltas: dict[str, Any], reason: str | None = "end_turn", output_tokens: int = 5) -> Answer:
     """One block of text or thinking in these deltas, between the events that the publisher documents."""
     begun = {**CLAUDE_USAGE, "output_tokens": 1}
     events: list[dict[str, Any]] = [
@@ -40,7 +40,8 @@ def claude_streams(*deltas: dict[str, Any], reason: str | None = "end_turn") -> 
         {"type": "content_block_stop", "index": 0},
     ]
     if reason:
-        events.append({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 5}})
+        usage = {"output_tokens": output_tokens}
+        events.append({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage})
         events.append({"type": "message_stop"})
     return sends(200, as_events(*events), "text/event-stream")
 

@@ -9,7 +9,6 @@ from chat_server import PROMPT, SECRET, Server, sends, serving_chat
 from scripted_server import CLAUDE_USAGE, ask_through, claude_says, claude_streams
 
 from koderz_core.errors import ModelError
-from koderz_core.models.anthropic import MOST_TOKENS
 from koderz_core.records import Message, Request, Sampling, Usage
 
 USAGE = Usage(input_tokens=11 + 4 + 2, output_tokens=5, cache_read_tokens=4, cache_write_tokens=2)
@@ -36,7 +35,7 @@ def test_a_request_goes_out_whole_with_the_system_message_apart(server: Server) 
             "model": "claude-opus-5-5",
             "messages": [{"role": "user", "content": PROMPT}],
             "system": "Be brief.",
-            "max_tokens": 64,
+            "max_tokens": 64 + 16_384,
         }
     ]
     assert server.headers[0]["path"] == "/v1/messages"
@@ -49,16 +48,16 @@ def test_without_a_system_message_none_is_sent_and_a_limit_always_is(server: Ser
     completion = ask_through(server, claude_says(text("hello")), request=Request(talk, Sampling(), 1))
     assert server.bodies[0].keys() == {"model", "messages", "max_tokens"}
     assert [message["role"] for message in server.bodies[0]["messages"]] == ["user", "assistant", "user"]
-    assert completion.honoured == Sampling(max_tokens=MOST_TOKENS)
+    assert completion.honoured == Sampling(max_tokens=16_384)
 
 
 @pytest.mark.parametrize(
     ("name", "honoured"),
     [
-        ("claude-opus-5-5", Sampling(max_tokens=64)),
+        ("claude-opus-5-5", Sampling(max_tokens=64 + 16_384)),  # it always thinks
         ("claude-opus-4-7", Sampling(max_tokens=64)),
         ("claude-haiku-5-5", Sampling(max_tokens=64)),
-        ("claude-of-tomorrow-9", Sampling(max_tokens=64)),
+        ("claude-of-tomorrow-9", Sampling(max_tokens=64 + 16_384)),
         ("claude-haiku-4-5", Sampling(0.8, None, 64)),
         ("claude-opus-4-5-20251101", Sampling(0.8, None, 64)),
         ("claude-sonnet-4-6", Sampling(0.8, None, 64)),

@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 import pytest
 from chat_server import REQUEST, SECRET, Answer, Server, says, sends, serving_chat
-from scripted_server import CLAUDE, QWEN, claude_says, ollama_part, ollama_says
+from faulty_server import serving_faults
+from scripted_server import CLAUDE, QWEN, as_events, claude_says, ollama_part, ollama_says
 
 from koderz_core.config import load_settings
 from koderz_core.errors import ModelError
@@ -22,6 +23,7 @@ from koderz_core.models.connection import connection
 from koderz_core.models.listing import listing
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import create
+from koderz_core.records import Completion, Usage
 
 GPT = "openai/gpt-4o"
 EVENTS, JSON, LINES = "text/event-stream", "application/json", "application/x-ndjson"
@@ -33,12 +35,12 @@ def server() -> Iterator[Server]:
         yield known
 
 
-def ask(url: str, name: str, *, streamed: bool = False, **given: Any) -> None:
+def ask(url: str, name: str, *, streamed: bool = False, **given: Any) -> Completion:
     provider = name.partition("/")[0]
     settings = load_settings(**{f"{provider}_base_url": url, f"{provider}_api_key": SECRET, **given})
     model = create(resolve(name, settings), settings, dict)
     try:
-        model.complete(REQUEST, (lambda _: None) if streamed else None)
+        return model.complete(REQUEST, (lambda _: None) if streamed else None)
     finally:
         model.close()
 
@@ -74,7 +76,21 @@ def test_whatever_a_server_drips_a_call_ends_in_time(server: Server, name: str, 
     server.answer = drips(kind, drop)
     with pytest.raises(ModelError, match=r"longer than 0\.3 s. Raise KODERZ_TIMEOUT") as caught:
         ask(server.url, name, streamed=kind != JSON, timeout=0.3)
-    assert caught.value.retryable
+    assert (caught.value.retryable, caught.value.retries) == (True, 1)
+
+
+HM = {
+    CLAUDE: as_events({"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "hm"}}),
+    GPT: 'data: {"choices": [{"delta": {"reasoning_content": "hm"}}]}\n\n',
+    QWEN: json.dumps(ollama_part("", done=False) | {"message": {"role": "assistant", "thinking": "hm"}}) + "\n",
+}
+
+
+@pytest.mark.parametrize("name", HM)
+def test_a_model_that_thinks_until_its_time_is_over_has_answered_and_is_cut_off(server: Server, name: str) -> None:
+    server.answer = drips(LINES if name == QWEN else EVENTS, HM[name].encode())
+    completion = ask(server.url, name, streamed=True, timeout=0.3)
+    assert (completion.text, completion.finish, completion.usage) == ("", "length", Usage())
 
 
 def test_a_list_of_models_that_drips_in_is_none(server: Server) -> None:
@@ -97,7 +113,7 @@ def test_where_no_connection_comes_about_nobody_is_called_slow(name: str) -> Non
 
 
 def test_to_connect_takes_its_own_time_and_never_more_than_the_whole() -> None:
-    patient, hasty = (connection(httpx, "http://a", seconds)["timeout"] for seconds in (300.0, 0.5))
+    patient, hasty = (connection(httpx, "http://a", seconds, 10.0, 180.0)["timeout"] for seconds in (300.0, 0.5))
     assert (patient.connect, patient.read) == (10.0, 300.0)
     assert (hasty.connect, hasty.read) == (0.5, 0.5)
 
@@ -138,3 +154,14 @@ def test_a_list_of_models_on_this_machine_passes_no_proxy(server: Server, proxy:
     here = listing(ModelList(f"{server.url}/models", {"Authorization": SECRET}), load_settings(), 5.0)
     away = listing(ModelList("http://away.example/models"), load_settings(), 5.0)
     assert (here.names, away.names) == (("mine",), proxy.models)
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT, QWEN])
+@pytest.mark.parametrize("fault", ["stall before the first token", "stall in mid-stream"])
+def test_a_streamed_answer_that_falls_silent_is_not_waited_for(name: str, fault: str) -> None:
+    with serving_faults() as faulty:
+        faulty.fault = lambda: fault
+        url = f"{faulty.url}/v1" if name == GPT else faulty.url
+        with pytest.raises(ModelError, match=r"fell silent.*KODERZ_FIRST_TOKEN_TIMEOUT") as caught:
+            ask(url, name, streamed=True, timeout=10, first_token_timeout=0.2)
+    assert (caught.value.retryable, caught.value.retries) == (True, None)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -80,10 +81,10 @@ def test_the_child_gets_the_request_as_it_is_and_says_what_was_honoured(make: Ma
     answer = make().complete(say("request", sampling, seed=2**60))
     assert json.loads(answer.text) == {
         "messages": [{"role": "user", "content": "request"}],
-        "sampling": {"temperature": 0.8, "top_p": 0.9, "max_tokens": 5},
+        "sampling": {"temperature": 0.8, "top_p": 0.9, "max_tokens": 5, "seed": 2**60},
         "seed": 2**60,
     }
-    assert answer.honoured == sampling
+    assert answer.honoured == replace(sampling, seed=2**60)
 
 
 def test_the_child_loads_the_verified_file_with_the_context_of_the_settings(make: Make, tmp_path: Path) -> None:

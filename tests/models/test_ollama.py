@@ -32,7 +32,7 @@ def test_a_request_goes_out_whole_with_the_size_of_the_context(server: Server) -
     options = {"num_ctx": 4096, "seed": 7, "temperature": 0.8, "top_p": 0.95, "num_predict": 64}
     assert server.bodies[0]["options"] == options
     assert server.bodies[0].keys() == {"model", "messages", "options", "stream", "truncate", "shift"}
-    assert completion.honoured == REQUEST.sampling
+    assert completion.honoured == Sampling(0.8, 0.95, 64, seed=7)
 
 
 @pytest.mark.parametrize("streamed", [False, True])

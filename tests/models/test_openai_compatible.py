@@ -1,6 +1,7 @@
 """What the OpenAI-compatible client sends and what it makes of the answers, against a real server on loopback."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from chat_server import PROMPT, REQUEST, SECRET, USAGE, Server, ask, says, sends, serving_chat, streams, whole
@@ -8,6 +9,7 @@ from pydantic import SecretStr
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
+from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.providers import PROVIDERS
@@ -38,18 +40,19 @@ def test_a_request_goes_out_whole(server: Server) -> None:
 def test_sampling_that_was_not_given_is_not_sent(server: Server) -> None:
     completion = ask(server, says("hello"), request=Request(REQUEST.messages, Sampling(), 1))
     assert server.bodies[0].keys() == {"model", "messages", "seed"}
-    assert completion.honoured == Sampling()
+    assert completion.honoured == Sampling(seed=1)
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-5-mini", "openai/gpt-6.1-sol", "openai/o3", "openai/ft:o4-mini:me::1"])
 def test_reasoning_models_are_sent_no_temperature_and_honoured_says_so(server: Server, name: str) -> None:
     completion = ask(server, says("hello"), name=name)
     assert not {"temperature", "top_p"} & server.bodies[0].keys()
-    assert completion.honoured == Sampling(max_tokens=64)
+    assert completion.honoured == Sampling(max_tokens=64 + 25_000, seed=7)  # thoughts count into the limit
+    assert server.bodies[0]["max_tokens"] == 64 + 25_000
 
 
 def test_other_models_honour_the_whole_sampling(server: Server) -> None:
-    assert ask(server, says("hello"), name="openai/gpt-4o").honoured == REQUEST.sampling
+    assert ask(server, says("hello"), name="openai/gpt-4o").honoured == replace(REQUEST.sampling, seed=7)
 
 
 def test_openais_own_address_has_its_own_name_for_the_limit_of_tokens(settings: Settings) -> None:
@@ -57,9 +60,19 @@ def test_openais_own_address_has_its_own_name_for_the_limit_of_tokens(settings: 
     model = OpenAICompatibleModel(
         resolve("gpt-4o", settings), settings.openai_base_url, SecretStr(SECRET), settings, advice
     )
-    assert model._arguments(REQUEST, REQUEST.sampling)["max_completion_tokens"] == 64
-    assert "max_tokens" not in model._arguments(REQUEST, REQUEST.sampling)
+    arguments = model._arguments(REQUEST, REQUEST.sampling, capabilities_of(model.id, settings).max_tokens_parameter)
+    assert arguments["max_completion_tokens"] == 64
+    assert "max_tokens" not in arguments
+    assert arguments["service_tier"] == "default"
     model.close()
+
+
+def test_only_openai_itself_is_asked_for_a_service_tier_and_what_it_says_is_kept(server: Server) -> None:
+    choice = {"message": {"role": "assistant", "content": "hello"}, "finish_reason": "stop"}
+    flex = sends(200, {"choices": [choice], "usage": USAGE, "service_tier": "flex"})
+    completion = ask(server, flex, name="openai/gpt-4o", openai_service_tier="flex")
+    assert "service_tier" not in server.bodies[0]
+    assert completion.usage.service_tier == "flex"
 
 
 def test_a_local_server_never_sees_a_real_key(server: Server) -> None:

@@ -60,6 +60,11 @@ def test_the_protocols_own_word_for_an_error_is_shown(server: Server) -> None:
     assert "(context_length_exceeded)" in str(error)
 
 
+def test_waiting_helps_nobody_whose_credit_is_used_up(server: Server) -> None:
+    error = failure(server, sends(429, {"error": {"message": PROMPT, "code": "insufficient_quota"}}))
+    assert (error.status, error.retryable) == (429, False)
+
+
 def test_an_unknown_model_is_answered_with_the_command_that_lists_them(server: Server) -> None:
     assert "`lms get qwen/qwen3-8b`" in str(failure(server, sends(404, {}), name="lmstudio/qwen/qwen3-8b"))
     assert "Did you mean gpt-4o-mini" in str(failure(server, sends(404, {}), name="openai/gpt-4o-mimi"))
@@ -74,7 +79,7 @@ def test_a_page_that_is_no_chat_completion_points_at_the_base_url(server: Server
     for answer in (sends(200, "<html>", "text/html"), sends(200, {"error": "no"}), sends(200, {"choices": []})):
         error = failure(server, answer, name="vllm/qwen3")
         assert "VLLM_BASE_URL (it usually ends in /v1)" in str(error)
-        assert not error.retryable
+        assert (error.retryable, error.retries) == (True, 2)
 
 
 def test_a_redirect_is_not_followed(server: Server) -> None:
@@ -175,7 +180,7 @@ def test_where_nothing_answers_the_message_says_how_to_start_it(name: str, cure:
     model.close()
     assert f"Nothing answers at http://127.0.0.1:{port}/v1, asked for {name}" in str(caught.value)
     assert cure in str(caught.value)
-    assert not caught.value.retryable
+    assert (caught.value.retryable, caught.value.arrived) == (True, False)
 
 
 def test_openai_without_a_key_names_the_variable() -> None:

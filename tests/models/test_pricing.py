@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from genai_prices.data_snapshot import DataSnapshot, get_snapshot, set_custom_snapshot
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.models.catalogue import resolve
@@ -90,3 +91,13 @@ def test_a_machine_without_power_and_wear_costs_nothing() -> None:
 def test_a_scripted_call_is_free_and_says_why(settings: Settings) -> None:
     cost = price(resolve("scripted/strong", settings), Usage(), 60.0, settings)
     assert (cost.usd, cost.source) == (0.0, "scripted")
+
+
+def test_a_list_that_was_fetched_since_is_named_by_its_time() -> None:
+    fetched = DataSnapshot(get_snapshot().providers, from_auto_update=True, timestamp=NOVEMBER_2026)
+    set_custom_snapshot(fetched)
+    try:
+        assert price_version().endswith(" of 2026-11-20 12:00")
+    finally:
+        set_custom_snapshot(None)
+    assert " of " not in price_version()

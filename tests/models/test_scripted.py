@@ -44,8 +44,9 @@ def test_max_tokens_cuts_the_answer_and_says_so() -> None:
     assert says("one two").complete(request_for("hi", max_tokens=2)).finish == "stop"
 
 
-def test_only_max_tokens_is_honoured() -> None:
-    assert says("one").complete(request_for("hi", max_tokens=7)).honoured == Sampling(max_tokens=7)
+def test_only_max_tokens_and_the_seed_are_honoured() -> None:
+    request = request_for("hi", max_tokens=7)
+    assert says("one").complete(request).honoured == Sampling(max_tokens=7, seed=request.seed)
 
 
 def test_silence_is_an_empty_answer() -> None:

@@ -123,7 +123,7 @@ def test_a_missing_key_names_the_variable() -> None:
 @BOTH
 def test_a_page_that_is_no_answer_points_at_the_base_url(server: Server, name: str, page: Answer) -> None:
     assert "_BASE_URL (without /v1)" in str(error := failure(server, page, name))
-    assert not error.retryable
+    assert (error.retryable, error.retries) == (True, 2)
 
 
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": PROMPT}}
@@ -173,7 +173,7 @@ def test_a_server_that_stalls_names_the_setting(name: str) -> None:
 def test_where_nothing_answers_the_message_says_what_to_do(name: str, cure: str, no_one: int) -> None:
     error = failure_at(f"http://127.0.0.1:{no_one}", name)
     assert f"Nothing answers at http://127.0.0.1:{no_one}, asked for {name}. {cure}" in str(error)
-    assert not error.retryable
+    assert error.retryable
 
 
 @ALL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-PAGES = ("overview", "launch", "live", "experiment", "compare", "export")
+PAGES = ("overview", "launch", "live", "experiment", "compare", "export", "models")
 
 
 def said(app: AppTest) -> str:

@@ -26,6 +26,7 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
+from koderz_core.runner.calls.policy import Policy
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
 from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
@@ -33,6 +34,7 @@ from koderz_core.runner.runner import Assignment, Runner
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
+TWO_RETRIES = Policy(retries=2, first_wait_seconds=0.0)
 ORIGIN = DatasetOrigin("tiny", "0" * 64, "MIT")
 TESTS = TestSet(
     "def check(candidate):  # MARKED TEST\n    assert candidate(1, 2) == 3\n    assert candidate(0, 0) == 0\n"
@@ -69,23 +71,31 @@ class Bench:
     recall: Recollection = nothing_remembered
     redact: Redactor = NOTHING_SECRET
     retry_errors: bool = False
-    retry_seconds: tuple[float, ...] = (0.0, 0.0)
+    streamed: bool = True
+    context_tokens: int | None = None
+    worst_usd: float | None = None  # the most that a call can cost; each costs 0.25
+    pilot: int | None = None
+    policy: Policy = TWO_RETRIES
 
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
         problems = {name: _problem(name) for name in ("tiny/0", "tiny/1")}
         header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {})
         parts = Parts(
             models={"scripted/it": self.model or ScriptedModel("scripted/it", self._heard)},
-            local=frozenset({"scripted/it"}),
+            local=frozenset({"scripted/it"} if self.streamed else ()),
             judge=self.judge,
             price=lambda name, usage, seconds: Cost(0.25, "a test"),
             clock=lambda: 1.0,
-            retry_seconds=self.retry_seconds,
+            policy=self.policy,
+            context_tokens=lambda _: self.context_tokens,
             live=self.live,
             recall=self.recall,
+            worst_case=lambda name, request: self.worst_usd,
             redact=self.redact,
         )
-        return Runner(Assignment(header, problems, self.retry_errors), Journal(self.path), lambda _: parts, watches)
+        return Runner(
+            Assignment(header, problems, self.retry_errors, self.pilot), Journal(self.path), lambda _: parts, watches
+        )
 
     def go(self) -> Runner:
         runner = self.runner()

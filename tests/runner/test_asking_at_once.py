@@ -14,6 +14,7 @@ from koderz_core.events import CallFailed, CallFinished, CallStarted, Experiment
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Configuration, Message, Request
+from koderz_core.runner.calls.policy import Policy
 from koderz_core.runner.gate import Gate, Passage
 from koderz_core.runner.session import MOST_AT_ONCE
 from koderz_core.runner.tape import Recorded, Tape
@@ -49,7 +50,7 @@ def crowd(bench: Make, monkeypatch: pytest.MonkeyPatch) -> Make:
         monkeypatch.setitem(STRATEGIES, "crowd", Crowd)  # type: ignore[arg-type]
         made = bench(reply)
         asking = Configuration("crowd", {"coder": ("scripted/it",)}, {"size": size})
-        return replace(made, plan=replace(made.plan, configurations=(asking,)), retry_seconds=())
+        return replace(made, plan=replace(made.plan, configurations=(asking,)), policy=Policy(retries=0))
 
     return make
 

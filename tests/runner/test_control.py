@@ -18,6 +18,7 @@ import pytest
 from koderz_core.errors import Cancelled, JournalError, ModelError, UsageError
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Request
+from koderz_core.runner.calls.policy import Policy
 from koderz_core.runner.control import MOST_BYTES, POLL_SECONDS, Wish, ask, following
 from koderz_core.runner.gate import Gate, Passage
 from koderz_core.runner.runner import ABANDON_SECONDS
@@ -298,7 +299,7 @@ def test_a_provider_that_fails_is_asked_no_more_once_stopped(bench: Make) -> Non
         raise ModelError("busy", retryable=True)
 
     made = bench(answer)
-    made.retry_seconds = (SECONDS * 10,)
+    made.policy = Policy(first_wait_seconds=SECONDS * 10, random=lambda: 1.0)
     with begun(made) as runner:
         assert asked.wait(SECONDS)
         runner.stop()

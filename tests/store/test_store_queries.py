@@ -10,13 +10,14 @@ import pytest
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.events import (
     CallFailed,
+    CallFinished,
     CheckpointReviewed,
     CodeTested,
     ExperimentFinished,
     ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.records import TestFailure, Verdict
+from koderz_core.records import Cost, Sampling, TestFailure, Usage, Verdict
 from koderz_core.records.summaries import TierCost
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.frames import frame
@@ -74,6 +75,20 @@ def test_cost_is_told_by_tier(store, journal, plan):
     row = summary(store, 1)
     assert row.tiers == (TierCost("frontier", 1, 0, 2.0), TierCost("local", 1, 0, 0.25))
     assert row.cost_usd == 2.25
+
+
+def test_the_energy_of_local_calls_and_what_they_cost_rented_are_added_up_by_tier(store, journal, plan):
+    one = next(one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    journal.say(ExperimentStarted(one), one.id)
+    for ordinal in (0, 1):
+        journal.ask(one, ordinal)
+        usage, cost = Usage(100, 20, None, None, None, 1.2, 90.0), Cost(0.5, "energy", 0.25, 0.125, 0.0625)
+        said = CallFinished(journal.text("x"), "stop", usage, cost, 1.5, None, Sampling(seed=7))
+        journal.say(said, one.id, ordinal)
+    assert summary(store).tiers == (TierCost("local", 2, 0, 1.0, 0.5, 0.25, 0.125),)
+    with store.open() as con:
+        call = Reader(con).calls(one.id)[0]
+    assert (call.kwh, call.machine_seconds, call.gpu_joules, call.honoured) == (0.25, 1.2, 90.0, Sampling(seed=7))
 
 
 def test_before_anything_happened_the_cost_is_zero_and_the_iterations_are_unknown(store, journal):

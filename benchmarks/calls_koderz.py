@@ -1,0 +1,65 @@
+"""koderz' own part of ``benchmarks/calls.py``: one benchmark against the scripted server, as a process of its own.
+
+``calls_koderz.py PORT REPEATS AT_ONCE KIND HOME``: KIND is ``calls`` (programs are not judged), ``streamed`` (neither)
+or ``graded``, where programs are judged in the sandbox and the index is read in the end. Prints how many were solved.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from koderz_core import Order, Wanted, Workspace, __version__, open_workspace
+from koderz_core.journal import Journal
+from koderz_core.records import Observed, Plan, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.runner.header import header
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.runner import Assignment, Runner
+
+MODEL = "vllm/scripted"
+
+
+class Approving:
+    """A judge that runs nothing."""
+
+    def check(self, _problem: Problem, _code: str, _tests: TestSet) -> Verdict:
+        return Verdict("P", (), completed=True, error=None, message="", seconds=0.0, isolation="limited")
+
+    def probe(self, _problem: PublicProblem, _code: str, _calls: Sequence[str]) -> tuple[Observed, ...]:
+        return ()
+
+
+def main(port: str, repeats: str, at_once: str, kind: str, home: str) -> None:
+    tier = "local" if kind == "streamed" else "frontier"  # local answers are streamed
+    address = f"http://127.0.0.1:{port}/v1"
+    with open_workspace(home=Path(home), vllm_base_url=address, tiers={"vllm": tier}) as opened:
+        plan = opened.plan(Order([Wanted("direct", {"coder": MODEL})], "all", repeats=int(repeats)))
+        begin = time.monotonic()
+        if kind == "graded":
+            opened.run(plan, int(at_once))
+        else:
+            _run_unjudged(opened, plan, int(at_once))
+        seconds = time.monotonic() - begin
+        solved = sum(row.solved for row in opened.results.summaries(plan.id)) if kind == "graded" else None
+    print(json.dumps({"n": len(plan.experiments()), "solved": solved, "seconds": seconds}))
+
+
+def _run_unjudged(opened: Workspace, plan: Plan, at_once: int) -> None:
+    problems = {problem.id: problem for problem in opened.dataset().problems}
+    assignment = Assignment(header(plan, opened.settings, "limited", __version__), problems)
+    journal = Journal(opened.settings.journals_dir / f"{plan.id}.jsonl")
+
+    def parts(names: frozenset[str]) -> Parts:
+        return replace(opened._parts(names, "humaneval"), judge=Approving())
+
+    with Runner(assignment, journal, parts) as runner:
+        runner.start(at_once)
+        runner.wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

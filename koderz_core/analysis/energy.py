@@ -1,0 +1,70 @@
+"""What electricity has to do with a ranking: the energy in configurations, and the price of it that turns them over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from koderz_core.records.summaries import SummaryRow, TierCost
+
+MOST_PAIRS = 3
+DEAREST_USD_PER_KWH = 2.0
+"""Nobody pays more (household prices of 2026 are 0.05 to 0.50): a ranking that flips only beyond it is settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What something costs: US dollars whatever electricity costs, and the energy in it.
+
+    Two that are held against each other are of as many experiments, or both per solved problem.
+    """
+
+    usd_without_energy: float
+    kwh: float
+
+    def usd(self, usd_per_kwh: float) -> float:
+        """What it costs at that price of electricity."""
+        return self.usd_without_energy + self.kwh * usd_per_kwh
+
+
+def break_even_usd_per_kwh(one: Bill, other: Bill) -> float | None:
+    """The price of electricity at which the cheaper of two bills changes; None if the same is cheaper at any price.
+
+    It solves ``a + p x = b + q x`` for the price ``x``, with a and b the dollars and p and q the energy of the bills.
+    """
+    kwh, usd = one.kwh - other.kwh, other.usd_without_energy - one.usd_without_energy
+    if kwh == 0:
+        return None
+    price = usd / kwh
+    return price if price > 0 else None
+
+
+def bill_per_solved(row: SummaryRow) -> Bill | None:
+    """What one solved problem of a configuration cost, going by all its calls; None if unknown or none was solved."""
+    if row.cost_usd is None or not row.solved or any(one.tier == "local" and one.kwh is None for one in row.tiers):
+        return None
+    kwh, energy_usd = (sum(getattr(one, name) or 0.0 for one in row.tiers) for name in ("kwh", "energy_usd"))
+    return Bill((row.cost_usd - energy_usd) / row.solved, kwh / row.solved)
+
+
+def rental_usd(tiers: Sequence[TierCost]) -> float | None:
+    """What the calls to local models would have cost where the same weights are rented; None if that is not known."""
+    local = [one for one in tiers if one.tier == "local"]
+    known = [one.rental_usd for one in local if one.rental_usd is not None]
+    return sum(known) if local and len(known) == len(local) else None
+
+
+def flips(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    """A sentence for each pair of configurations, at most three, whose order by $ per solved hangs on electricity."""
+    bills = [(row, bill) for row in rows if (bill := bill_per_solved(row)) is not None]
+    said = 0
+    for (one, first), (other, second) in combinations(bills, 2):
+        price = break_even_usd_per_kwh(first, second)
+        if price is not None and price <= DEAREST_USD_PER_KWH and said < MOST_PAIRS:
+            said += 1
+            thirsty, frugal = (one, other) if first.kwh > second.kwh else (other, one)
+            yield (
+                f"Electricity decides: below {price:.2g} USD/kWh {thirsty.label} is cheaper per solved problem, above "
+                f"{frugal.label} is."
+            )

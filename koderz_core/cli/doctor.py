@@ -1,0 +1,63 @@
+"""``koderz doctor``: what stands ready on this machine, what is missing, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from koderz_core import __version__
+from koderz_core.cli.options import data_dir, workspace
+from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
+from koderz_core.diagnosis.asking import ask_each
+from koderz_core.errors import DataError, InfrastructureError
+from koderz_core.export.formats import plain
+
+
+@click.command()
+@click.option("--real", is_flag=True, help="Also ask each ready model one tiny question; paid ones cost a little.")
+@click.option("--json", "report", type=click.Path(dir_okay=False, path_type=Path), help="Write the findings there.")
+@data_dir
+def doctor(real: bool, report: Path | None, data_dir: Path | None) -> int:
+    """Look at models, servers, keys, datasets, the grader, disk and journals.
+
+    Ends with 3 if something is missing that is needed.
+    """
+    with workspace(data_dir) as opened:
+        surveyed = opened.available_models()
+        found = diagnose(opened.settings, surveyed, __version__)
+        if real:
+            found = Diagnosis((*found.findings, *ask_each(opened.ask, surveyed)))
+    _show(found)
+    if report:
+        _write(found, report)
+    return InfrastructureError.exit_code if found.missing else 0
+
+
+def _show(found: Diagnosis) -> None:
+    for area, findings in groupby(found.findings, key=lambda one: one.area):
+        click.echo(f"\n{area}")
+        for one in findings:
+            click.echo(f"  {_line(one)}")
+    click.echo()
+    for one in found.missing:
+        click.echo(f"Missing: {plain(one.subject)} ({plain(one.said, 300)}). {plain(one.cure, 500)}")
+    if not found.missing:
+        click.echo("Nothing that is needed is missing.")
+
+
+def _line(one: Finding) -> str:
+    cure = f"  → {plain(one.cure, 300)}" if one.cure else ""
+    return f"{SIGNS[one.state][0]} {plain(one.subject)}: {plain(one.said, 300)}{cure}"
+
+
+def _write(found: Diagnosis, report: Path) -> None:
+    """For programs, and to send to somebody who helps: no finding holds a key."""
+    told = {"findings": [asdict(one) for one in found.findings], "missing": len(found.missing)}
+    try:
+        report.write_text(json.dumps(told, indent=2) + "\n")
+    except OSError as error:
+        raise DataError(f"{report} cannot be written: {error.strerror}. Name another file.") from error

@@ -1,0 +1,90 @@
+"""What koderz stands on: versions, the grader's sandbox, datasets, the disk, keys."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from koderz_core.config import Settings
+from koderz_core.datasets import dataset_names, load
+from koderz_core.diagnosis.findings import Finding, State
+from koderz_core.errors import KoderzError, SandboxError
+from koderz_core.sandbox.opening import choose
+from koderz_core.sandbox.tiers import probe
+
+PACKAGES = ("anthropic", "duckdb", "genai-prices", "ollama", "openai", "streamlit")
+EMBEDDED = "llama-cpp-python"
+ENOUGH_BYTES = 1 << 30
+"""Free space below which a benchmark may not come to its end."""
+FIRST_DATASET = "humaneval"  # what every command takes where none is named
+
+
+def versions(koderz: str) -> Iterator[Finding]:
+    """Of koderz (given), of Python and of the packages whose versions change results or prices."""
+    yield Finding("versions", "koderz", "ready", koderz)
+    yield Finding("versions", "Python", "ready", f"{platform.python_version()} on {platform.platform()}")
+    for package in (*PACKAGES, EMBEDDED):
+        try:
+            yield Finding("versions", package, "ready", version(package))
+        except PackageNotFoundError:
+            needed = package != EMBEDDED
+            cure = "Install koderz anew" if needed else "For embedded models: pip install 'koderz[embedded]'"
+            yield Finding("versions", package, "missing" if needed else "absent", "not installed", cure)
+
+
+def grader(settings: Settings) -> Iterator[Finding]:
+    """The tiers that programs can be judged in, found by attacking each from inside; one has to hold."""
+    standings = probe(settings.bwrap)
+    for one in standings:
+        yield Finding("grader", one.isolation, "ready" if one.holds else "absent", one.reason or "holds here")
+    try:
+        yield Finding("grader", "tier in use", "ready", choose(settings.sandbox, standings))
+    except SandboxError as error:
+        lead, _, cure = str(error).partition(". ")
+        yield Finding("grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that holds")
+
+
+def datasets(settings: Settings) -> Iterator[Finding]:
+    """Whether each dataset's file is here and whole."""
+    for name in dataset_names(settings):
+        try:
+            count = len(load(name, settings).problems)
+            yield Finding("datasets", name, "ready", f"{count} problems")
+        except KoderzError as error:
+            lead, _, cure = str(error).partition(". ")
+            state: State = "missing" if name == FIRST_DATASET else "absent"
+            yield Finding("datasets", name, state, lead, cure or f"koderz list-problems --dataset {name}")
+
+
+def disk(settings: Settings) -> Iterator[Finding]:
+    """Whether the data folder can be written, and how much room it has."""
+    subject, there = str(settings.home), _nearest(settings.home)
+    if not os.access(there, os.W_OK):
+        cure = "Make it yours, or name another folder: KODERZ_HOME=FOLDER"
+        yield Finding("disk", subject, "missing", f"{there} cannot be written", cure)
+        return
+    free = shutil.disk_usage(there).free
+    said = f"{free / 1e9:.1f} GB free"
+    enough = free >= ENOUGH_BYTES
+    cure = "" if enough else "Free some space, or name a folder with more: KODERZ_HOME=FOLDER"
+    yield Finding("disk", subject, "ready" if enough else "missing", said, cure)
+
+
+def _nearest(path: Path) -> Path:
+    """The folder, or the one above it in which it would be made."""
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def keys(settings: Settings) -> Iterator[Finding]:
+    """Which keys are set. They are never shown, nor is their length."""
+    for name in type(settings).model_fields:
+        if name.endswith("_api_key"):
+            held = isinstance(getattr(settings, name), SecretStr)
+            cure = "" if held else f"To use it: set {name.upper()} in the environment or .env"
+            yield Finding("keys", name.upper(), "ready" if held else "absent", "set" if held else "not set", cure)

@@ -1,0 +1,37 @@
+"""Everything that is looked at, in the order in which it is shown: adding a check is one function and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from koderz_core.config import Settings
+from koderz_core.diagnosis.findings import Diagnosis, Finding
+from koderz_core.diagnosis.ground import datasets, disk, grader, keys, versions
+from koderz_core.diagnosis.journals import journals
+from koderz_core.diagnosis.servers import ports
+from koderz_core.models.availability import Availability
+
+Check = Callable[[Settings], Iterable[Finding]]
+
+CHECKS: tuple[Check, ...] = (grader, datasets, disk, journals, keys, ports)
+SERVERS = ("models", "keys", "servers")
+"""The areas that tell who can be asked."""
+
+
+def diagnose(settings: Settings, surveyed: Iterable[Availability], version: str) -> Diagnosis:
+    """Look at everything; ``surveyed``: the models as they were found; ``version``: koderz'. A fault is a finding."""
+    with ThreadPoolExecutor(len(CHECKS), thread_name_prefix="diagnosis") as threads:
+        found = list(threads.map(lambda check: tuple(check(settings)), CHECKS))
+    return Diagnosis((*versions(version), *(one for findings in found for one in findings), *models(surveyed)))
+
+
+def models(surveyed: Iterable[Availability]) -> Iterator[Finding]:
+    """Each model that can be asked, and why others cannot. At least one that is not scripted is needed."""
+    rows = list(surveyed)
+    real = [row for row in rows if not row.id.startswith("scripted/")]
+    for row in rows:
+        yield Finding("models", row.id, "ready" if row.ready else "absent", row.reason, row.cure)
+    if not any(row.ready for row in real):
+        cure = next((row.cure for row in real if row.cure), "Set a key, or start a server of models")
+        yield Finding("models", "any model", "missing", "only scripted ones can be asked", cure)

@@ -1,0 +1,111 @@
+"""This machine's time and the energy of its GPUs, shared out among the calls that use them at the same time.
+
+The rule: at every moment each of the ``k`` calls under way has ``1/k`` of the machine, so their shares add up to the
+time in which it worked, and no second is paid for twice. Not covered: calls of other processes, and idle power.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, replace
+
+from koderz_core.protocols import Model, OnText
+from koderz_core.records import Completion, Request
+
+Joules = Callable[[], float | None]
+"""A counter of the energy that the machine's GPUs have drawn; None: there is none."""
+
+MILLI = 1000.0  # the counters are in millijoules
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one call may be charged for; ``joules`` None: not measured."""
+
+    seconds: float
+    joules: float | None
+
+
+class Machine:
+    """Shares out the time and energy of this machine. May be used from any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, joules: Joules = lambda: None) -> None:
+        self._clock, self._joules = clock, joules
+        self._guard = threading.Lock()  # guards all below
+        self._calls = 0  # under way
+        self._at = 0.0
+        self._drawn: float | None = None
+        self._each_seconds, self._each_joules = 0.0, 0.0  # what a call under way from the beginning would have had
+
+    def begin(self) -> Share:
+        """A call begins; give what this returns to ``end``."""
+        return self._change(+1)
+
+    def end(self, begun: Share) -> Share:
+        """A call has ended: its share of the machine since it began."""
+        now = self._change(-1)
+        joules = None if now.joules is None or begun.joules is None else now.joules - begun.joules
+        return Share(now.seconds - begun.seconds, joules)
+
+    def _change(self, by: int) -> Share:
+        with self._guard:
+            now, drawn = self._clock(), self._joules()
+            if self._calls:
+                self._each_seconds += (now - self._at) / self._calls
+                if drawn is not None and self._drawn is not None:
+                    self._each_joules += max(0.0, drawn - self._drawn) / self._calls
+            self._at, self._drawn = now, drawn
+            self._calls += by
+            return Share(self._each_seconds, None if drawn is None else self._each_joules)
+
+
+class MeteredModel:
+    """A model on this machine whose completions tell their share of it.
+
+    ``one_by_one``: it answers so, and a call that waits for its turn has no share of what others do meanwhile.
+    """
+
+    def __init__(self, model: Model, machine: Machine, *, one_by_one: bool = False) -> None:
+        self._model, self._machine = model, machine
+        self._turn: AbstractContextManager[object] = threading.Lock() if one_by_one else nullcontext()
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """As the model. A call that fails had its share too, but nobody is charged for it."""
+        with self._turn:
+            begun = self._machine.begin()
+            try:
+                completion = self._model.complete(request, on_text)
+            finally:
+                share = self._machine.end(begun)
+        usage = replace(completion.usage, machine_seconds=share.seconds, gpu_joules=share.joules)
+        return replace(completion, usage=usage)
+
+    def close(self) -> None:
+        """As the model."""
+        self._model.close()
+
+
+def gpu_joules() -> Joules:
+    """A counter of all NVIDIA GPUs of this machine together; one that knows nothing without them or nvidia-ml-py."""
+    try:
+        import pynvml  # noqa: PLC0415 (optional)
+    except ImportError:
+        return lambda: None
+    gpus = []
+    with suppress(pynvml.NVMLError):  # without a driver there is no GPU to measure
+        pynvml.nvmlInit()
+        gpus = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+
+    def joules() -> float | None:
+        with suppress(pynvml.NVMLError):  # GPUs before Volta have no counter
+            return float(sum(pynvml.nvmlDeviceGetTotalEnergyConsumption(gpu) for gpu in gpus)) / MILLI
+        return None
+
+    return joules if gpus else lambda: None

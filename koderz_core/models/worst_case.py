@@ -1,0 +1,68 @@
+"""The most that one call can cost: what a budget has to hold before the call is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from koderz_core.config import Settings
+from koderz_core.errors import UnknownNameError
+from koderz_core.models.capabilities import capabilities_of, honoured
+from koderz_core.models.catalogue import resolve
+from koderz_core.models.pricing import dearest_tier, price
+from koderz_core.records import Request, Sampling, Usage
+
+TEMPLATE_TOKENS = 64  # that a provider's template puts around a conversation
+MESSAGE_TOKENS = 16  # and around each message; measured templates put in 3 to 7
+
+
+class WorstCases:
+    """Worst cases under the same settings; remembers them, since the price list takes longer than the rest of a call.
+
+    Safe to ask from several threads.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._known: dict[tuple[str, int, int | None], float | None] = {}
+
+    def of(self, model: str, request: Request) -> float | None:
+        """US dollars that no answer to ``request`` exceeds; None if its model has no price or its length no limit.
+
+        No tokenizer makes more tokens of a text than it has bytes, and no answer has more than the tokens it may have,
+        what the model thinks included. All input is taken as new to the provider's cache if that is dearer. A local
+        model costs what its time costs: at most that which a request may take, and the energy of GPUs, which is known
+        only afterwards, not at all. Raises UnknownNameError, ConfigError.
+        """
+        sent = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + len(one.content.encode()) for one in request.messages)
+        asked = model, _rounded_up(sent), honoured(request, capabilities_of(model, self._settings)).max_tokens
+        if asked not in self._known:
+            self._known[asked] = self._priced(*asked)
+        return self._known[asked]
+
+    def _priced(self, model: str, sent: int, longest: int | None) -> float | None:
+        card = resolve(model, self._settings)
+        if longest is None and card.tier != "local":
+            return None
+        tier = dearest_tier(card, self._settings)
+        ways = [Usage(sent, longest or 0, cache_write_tokens=cached, service_tier=tier) for cached in (None, sent)]
+        costs = [price(card, usage, self._settings.timeout, self._settings).usd for usage in ways]
+        return max((usd for usd in costs if usd is not None), default=None)
+
+
+def unpriced(models: Iterable[str], settings: Settings) -> tuple[str, ...]:
+    """Those of the models (by id) of which no price is known, be it that they are not known at all any more."""
+    cases = WorstCases(settings)
+    return tuple(model for model in models if not _is_priced(model, cases))
+
+
+def _is_priced(model: str, cases: WorstCases) -> bool:
+    try:
+        return cases.of(model, Request((), Sampling(max_tokens=1), seed=0)) is not None
+    except UnknownNameError:
+        return False
+
+
+def _rounded_up(tokens: int) -> int:
+    """To few distinct numbers, none more than a sixteenth too high: so that most have been asked before."""
+    grain = 1 << max(0, tokens.bit_length() - 5)
+    return -(-tokens // grain) * grain

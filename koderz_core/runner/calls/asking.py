@@ -1,0 +1,131 @@
+"""Asks a model until it answers or there is no point in asking again; every attempt is an event."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from koderz_core.errors import ModelError
+from koderz_core.events import CallFailed, CallFinished, CallStarted
+from koderz_core.records import Completion, MessageRef, Request
+from koderz_core.runner.budget import Reservation
+from koderz_core.runner.calls.context import check_fits
+from koderz_core.runner.calls.lanes import Entry
+from koderz_core.runner.gate import Passage
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.recorder import Voice, storable
+
+
+class Calls:
+    """The calls of one experiment; several may be made at the same time, from as many threads."""
+
+    def __init__(self, parts: Parts, voice: Voice, passage: Passage) -> None:
+        self._parts = parts
+        self._voice = voice
+        self._passage = passage
+
+    def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
+        """The answer to ``request``, announced as ``started``; attempts are counted on from there.
+
+        Raises ModelError after the last attempt, OverBudget, Cancelled.
+        """
+        check_fits(started.model, request, self._parts.context_tokens(started.model))
+        failures: list[ModelError] = []
+        while isinstance(answer := self._attempt(started, request, ordinal, failures), float):
+            self._passage.wait(answer)
+        return answer
+
+    def _attempt(
+        self, started: CallStarted, request: Request, ordinal: int, failures: list[ModelError]
+    ) -> Completion | float:
+        """An answer, or the seconds to wait before the next attempt; ``failures`` are those of the attempts so far."""
+        started = replace(started, attempt=started.attempt + len(failures))
+        with self._admitted(started, request, ordinal) as (entry, held):
+            begin = time.monotonic()
+            try:
+                entry.answer = completion = self._complete(started, request, ordinal, failures)
+            except ModelError as error:
+                failures.append(error)
+                wait = self._parts.policy.wait(failures)
+                entry.error = error
+                failed = _failed(error, time.monotonic() - begin, wait)
+                held.failed(failed)
+                self._voice.say(failed, ordinal)
+                if wait is None:
+                    raise
+                return wait
+            finished = self._finished(started.model, completion)
+            held.answered(finished.cost)
+            self._voice.say(finished, ordinal)
+            return completion
+
+    @contextmanager
+    def _admitted(self, started: CallStarted, request: Request, ordinal: int) -> Iterator[tuple[Entry, Reservation]]:
+        """The attempt is made inside: its provider can be asked, its budget holds it, and the journal knows of it."""
+        most = self._parts.worst_case(started.model, request)
+        lane = self._parts.lanes.of(started.model).entered(request, self._passage)
+        with lane as entry, self._parts.ledger.reserved(self._voice.experiment, most, self._passage.check) as held:
+            self._voice.say(replace(started, reserved_usd=most), ordinal)
+            yield entry, held
+
+    def _complete(
+        self, started: CallStarted, request: Request, ordinal: int, failures: Sequence[ModelError]
+    ) -> Completion:
+        completion = self._said(started, request, ordinal)
+        if completion.finish == "empty" and _is_providers(completion, failures):
+            what = f"The answer of {started.model} is empty: its server generated nothing."
+            raise _EmptyAnswerError(what, retryable=True)
+        return replace(completion, text=storable(completion.text))
+
+    def _said(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
+        """Local answers are streamed: it gives the time to the first token, can be watched, and stops at once."""
+        model, live = self._parts.models[started.model], self._parts.live
+        if started.model not in self._parts.local:
+            return model.complete(request)
+        live.begin(self._voice.experiment, ordinal, started.role, started.model)
+        try:
+            return model.complete(request, partial(self._hear, ordinal))
+        finally:
+            live.end(self._voice.experiment, ordinal)
+
+    def _hear(self, ordinal: int, piece: str) -> None:
+        self._passage.check()
+        self._parts.live.hear(self._voice.experiment, ordinal, piece)
+
+    def _finished(self, model: str, completion: Completion) -> CallFinished:
+        return CallFinished(
+            text=self._voice.text(completion.text),
+            finish=completion.finish,
+            usage=completion.usage,
+            cost=self._parts.price(model, completion.usage, completion.seconds),
+            seconds=completion.seconds,
+            first_token_seconds=completion.first_token_seconds,
+            honoured=completion.honoured,
+        )
+
+
+def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:
+    """The event that a request is about to be sent, its messages stored."""
+    messages = tuple(MessageRef(message.role, voice.text(message.content)) for message in request.messages)
+    return CallStarted(role, member, model, fingerprint, messages, request.sampling, request.seed, attempt=1)
+
+
+def _failed(error: ModelError, seconds: float, wait: float | None) -> CallFailed:
+    said = error.status, error.retry_after_seconds
+    return CallFailed(str(error), seconds, error.retryable, *said, wait, error.arrived)
+
+
+class _EmptyAnswerError(ModelError):
+    """The provider says that it has answered, and sent nothing."""
+
+
+def _is_providers(empty: Completion, failures: Sequence[ModelError]) -> bool:
+    """Whether an empty answer is the provider's fault, since it generated nothing.
+
+    Where it does not say it is asked once more; what is empty again is the model's answer.
+    """
+    tokens = empty.usage.output_tokens
+    return tokens == 0 or (tokens is None and not any(isinstance(one, _EmptyAnswerError) for one in failures))

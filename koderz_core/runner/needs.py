@@ -1,0 +1,44 @@
+"""Whether models take what a configuration needs of them: what they lack is refused before anything is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from koderz_core.config import Settings
+from koderz_core.errors import PlanError
+from koderz_core.models.capabilities import Capabilities, capabilities_of
+from koderz_core.records import Configuration
+from koderz_core.strategies import complete
+
+SCRIPTED = "scripted/"  # takes anything, and heeds none of it
+
+
+def check_needs(configuration: Configuration, settings: Settings) -> None:
+    """Raise PlanError, with the reason and what to do, if a model lacks what the configuration needs of it.
+
+    A temperature that differs from its strategy's default is needed, since somebody chose it, and of the coder, whose
+    answers it is about; at the default, and in other roles, a model that takes none samples as its provider has it.
+    An answer may be no longer than the context that it stands in. Raises ConfigError.
+    """
+    for role, models in configuration.models.items():
+        for model in models:
+            if not model.startswith(SCRIPTED):
+                takes = capabilities_of(model, settings)
+                for fault in _faults(configuration, role, takes):
+                    raise PlanError(f"{model} cannot be {role} of {configuration.strategy}: {fault}")
+
+
+def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:
+    defaults = complete(configuration.strategy, {})
+    for name, value in configuration.parameters.items():
+        if role == "coder" and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
+            yield (
+                f"it takes no temperature ({takes.source}), and {name} is {value}. Leave {name} at {defaults[name]}, "
+                f"where it samples as its provider has it, or choose another model."
+            )
+    longest, context = configuration.parameters.get("max_tokens"), takes.context_tokens
+    if isinstance(longest, int) and context is not None and longest >= context:
+        yield (
+            f"max_tokens is {longest}, and its context holds {context} tokens with the prompt. Lower --max-tokens, or "
+            f"give it more: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
+        )

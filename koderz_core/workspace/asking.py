@@ -1,0 +1,56 @@
+"""How the models of a workspace are asked: one call policy for all, what calls cost, and what can be watched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import cache
+
+from koderz_core.config import Settings
+from koderz_core.models.capabilities import capabilities_of
+from koderz_core.models.catalogue import address_of, identity, resolve
+from koderz_core.models.pricing import price
+from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.worst_case import WorstCases
+from koderz_core.protocols import Judge, Model
+from koderz_core.records import Cost, Usage
+from koderz_core.runner.calls.lanes import Lanes
+from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.live import LiveText
+from koderz_core.runner.parts import Parts
+from koderz_core.runner.redaction import Redactor
+
+
+class Asking:
+    """Shared by all benchmarks of a workspace: what they ask of one provider together has its limits."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lanes = Lanes(cache(self._address), settings.limits, settings.patience)
+        self._context_tokens = cache(lambda model: capabilities_of(model, settings).context_tokens)
+        self.live = LiveText()
+
+    def parts(self, models: Mapping[str, Model], judge: Judge, redact: Redactor) -> Parts:
+        """What a runner is given to ask these models."""
+        return Parts(
+            models=models,
+            local=frozenset(name for name in models if resolve(name, self._settings).tier == "local"),
+            judge=judge,
+            worst_case=WorstCases(self._settings).of,
+            price=self._price,
+            redact=redact,
+            clock=time.time,
+            live=self.live,
+            policy=Policy(self._settings.retries),
+            lanes=self._lanes,
+            context_tokens=self._context_tokens,
+        )
+
+    def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
+        return price(resolve(name, self._settings), usage, seconds, self._settings)
+
+    def _address(self, model: str) -> str:
+        """What names a model's lane: the address it is asked at, its own id if it works here without a server."""
+        provider, _, name = model.partition("/")
+        url = PROVIDERS[provider].away(name) or address_of(provider, self._settings)
+        return model if url is None else identity(url)

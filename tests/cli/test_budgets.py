@@ -1,0 +1,101 @@
+"""Budgets, forecasts and pilots on the command line: nothing is paid that was not allowed, and all of it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from chat_server import Server, serving_chat, streams
+
+from koderz_core.config import load_settings
+
+SMALL = ("benchmark", "--problems", "0:6", "--coder", "scripted/strong")
+PAID = ("benchmark", "--problems", "0:3", "--coder", "vllm/it", "--concurrency", "1")
+PRICED = """
+["vllm/it".price]
+input_usd_per_mtok = 0
+output_usd_per_mtok = 1000
+source = "a test"
+date = 2026-01-01
+"""
+
+
+@pytest.fixture
+def paid(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A model of which a token costs a tenth of a cent: an answer at most $1.024, what it says half a cent."""
+    home = load_settings().home
+    home.mkdir(parents=True)
+    (home / "models.toml").write_text(PRICED)
+    with serving_chat() as server:
+        server.answer = streams({"content": "No idea."})
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        yield server
+
+
+def test_plan_only_tells_what_it_comes_to_and_runs_nothing(koderz: Any) -> None:
+    said = koderz(*SMALL, "--plan-only")
+    assert said.code == 0
+    assert "6 problems, 6 experiments" in said.out
+    assert "not known" in said.out
+    assert "--pilot" in said.out
+    assert "No results yet" in koderz("results").out
+
+
+def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
+    said = koderz(*SMALL, "--pilot", "3")
+    assert said.code == 0
+    assert "Left to do: 3 experiments; calls: about 3, in 9 of 10 cases at most 3." in said.out
+    assert "Price: about $0.00, in 9 of 10 cases at most $0.00." in said.out
+    assert "not run now: 3 experiments. To run them: koderz resume bench_" in said.err
+    assert "3 of them done before" in koderz(*SMALL).err
+
+
+def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
+    first, then = koderz(*SMALL, "--pilot", "3"), koderz(*SMALL)
+    assert "It cost $0.00 and took" in first.err
+    assert "It cost $0.00 (forecast: about $0.00, in 9 of 10 cases at most $0.00) and took" in then.err
+
+
+def test_a_forecast_as_json_has_nothing_that_is_not_known(koderz: Any) -> None:
+    forecast = koderz(*SMALL, "--plan-only", "--json").json
+    assert (forecast["experiments"], forecast["cost_usd"], len(forecast["unknown"])) == (6, None, 1)
+
+
+def test_a_call_that_may_cost_more_than_the_budget_is_never_sent(koderz: Any, paid: Server) -> None:
+    said = koderz(*PAID, "--max-cost", "1")
+    assert (said.code, paid.bodies) == (130, [])
+    assert "The budget of $1 is used up" in said.err
+    assert "No result: 3 of 3 experiments" in said.err
+
+
+def test_with_a_larger_budget_resume_goes_on(koderz: Any, paid: Server) -> None:
+    koderz(*PAID, "--max-cost", "1.03")
+    assert len(paid.bodies) == 2, "two answers of half a cent, and the third would not fit any more"
+    (benchmark,) = {row["benchmark"] for row in koderz("results", "--json").json}
+    assert koderz("resume", benchmark).code == 130
+    assert koderz("resume", benchmark, "--max-cost", "5").code == 0
+    assert len(paid.bodies) == 3
+
+
+def test_an_experiment_over_its_own_budget_is_unsolved_and_counts(koderz: Any, paid: Server) -> None:
+    assert koderz(*PAID, "--max-cost-per-experiment", "1").code == 0
+    rows = koderz("results", "--experiments", "--json").json
+    assert {(row["outcome"], row["reason"]) for row in rows} == {("unsolved", "budget")}
+
+
+def test_a_model_without_a_price_is_refused_under_a_budget_unless_it_is_allowed(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
+    command = ("benchmark", "--problems", "0:1", "--coder", "openai/nobody-knows")
+    refused = koderz(*command, "--max-cost", "1")
+    assert refused.code == 2
+    assert "openai/nobody-knows" in refused.err
+    assert "--allow-unpriced" in refused.err
+    assert "No price is known of openai/nobody-knows" in koderz(*command, "--max-cost", "1", "--plan-only").out
+
+
+@pytest.mark.parametrize("usd", ["-1", "nan"])
+def test_a_budget_is_an_amount_of_money(koderz: Any, usd: str) -> None:
+    assert koderz(*SMALL, "--max-cost", usd).code == 2

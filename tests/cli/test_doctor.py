@@ -1,0 +1,73 @@
+"""``koderz doctor``, ``koderz speed-test`` and ``koderz analyze --timing`` as a person calls them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Server, sends, serving_chat, streams
+
+Koderz = Callable[..., Any]
+
+
+@pytest.fixture
+def chat() -> Iterator[Server]:
+    with serving_chat() as served:
+        served.models = ("it",)
+        yield served
+
+
+def test_what_is_missing_ends_with_3_and_names_the_command_that_mends_it(
+    koderz: Koderz, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "no weights"))
+    said = koderz("doctor")
+    assert said.code == 3
+    assert "Missing: any model" in said.out
+
+
+def test_with_all_that_is_needed_it_ends_with_0_and_writes_a_report_without_keys(
+    koderz: Koderz, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
+    said = koderz("doctor", "--json", str(tmp_path / "report.json"))
+    written = (tmp_path / "report.json").read_text()
+    assert said.code == 0, said.out
+    assert json.loads(written)["missing"] == 0
+    assert "sk-planted" not in written + said.out + said.err
+
+
+def test_real_asks_each_ready_model(koderz: Koderz, monkeypatch: pytest.MonkeyPatch, chat: Server) -> None:
+    monkeypatch.setenv("VLLM_BASE_URL", chat.url)
+    chat.answer = streams({"content": "ready"})
+    assert "answered in" in koderz("doctor", "--real").out
+    chat.answer = sends(401, {"error": {"message": "no"}})
+    said = koderz("doctor", "--real")
+    assert said.code == 3
+    assert "Missing: vllm/it" in said.out
+
+
+def test_speed_test_tells_tokens_per_second(koderz: Koderz, monkeypatch: pytest.MonkeyPatch, chat: Server) -> None:
+    monkeypatch.setenv("VLLM_BASE_URL", chat.url)
+    chat.answer = streams({"content": "a"}, {"content": "b"})
+    (found,) = koderz("speed-test", "vllm/it", "--json").json
+    assert found["model"] == "vllm/it"
+    assert found["warm_up_seconds"] > 0
+    chat.answer = sends(404, {"error": {"message": "no such model"}})
+    said = koderz("speed-test", "vllm/it")
+    assert said.code == 3
+    assert "vllm/it gave no answer" in said.err
+
+
+def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Koderz) -> None:
+    order = ("--problems", "0:3", "--strategy", "supervised", "--coder", "scripted/weak", "--max-iterations", "3")
+    assert koderz("benchmark", *order).code == 0
+    benchmark = koderz("results", "--json").json[0]["benchmark"]
+    (found,) = koderz("analyze", benchmark, "--timing", "--json").json
+    assert found["experiments"] == 3
+    assert sum(found["phases"].values()) == pytest.approx(found["seconds"], rel=0.05)
+    assert found["phases"]["tests"] > 0
+    assert "journal" in koderz("analyze", benchmark, "--timing").out

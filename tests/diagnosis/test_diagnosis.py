@@ -1,0 +1,107 @@
+"""What a diagnosis finds: each thing as it really is, what is missing with its cure, and never a key."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+from chat_server import serving_chat
+
+from koderz_core.config import Settings, load_settings
+from koderz_core.diagnosis import Diagnosis, Finding, diagnose
+from koderz_core.diagnosis import servers as module
+from koderz_core.diagnosis.ground import disk, grader, keys
+from koderz_core.diagnosis.journals import journals
+from koderz_core.diagnosis.looking import models
+from koderz_core.diagnosis.servers import ports
+from koderz_core.journal import Journal
+from koderz_core.models.availability import Availability
+
+KEY = "sk-planted-0123456789"
+READY = Availability("ollama/a", "local", ready=True, reason="served now", cure="")
+ABSENT = Availability("ollama/*", "local", ready=False, reason="nothing answers", cure="Start Ollama")
+SCRIPTED = Availability("scripted/weak", "local", ready=True, reason="", cure="")
+
+
+def only(findings: list[Finding], area: str = "") -> Finding:
+    (found,) = [one for one in findings if area in {one.area, ""}]
+    return found
+
+
+def test_a_key_is_told_but_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    found = {one.subject: one for one in keys(load_settings())}
+    assert found["OPENAI_API_KEY"].state == "ready"
+    assert found["ANTHROPIC_API_KEY"].state == "absent"
+    assert KEY not in repr(found)
+
+
+def test_one_model_that_is_not_scripted_is_needed() -> None:
+    assert Diagnosis(tuple(models([READY, SCRIPTED]))).missing == ()
+    (missing,) = Diagnosis(tuple(models([ABSENT, SCRIPTED]))).missing
+    assert missing.cure == "Start Ollama"
+
+
+def test_a_full_disk_is_missing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**12, 10**12 - 10**6, 10**6))
+    (found,) = disk(settings)
+    assert (found.state, found.said) == ("missing", "0.0 GB free")
+    assert "KODERZ_HOME" in found.cure
+
+
+def test_a_tier_that_does_not_hold_is_missing_if_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")  # no bubblewrap
+    found = {one.subject: one for one in grader(load_settings(sandbox="hardened"))}
+    assert found["tier in use"].state == "missing"
+    assert "bubblewrap" in found["tier in use"].said
+
+
+def test_a_journal_that_is_written_names_the_process_that_lives(settings: Settings) -> None:
+    journal = Journal(settings.journals_dir / "bench_a.jsonl")
+    found = [one for one in journals(settings) if one.subject == "bench_a"]
+    journal.close()
+    assert f"process {os.getpid()}, which lives" in only(found).said
+    assert not [one for one in journals(settings) if one.subject == "bench_a"]
+
+
+def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings) -> None:
+    path = settings.journals_dir / "bench_b.jsonl"
+    write = "import os, pathlib, sys, koderz_core.journal as j; j.Journal(pathlib.Path(sys.argv[1])); os._exit(9)"
+    with subprocess.Popen([sys.executable, "-c", write, str(path)]) as writer:
+        writer.wait()
+    path.touch()
+    found = only([one for one in journals(settings) if one.subject == "bench_b"])
+    assert f"process {writer.pid} wrote it last and is gone" in found.said
+    assert found.cure == "koderz resume bench_b"
+
+
+def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_chat() as chat:
+        port = int(chat.url.rpartition(":")[2].partition("/")[0])
+        monkeypatch.setattr(module, "KNOWN_PORTS", {port: "llama.cpp"})
+        found = only(list(ports(settings)))
+        at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
+    assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and ask for openai/NAME")
+    assert "asked as vllm/NAME" in at_home.said
+
+
+def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        monkeypatch.setattr(module, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
+        assert "is no model server" in only(list(ports(settings))).said
+
+
+def test_a_diagnosis_is_whole_on_a_machine_with_nothing(tmp_path: Path) -> None:
+    found = diagnose(load_settings(home=tmp_path / "none"), [ABSENT, SCRIPTED], "1.2.3")
+    areas = {"versions", "grader", "datasets", "disk", "journals", "keys", "servers", "models"}
+    assert {one.area for one in found.findings} == areas

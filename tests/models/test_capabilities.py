@@ -1,0 +1,92 @@
+"""What each model takes, and the part of a request that it is therefore sent."""
+
+from __future__ import annotations
+
+import pytest
+from chat_server import Answer, says, serving_chat
+from scripted_server import QWEN, ask_through, claude_says, ollama_says
+
+from koderz_core.config import Settings, load_settings
+from koderz_core.models.about import about
+from koderz_core.models.capabilities import Capabilities, capabilities_of, honoured
+from koderz_core.models.capability_table import TABLE, known
+from koderz_core.models.providers import PROVIDERS
+from koderz_core.records import Request, Sampling
+
+REQUEST = Request((), Sampling(0.8, 0.95, 1000), seed=7)
+
+
+def test_every_provider_has_its_rows_and_every_model_offered_one_of_them() -> None:
+    assert TABLE.keys() == PROVIDERS.keys()
+    for provider, one in PROVIDERS.items():
+        for name in (*one.names, "some-other-model"):
+            assert known(provider, name).source
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("openai/gpt-4o", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/gpt-6-luna", Sampling(None, None, 1000 + 25_000, 7)),
+        ("openai/o3", Sampling(None, None, 1000 + 25_000, 7)),
+        ("anthropic/claude-opus-5-5", Sampling(None, None, 1000 + 16_384)),
+        ("anthropic/claude-haiku-5-5", Sampling(None, None, 1000)),
+        ("anthropic/claude-haiku-4-5", Sampling(0.8, None, 1000)),
+        ("ollama/qwen2.5-coder:7b", Sampling(0.8, 0.95, 1000, 7)),
+        ("ollama/qwen3-coder:30b", Sampling(0.8, 0.95, 1000, 7)),
+        ("ollama/gpt-oss:20b", Sampling(0.8, 0.95, 4096, 7)),  # its thoughts leave half of the context to the prompt
+        ("vllm/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("embedded/qwen2.5-coder-0.5b", Sampling(0.8, 0.95, 1000, 7)),
+    ],
+)
+def test_a_model_is_sent_what_it_takes_and_room_for_its_thoughts(
+    model: str, sent: Sampling, settings: Settings
+) -> None:
+    assert honoured(REQUEST, capabilities_of(model, settings)) == sent
+
+
+def test_where_one_of_two_may_be_set_temperature_is_and_else_top_p() -> None:
+    takes = Capabilities(both=False)
+    assert honoured(REQUEST, takes).top_p is None
+    assert honoured(Request((), Sampling(top_p=0.9), 1), takes).top_p == 0.9
+
+
+def test_no_limit_is_raised_that_was_not_asked_for() -> None:
+    takes = Capabilities(thinking="always", thinking_tokens=500)
+    assert honoured(Request((), Sampling(), 1), takes).max_tokens is None
+
+
+def test_the_context_of_a_model_that_koderz_loads_is_that_of_the_settings() -> None:
+    settings = load_settings(num_ctx=1234)
+    assert capabilities_of("ollama/a:1b", settings).context_tokens == 1234
+    assert capabilities_of("embedded/smollm2-135m", settings).context_tokens == 1234
+    assert capabilities_of("vllm/a", settings).context_tokens is None
+
+
+def test_behind_another_address_the_limit_has_the_name_that_everybody_knows() -> None:
+    proxy = load_settings(openai_base_url="https://proxy.example/v1")
+    assert capabilities_of("openai/gpt-6-luna", load_settings()).max_tokens_parameter == "max_completion_tokens"
+    assert capabilities_of("openai/gpt-6-luna", proxy).max_tokens_parameter == "max_tokens"
+
+
+@pytest.mark.parametrize(
+    ("model", "answer"),
+    [("vllm/a", says("hello")), ("anthropic/a", claude_says({"type": "text", "text": "hello"})), (QWEN, ollama_says())],
+)
+def test_a_model_that_cannot_stream_is_asked_for_its_answer_whole(
+    model: str, answer: Answer, settings: Settings
+) -> None:
+    settings.home.mkdir()
+    (settings.home / "models.toml").write_text(f'["{model}".capabilities]\nstreaming = false\n')
+    pieces: list[str] = []
+    with serving_chat() as server:
+        completion = ask_through(server, answer, pieces.append, model, vllm_base_url=server.url)
+    assert not server.bodies[0].get("stream")
+    assert (completion.text, completion.first_token_seconds, pieces) == ("hello", None, [])
+
+
+def test_what_is_known_of_a_model_is_shown_with_where_it_is_from(settings: Settings) -> None:
+    told = about("gpt-6-luna", settings)
+    assert (told.id, told.tier, told.capabilities.temperature) == ("openai/gpt-6-luna", "small_frontier", False)
+    assert told.sample_cost.usd == pytest.approx(0.0006)
+    assert "OpenAI" in told.capabilities.source

@@ -1,0 +1,80 @@
+"""No second of this machine is paid for twice, however many calls share it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from chat_server import REQUEST, serving_chat
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_server import QWEN, ollama_says
+
+from koderz_core.config import load_settings
+from koderz_core.models.machine import Machine, MeteredModel, Share
+from koderz_core.models.opened import OpenModels
+from koderz_core.models.scripted import ScriptedModel
+from koderz_core.records import Usage
+
+Calls = list[tuple[int, int]]  # when each began and how long it took
+
+
+def shares(calls: Calls, watts: float = 0.0) -> list[Share]:
+    """The shares of calls on a machine whose GPUs draw ``watts``."""
+    now = 0.0
+    machine = Machine(lambda: now, lambda: now * watts)
+    begun: dict[int, Share] = {}
+    ended: dict[int, Share] = {}
+    changes = [(begin, 0, one) for one, (begin, _) in enumerate(calls)]
+    changes += [(begin + seconds, 1, one) for one, (begin, seconds) in enumerate(calls)]
+    for at, ends, one in sorted(changes):
+        now = float(at)
+        if ends:
+            ended[one] = machine.end(begun[one])
+        else:
+            begun[one] = machine.begin()
+    return [ended[one] for one in range(len(calls))]
+
+
+def test_a_call_alone_has_the_whole_machine_and_two_at_once_have_half_of_it() -> None:
+    assert [one.seconds for one in shares([(0, 10), (20, 5)])] == [10, 5]
+    assert [one.seconds for one in shares([(0, 10), (0, 10)])] == [5, 5]
+    assert [one.seconds for one in shares([(0, 10), (5, 10)])] == [7.5, 7.5]
+
+
+def test_measured_energy_is_shared_as_time_is() -> None:
+    assert [one.joules for one in shares([(0, 10), (5, 10)], watts=100)] == [750, 750]
+
+
+def test_where_nothing_is_measured_the_energy_of_gpus_is_unknown() -> None:
+    machine = Machine(lambda: 0.0)
+    assert machine.end(machine.begin()).joules is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), min_size=1, max_size=12))
+def test_the_shares_add_up_to_the_time_in_which_the_machine_worked(calls: Calls) -> None:
+    worked = {second for begin, seconds in calls for second in range(begin, begin + seconds)}
+    assert sum(one.seconds for one in shares(calls)) == pytest.approx(len(worked))
+    assert sum(one.joules or 0.0 for one in shares(calls, watts=3)) == pytest.approx(3 * len(worked))
+
+
+def test_a_call_that_waits_for_its_turn_has_no_share_of_what_others_do_meanwhile() -> None:
+    slow = ScriptedModel("embedded/a", lambda _: "one", seconds_per_piece=0.1)
+    model = MeteredModel(slow, Machine(), one_by_one=True)
+    with ThreadPoolExecutor(4) as threads:
+        shares = [one.usage.machine_seconds or 9 for one in threads.map(model.complete, [REQUEST] * 4)]
+    assert all(0.1 <= seconds < 0.2 for seconds in shares)
+
+
+def test_a_model_on_this_machine_tells_its_share_and_one_elsewhere_has_none() -> None:
+    with serving_chat() as server:
+        server.answer = ollama_says()
+        settings = load_settings(ollama_base_url=server.url.removesuffix("/v1"))
+        opened = OpenModels(settings, lambda _: {})
+        model = opened.get(QWEN, "d")
+        with ThreadPoolExecutor(4) as threads:
+            answers = list(threads.map(model.complete, [REQUEST] * 8))
+        opened.close()
+    assert all(answer.usage.machine_seconds is not None for answer in answers)
+    scripted = OpenModels(settings, lambda _: {}).get("scripted/weak", "d").complete(REQUEST)
+    assert scripted.usage == Usage(scripted.usage.input_tokens, scripted.usage.output_tokens, 0, 0)

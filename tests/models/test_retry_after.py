@@ -1,0 +1,27 @@
+"""When a provider says to come back, in all the ways it may say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from koderz_core.models.retry_after import LONGEST_SECONDS, retry_after_seconds
+
+NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
+
+
+@pytest.mark.parametrize(
+    ("head", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "Sun, 06 Nov 1994 08:50:07 GMT"}, 30.0),
+        ({"retry-after": "Sun, 06 Nov 1994 08:00:00 GMT"}, 0.0),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "86400"}, LONGEST_SECONDS),
+        ({"retry-after": "-3"}, 0.0),
+        *(({"retry-after": text}, None) for text in ("", "soon", "nan", "inf", "9" * 400, "Sun, 99 Foo")),
+        ({}, None),
+    ],
+)
+def test_seconds_a_date_and_nonsense(head: dict[str, str], seconds: float | None) -> None:
+    assert retry_after_seconds(head, NOW) == seconds

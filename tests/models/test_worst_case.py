@@ -1,0 +1,72 @@
+"""The most that a call can cost: never less than what it does cost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from koderz_core.config import load_settings
+from koderz_core.models.catalogue import resolve
+from koderz_core.models.pricing import price
+from koderz_core.models.worst_case import WorstCases, unpriced
+from koderz_core.records import Message, Request, Sampling, Usage
+
+SETTINGS = load_settings(timeout=60.0)
+CASES = WorstCases(SETTINGS)
+PRICED = ("openai/gpt-4o", "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-4-5")
+
+
+def request(text: str, max_tokens: int | None) -> Request:
+    return Request((Message("user", text),), Sampling(max_tokens=max_tokens), seed=0)
+
+
+@given(
+    st.sampled_from(PRICED),
+    st.integers(0, 300_000),
+    st.integers(1, 9000),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_no_answer_costs_more(
+    model: str, size: int, longest: int, packed: float, answered: float, cached: float
+) -> None:
+    most = CASES.of(model, request("x" * size, longest))
+    sent = int(size * packed)
+    usage = Usage(sent, int(longest * answered), cache_write_tokens=int(sent * cached))
+    cost = price(resolve(model, SETTINGS), usage, 1.0, SETTINGS).usd
+    assert most is not None
+    assert cost is not None
+    assert cost <= most
+
+
+def test_every_byte_of_a_text_counts_and_not_its_characters() -> None:
+    assert CASES.of(PRICED[0], request("語" * 1000, 1)) == CASES.of(PRICED[0], request("x" * 3000, 1))
+
+
+def test_a_local_model_costs_at_most_the_time_that_a_request_may_take() -> None:
+    card = resolve("ollama/qwen3:8b", SETTINGS)
+    assert CASES.of(card.id, request("x", None)) == price(card, Usage(1, 1), 60.0, SETTINGS).usd
+
+
+def test_an_answer_without_a_limit_has_no_worst_case() -> None:
+    assert CASES.of(PRICED[0], request("x", None)) is None
+
+
+@pytest.mark.parametrize("model", ["openai/nobody-knows", "anthropic/nobody-knows", "scripted/gone"])
+def test_a_model_without_a_price_is_named(model: str) -> None:
+    assert unpriced([PRICED[0], model, "scripted/weak", "ollama/qwen3:8b"], SETTINGS) == (model,)
+
+
+def test_what_a_model_thinks_is_part_of_its_answer() -> None:
+    most = CASES.of("anthropic/claude-opus-5-5", request("x", 1))
+    assert most is not None
+    assert most > 16_384 * 20e-6  # the allowance at its price
+
+
+def test_where_openai_may_choose_how_to_process_a_call_the_dearest_way_counts() -> None:
+    chosen = WorstCases(load_settings(openai_service_tier="auto")).of("openai/gpt-6-luna", request("x", 1))
+    usual = CASES.of("openai/gpt-6-luna", request("x", 1))
+    assert usual is not None
+    assert chosen == pytest.approx(2 * usual)

@@ -1,0 +1,264 @@
+"""The lanes to providers: what many threads do there at once, and that whoever waits can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from koderz_core.errors import Cancelled, ModelError
+from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
+from koderz_core.limits import Limits
+from koderz_core.records import Completion, Message, Request, Sampling, Usage
+from koderz_core.runner.calls.breaker import FIRST_REST_SECONDS, LEAST_SAMPLES
+from koderz_core.runner.calls.lanes import Lane, Lanes
+from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.gate import Gate, Passage
+
+RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
+REQUEST = Request((Message("user", "hello"),), Sampling(max_tokens=10), seed=0)
+ANSWER = Completion("hello", "stop", Usage(2, 1), 0.1, Sampling())
+DOWN = ModelError("down", retryable=True)
+TOO_MANY = ModelError("too many", retryable=True, status=429)
+SECONDS = 10.0
+REQUESTS, TOKENS = Limits(requests_per_minute=10), Limits(tokens_per_minute=150)  # a burst: 1 and 15
+Make = Callable[..., Any]
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def passage(gate: Gate | None = None) -> Passage:
+    return Passage(gate or Gate(), "conf_1", "exp_1")
+
+
+def call(lane: Lane, error: ModelError | None = None) -> None:
+    with lane.entered(REQUEST, passage()) as entry:
+        entry.error = error
+        entry.answer = None if error else ANSWER
+
+
+def broken(clock: Clock, patience_seconds: float = 300.0) -> Lane:
+    lane = Lane("there", patience_seconds=patience_seconds, clock=clock)
+    for _ in range(LEAST_SAMPLES):
+        call(lane, DOWN)
+    return lane
+
+
+def test_no_more_calls_are_under_way_than_the_limit() -> None:
+    lane, at_once, guard = Lane("there", Limits(concurrency=3)), [0, 0], threading.Lock()
+
+    def ask(_: int) -> None:
+        with lane.entered(REQUEST, passage()) as entry:
+            with guard:
+                at_once[0] += 1
+                at_once[1] = max(at_once)
+            time.sleep(0.002)
+            with guard:
+                at_once[0] -= 1
+            entry.answer = ANSWER
+
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(ask, range(100)))
+    assert at_once == [0, 3]
+    assert not lane.shut
+
+
+def test_too_many_requests_leave_room_for_fewer_until_answers_come_again() -> None:
+    clock = Clock()
+    lane = Lane("there", Limits(concurrency=2), clock=clock)
+    with lane.entered(REQUEST, passage()), lane.entered(REQUEST, passage()) as second:
+        second.error = TOO_MANY
+    with lane.entered(REQUEST, passage()):
+        assert lane.shut
+    clock.now = 60.0
+    call(lane)
+    with lane.entered(REQUEST, passage()):
+        assert not lane.shut
+
+
+def test_a_provider_that_keeps_failing_is_shut_and_one_answer_opens_it() -> None:
+    clock = Clock()
+    lane = broken(clock)
+    assert lane.shut
+    clock.now = FIRST_REST_SECONDS
+    assert not lane.shut
+    call(lane)
+    call(lane)
+    assert not lane.shut
+
+
+def test_a_refusal_shows_that_a_provider_is_there() -> None:
+    clock = Clock()
+    lane = broken(clock)
+    clock.now = FIRST_REST_SECONDS
+    call(lane, ModelError("no such model", status=404))
+    with lane.entered(REQUEST, passage()):
+        assert not lane.shut
+
+
+def test_requests_and_tokens_of_a_minute_are_counted_and_what_was_not_used_is_not() -> None:
+    clock = Clock()
+    asked, told = (Lane("there", limit, clock=clock) for limit in (REQUESTS, TOKENS))
+    call(asked)
+    call(told)
+    assert (asked.shut, told.shut) == (True, False)
+    call(told, DOWN)
+    assert told.shut
+    clock.now = 60.0
+    assert (asked.shut, told.shut) == (False, False)
+
+
+def test_too_many_requests_never_break_a_lane() -> None:
+    lane = Lane("there", clock=Clock())
+    for _ in range(5 * LEAST_SAMPLES):
+        call(lane, TOO_MANY)
+    assert not lane.shut
+
+
+def test_a_provider_that_says_when_to_come_back_is_left_alone_by_all() -> None:
+    clock = Clock()
+    lane = Lane("there", clock=clock)
+    call(lane, ModelError("too many", retryable=True, status=429, retry_after_seconds=30.0))
+    assert lane.shut
+    clock.now = 30.0
+    assert not lane.shut
+
+
+def test_patience_ends_with_an_error_that_names_the_setting() -> None:
+    clock = Clock()
+    lane = broken(clock, patience_seconds=20.0)
+    clock.now = FIRST_REST_SECONDS
+    call(lane, DOWN)
+    clock.now = 21.0
+    assert not lane.shut
+    with pytest.raises(ModelError, match="there has kept failing for more than 20 s") as caught:
+        call(lane)
+    assert not caught.value.retryable
+
+
+def test_who_waits_for_a_provider_is_stopped_at_once() -> None:
+    lane, gate = broken(Clock()), Gate()
+    threading.Timer(0.1, gate.obey, ["stop", "exp_1"]).start()
+    begin = time.monotonic()
+    with pytest.raises(Cancelled), lane.entered(REQUEST, passage(gate)):
+        pytest.fail("a call was made")
+    assert time.monotonic() - begin < 1.0
+
+
+def test_who_waits_for_a_provider_lends_its_place_and_takes_it_back() -> None:
+    gate, lane = Gate(), Lane("there", Limits(concurrency=1))
+    gate.open(1)
+    ours, others = passage(gate), [Passage(gate, "conf_2", "exp_2")]
+    gate.admit([ours])
+    taken = threading.Event()
+
+    def wait() -> None:
+        with lane.entered(REQUEST, ours):
+            taken.set()
+
+    thread = threading.Thread(target=wait)
+    with lane.entered(REQUEST, passage()):
+        thread.start()
+        assert gate.admit(others) == 0
+    assert not taken.wait(0.1)
+    gate.leave()
+    assert taken.wait(SECONDS)
+    thread.join()
+    assert ours.paused_seconds > 0.05
+
+
+def test_calls_at_the_same_time_lend_their_one_place_once() -> None:
+    gate = Gate()
+    gate.open(1)
+    ours = passage(gate)
+    gate.admit([ours])
+    with ours.aside(), ours.aside():
+        assert gate.admit([Passage(gate, "conf_2", "exp_2")]) == 0
+        late = threading.Thread(target=gate.admit, args=([Passage(gate, "conf_2", "exp_3")],), daemon=True)
+        late.start()
+        late.join(0.1)
+        assert late.is_alive()
+        gate.open(2)
+        late.join(SECONDS)
+    assert not late.is_alive()
+
+
+def test_experiments_whose_provider_is_shut_let_others_go_first() -> None:
+    gate, shut = Gate(), [frozenset({"there"})]
+    gate.open(1)
+    waiting = [Passage(gate, "conf_1", "exp_1", frozenset({"there"})), Passage(gate, "conf_2", "exp_2")]
+    assert gate.admit(waiting, lambda: shut[0]) == 1
+    gate.leave()
+    threading.Timer(0.1, shut.__setitem__, [0, frozenset()]).start()
+    assert gate.admit(waiting[:1], lambda: shut[0]) == 0
+
+
+def test_each_address_has_a_lane_with_the_limits_of_its_provider() -> None:
+    lanes = Lanes(limits={"openai": Limits(concurrency=1)})
+    assert lanes.of("openai/a") is lanes.of("openai/b")
+    with lanes.of("openai/a").entered(REQUEST, passage()), lanes.of("vllm/a").entered(REQUEST, passage()):
+        assert lanes.shut() == frozenset({"openai"})
+
+
+def test_a_call_that_is_broken_off_gives_everything_back() -> None:
+    lane = Lane("there", Limits(concurrency=1))
+    with suppress(ZeroDivisionError), lane.entered(REQUEST, passage()):
+        raise ZeroDivisionError
+    assert not lane.shut
+
+
+def test_an_empty_answer_of_which_nothing_is_known_is_asked_for_once_more(bench: Make) -> None:
+    class Silent:
+        id = "scripted/it"
+        usage = Usage()
+
+        def complete(self, *_: object) -> Completion:
+            return Completion("", "empty", self.usage, 0.1, Sampling())
+
+        def close(self) -> None: ...
+
+    def events(made: Any) -> list[type]:
+        kinds = (CallStarted, CallFailed, CallFinished, ExperimentFinished)
+        return [type(entry.event) for entry in made.entries() if isinstance(entry.event, kinds)]
+
+    made = bench(lambda _: "")
+    made.model, made.policy = Silent(), Policy(retries=5, first_wait_seconds=0.0)
+    made.go()
+    assert events(made) == [CallStarted, CallFailed, CallStarted, CallFinished, ExperimentFinished]
+    assert made.entries()[-2].event.outcome == "unsolved"
+
+
+def test_an_empty_answer_with_tokens_is_the_models_at_once(bench: Make) -> None:
+    made = bench(lambda _: "")
+    made.model = type(
+        "Mute",
+        (),
+        {
+            "id": "scripted/it",
+            "complete": lambda *_: Completion("", "empty", Usage(5, 9), 0.1, Sampling()),
+            "close": lambda _: None,
+        },
+    )()
+    made.go()
+    assert not [entry for entry in made.entries() if isinstance(entry.event, CallFailed)]
+
+
+def test_a_prompt_that_cannot_fit_is_not_sent_and_not_the_models_failure(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.context_tokens = 5
+    made.go()
+    (end,) = [entry.event for entry in made.entries() if isinstance(entry.event, ExperimentFinished)]
+    assert (end.outcome, made.requests) == ("error", [])
+    assert "so it was not sent" in end.error

@@ -1,0 +1,44 @@
+"""What is said stands in the journal: texts once, and before anything that names them."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from koderz_core.events import Entry, SpecWritten, TextStored
+from koderz_core.journal import Journal, read_all
+from koderz_core.runner.recorder import Recorder
+
+AT_ONCE = 8
+
+
+def test_a_text_stands_once_and_before_every_mention_whoever_makes_it(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "b.jsonl")
+    recorder, together = Recorder(journal, (), lambda: 1.0), threading.Barrier(AT_ONCE)
+
+    def mention() -> None:
+        together.wait()
+        for number in range(50):
+            recorder.say(SpecWritten(recorder.text(f"text {number}")))
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for _ in range(AT_ONCE):
+            threads.submit(mention)
+    journal.close()
+    stored: list[str] = []
+    for entry in read_all(journal.path):
+        if isinstance(entry.event, TextStored):
+            stored.append(entry.event.sha256)
+        elif isinstance(entry.event, SpecWritten):
+            assert entry.event.text in stored
+    assert len(stored) == len(set(stored)) == 50
+
+
+def test_watchers_are_told_of_texts_too_in_the_order_of_the_journal(tmp_path: Path) -> None:
+    journal, seen = Journal(tmp_path / "b.jsonl"), list[Entry]()
+    recorder = Recorder(journal, [seen.append], lambda: 1.0)
+    recorder.say(SpecWritten(recorder.text("a")))
+    journal.close()
+    assert seen == list(read_all(journal.path))
+    assert [type(one.event) for one in seen] == [TextStored, SpecWritten]

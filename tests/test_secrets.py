@@ -1,0 +1,150 @@
+"""Keys never get out: a benchmark with every kind of error, and all that it leaves behind is searched for them."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from chat_server import Answer, says, sends, serving_chat
+from streamlit.testing.v1 import AppTest
+
+import koderz_core
+from koderz_core import Order, Wanted, Workspace, open_workspace
+from koderz_core.cli import main
+from koderz_core.config import load_settings
+from koderz_core.errors import KoderzError
+from koderz_core.export.tables import csv_of
+from koderz_core.workspace import leave
+
+KEYS = {
+    "OPENAI_API_KEY": "sk-planted-openai-0123456789",
+    "ANTHROPIC_API_KEY": "sk-planted-anthropic-0123456789",
+    "OLLAMA_API_KEY": "planted-ollama-0123456789",
+}
+PASSWORD = "planted-password-0123456789"
+MARK = "planted-"
+PAGES = ("overview", "live", "experiment", "compare", "export", "models")
+APP = Path(koderz_core.__file__).parents[1] / "app.py"
+
+
+def encoded(secret: str) -> str:
+    """As a header carries a password."""
+    return base64.b64encode(f"user:{secret}".encode()).decode()
+
+
+def echoes(status: int) -> Answer:
+    """An answer of a server that quotes what it was sent, the key included."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        said = f"you sent {dict(handler.headers)}"
+        sends(status, {"error": {"message": said, "type": said, "code": said}, "detail": said})(handler)
+
+    return answer
+
+
+def breaks_off(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+    handler.close_connection = True
+
+
+ANSWERS = (
+    *map(echoes, (400, 401, 403, 404, 429, 500, 503, 529)),
+    breaks_off,
+    sends(200, "<html>", "text/html"),
+    says("```python\ndef f():\n    import os\n    return sorted(os.environ.items())\n```"),
+    says(""),
+)
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """A workspace with keys everywhere, whose models are all behind one server with every kind of fault."""
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+    with serving_chat() as chat:
+        turns = cycle(ANSWERS)
+        chat.answer = lambda handler: next(turns)(handler)  # noqa: PLW0108 (another one each time)
+        plain = chat.url.removesuffix("/v1")
+        guarded = plain.replace("://", f"://user:{PASSWORD}@")  # what stands there is sent instead of a key
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{plain}/v1")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", plain)
+        monkeypatch.setenv("VLLM_BASE_URL", f"{guarded}/v1")
+        monkeypatch.setenv("OLLAMA_BASE_URL", guarded)
+        monkeypatch.setenv("KODERZ_RETRIES", "1")
+        chat.models = ("it",)
+        with open_workspace() as opened:
+            yield opened
+        sent = repr(chat.headers)
+        assert all(KEYS[name] in sent for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")), "nothing was at stake"
+        assert encoded(PASSWORD) in sent
+
+
+def searched(folder: Path) -> Iterator[str]:
+    """Every file, bytes as they are; DuckDB keeps long texts as they are too."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            yield path.read_bytes().decode("latin-1")
+
+
+def said_by(call: Callable[[], object]) -> str:
+    """The whole traceback of what was raised, causes and all, as a log or a bug report has it."""
+    try:
+        call()
+    except KoderzError as error:
+        return "".join(traceback.format_exception(error))
+    return ""
+
+
+def shown(page: str) -> str:
+    app = AppTest.from_file(str(APP), default_timeout=60).run()
+    if page != "overview":
+        app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    tables = [table.value.to_csv() for table in app.dataframe]
+    return "\n".join([str(element) for element in app.main] + tables)
+
+
+def test_no_key_is_in_anything_that_a_benchmark_leaves_behind(
+    planted: Workspace, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    caplog.set_level(logging.WARNING)
+    names = ("openai/it", "vllm/it", "anthropic/it", "ollama/it")
+    found = [said_by(lambda name=name: planted.ask(name, "hello")) for name in names for _ in ANSWERS]
+    dataset = planted.keep_problem("def f():\n    pass\n", "assert f() == 1")
+    order = Order([Wanted("supervised", {"coder": name}, {"max_iterations": 3}) for name in names], "all", repeats=3)
+    plan = planted.plan(order, dataset)
+    with suppress(KoderzError):
+        planted.run(plan, concurrency=4)
+    rows = planted.results.experiments(plan.id)
+    assert {"error"} <= {row.outcome for row in rows}
+    found += [csv_of(planted.results.frame(table)).decode() for table in ("experiments", "iterations", "calls")]
+    report = str(tmp_path / "report.json")
+    for command in (["results"], ["analyze", plan.id], ["doctor", "--json", report], ["models", "list"]):
+        with pytest.raises(SystemExit):
+            main(command)
+    leave()
+    found += [shown(page) for page in PAGES]
+    leave()
+    found += [caplog.text, *capsys.readouterr(), *searched(load_settings().home), *searched(tmp_path)]
+    text = "\n".join(found)
+    assert "error" in text
+    assert plan.id in text
+    for secret in (*KEYS.values(), PASSWORD):
+        assert secret not in text, around(text, secret)
+        assert encoded(secret) not in text, around(text, encoded(secret))
+    assert MARK not in text, around(text, MARK)
+
+
+def around(text: str, secret: str) -> str:
+    at = text.index(secret)
+    return text[max(0, at - 300) : at + 100]
