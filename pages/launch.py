@@ -11,7 +11,7 @@ from koderz_core.records.summaries import scripted
 from pages.ui.address import choice
 from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, open_page
+from pages.ui.frame import Opened, open_page, show_isolation
 from pages.ui.problems import choose_problems
 from pages.ui.tables import availability_table
 
@@ -57,6 +57,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     try:
         plan = workspace.plan(order, dataset)
         command = workspace.command(order, dataset, concurrency)
+        tested = workspace.sandbox.self_test()
     except KoderzError as error:
         st.warning("This cannot be started yet.", icon="✏️")
         st.text(str(error))
@@ -64,6 +65,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     experiments = len(plan.experiments())
     st.metric("experiments", experiments, help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    show_isolation(tested.isolation, tested.score)
     _recorded(opened, plan)
     lacking = workspace.lacking(plan, surveyed)
     for row in lacking:

@@ -17,6 +17,7 @@ _CLASSES: tuple[tuple[type[Exception], str], ...] = (
     (MemoryError, "memory"),
     (PermissionError, "forbidden"),
 )
+CLASSES = frozenset(name for _, name in _CLASSES) | {"exception", "assertion", "timeout"}
 _REFUSED = (errno.EROFS, errno.EPERM, errno.EACCES)
 
 

@@ -23,8 +23,10 @@ from .zygote import Zygote
 
 def main() -> None:
     """Everything is forked before anything of a problem is read, so that no test can be in a candidate's memory."""
-    setup = json.loads(sys.argv[1])
+    setup = json.loads(sys.argv.pop())
     readable = setup["readable"] and landlock.Readable(*map(tuple, setup["readable"]))
+    if setup["parent"]:
+        confine.die_with_parent(setup["parent"])
     confine.guard_judge()
     if readable:
         confine.enclose(readable)
@@ -48,6 +50,7 @@ def _serve(host: Channel, zygote: Zygote) -> None:
     order, calls = Order(**received["order"]), received["calls"]
     answer = _judged(order, zygote) if calls is None else {"observed": _observed(order, calls, zygote)}
     host.send({"nonce": received["nonce"], **answer})
+    gc.collect()  # what tests hold of a program's answers is all in circles, and may be large
 
 
 def _observed(order: Order, calls: list[str], zygote: Zygote) -> list[dict[str, Any]]:  # Any: JSON
