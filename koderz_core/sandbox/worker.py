@@ -20,6 +20,7 @@ from koderz_core.sandbox import box
 MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
 ENDING_SECONDS = 1.0
+_PROGRAM_ANSWERED = b'{"answered":true}'  # inside/serving.py says it before its answer
 _ENTRY = box.INSIDE / "worker.py"
 
 
@@ -28,7 +29,7 @@ class LostError(Exception):
 
 
 class StalledError(LostError):
-    """It lives, but did not answer in time: it could not finish with what a program gave it."""
+    """It did not answer in time: it could not finish with what a program had given it."""
 
 
 class Worker:
@@ -53,9 +54,11 @@ class Worker:
         os.set_blocking(self._out, False)
         try:
             self._read(time.monotonic() + START_SECONDS)
-        except LostError as error:
+        except (LostError, TimeoutError) as error:
             self.discard()
-            raise SandboxError(f"A worker could not be started: {error}. Run `koderz doctor --grader`.") from error
+            raise SandboxError(
+                f"A worker could not be started: {error or 'it stalled'}. Run `koderz doctor --grader`."
+            ) from error
 
     @property
     def alive(self) -> bool:
@@ -67,7 +70,11 @@ class Worker:
         deadline = time.monotonic() + seconds
         try:
             self._write(len(order).to_bytes(4, "big") + order, deadline)
-            return self._read(deadline)
+            said = self._read(deadline)
+            return self._read_on(deadline) if said == _PROGRAM_ANSWERED else said
+        except TimeoutError:
+            self.kill()
+            raise LostError("it stalled") from None
         except BaseException:  # an answer that nobody has read would be taken for the next one
             self.kill()
             raise
@@ -117,6 +124,12 @@ class Worker:
             raise LostError("it answered too much")
         return self._read_exactly(size_bytes, deadline)
 
+    def _read_on(self, deadline: float) -> bytes:
+        try:
+            return self._read(deadline)
+        except TimeoutError:
+            raise StalledError("it stalled on what the program gave it") from None
+
     def _read_exactly(self, size_bytes: int, deadline: float) -> bytes:
         parts, missing = [], size_bytes
         while missing:
@@ -132,7 +145,7 @@ class Worker:
         poll = select.poll()
         poll.register(fd, event)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise StalledError("it stalled")
+            raise TimeoutError
 
 
 def _folder() -> tempfile.TemporaryDirectory[str]:

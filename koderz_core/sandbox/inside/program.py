@@ -34,9 +34,14 @@ class Program:
         self._known = Known(self._handle)
         self._ended: Fault | None = None
 
-    def load(self, program: dict[str, Any]) -> dict[str, object]:  # Any: JSON
-        """What the program binds to each of ``program["names"]``. Raise what the program raised."""
-        found = self._value(self._exchange(program))
+    def load(self, program: dict[str, Any], answered: Callable[[], None]) -> dict[str, object]:  # Any: JSON
+        """What the program binds to each of ``program["names"]``. Raise what the program raised.
+
+        ``answered`` is told as soon as there is something of the program's to deal with.
+        """
+        reply = self._exchange(program)
+        answered()
+        found = self._value(reply)
         names = program["names"]
         if not isinstance(found, dict) or not found.keys() >= set(names):
             raise self.end(Fault("exception", "the program's process did not say what it defines"))

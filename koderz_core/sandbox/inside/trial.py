@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from .program import Program
 from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, PASSED, Failure, Outcome, Recorder
 from .zygote import Zygote
 
+Answered = Callable[[], None]
+"""Told when there is something of the program's to deal with: what stalls the judge from then on is the program's."""
 _DEATH = Fault("exception", "the program's process did not report on its tests")
 
 
@@ -51,21 +54,21 @@ class Report(NamedTuple):
     stuck: bool = False
 
 
-def judge(order: Order, zygote: Zygote) -> Report:
+def judge(order: Order, zygote: Zygote, answered: Answered) -> Report:
     """Raise TestsBrokenError if the tests are wrong whatever the program does."""
     tests = suite.ready(order.tests)
     random.seed(0)  # the same program on the same tests has the same verdict
-    return (_shared if order.shared else _apart)(order, tests, zygote)
+    return (_shared if order.shared else _apart)(order, tests, zygote, answered)
 
 
-def _apart(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
+def _apart(order: Order, tests: suite.Suite, zygote: Zygote, answered: Answered) -> Report:
     """Program and tests in two processes."""
     program, started = Program(zygote, mirrors=order.mirrors), time.monotonic()
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
     completed = stuck = False
     try:
         with Deadline(order.seconds, program):
-            given = _given(program.load(for_candidate(order)), order.entry_point)
+            given = _given(program.load(for_candidate(order), answered), order.entry_point)
             stub = given[order.entry_point]
             if not callable(stub):
                 raise program.end(_DEATH)
@@ -82,14 +85,14 @@ def _apart(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
     return Report(recorder.outcome(), completed, time.monotonic() - started, False, program.changed, stuck)
 
 
-def _shared(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
+def _shared(order: Order, tests: suite.Suite, zygote: Zygote, answered: Answered) -> Report:
     """Program and tests in one process, whose report is believed only as far as it could be true."""
     program, started = Program(zygote), time.monotonic()
     recorder = Recorder(tests.sources, lambda: True)
     outcome, completed = None, False
     try:
         with Deadline(order.seconds, program):
-            program.load(for_candidate(order))
+            program.load(for_candidate(order), answered)
             told = program.report(order._asdict())
         outcome, completed = _believed(told, tests), told.get("completed") is True
     except (Exception, ProgramEndedError) as error:  # noqa: BLE001 (as above)
