@@ -10,8 +10,8 @@ from pathlib import Path
 from koderz_core.records import Isolation, Problem, PublicProblem, TestSet
 from koderz_core.sandbox.judge import BoxedJudge
 
-TIMEOUT_SECONDS = 3.0
-MOST_SECONDS = TIMEOUT_SECONDS + 1
+TIMEOUT_SECONDS = 10.0
+MOST_SECONDS = TIMEOUT_SECONDS + 2
 MOST_MEGABYTES = 64.0
 _ZERO = "assert candidate(0) == 0"
 _CLEAR_PEAK = "5"  # proc(5), /proc/pid/clear_refs

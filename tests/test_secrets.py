@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import logging
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -143,6 +145,23 @@ def test_no_key_is_in_anything_that_a_benchmark_leaves_behind(
         assert secret not in text, around(text, secret)
         assert encoded(secret) not in text, around(text, encoded(secret))
     assert MARK not in text, around(text, MARK)
+
+
+@pytest.mark.parametrize("name", ["openai/it", "anthropic/it"])
+def test_no_password_is_in_what_clients_log_even_if_they_are_told_to(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_chat() as server:
+        server.answer = sends(401, {})
+        url = server.url.replace("//", f"//user:{PASSWORD}@")
+        for publisher in ("OPENAI", "ANTHROPIC"):
+            monkeypatch.setenv(f"{publisher}_LOG", "debug")
+            monkeypatch.setenv(f"{publisher}_BASE_URL", url)
+            monkeypatch.setenv(f"{publisher}_API_KEY", KEYS[f"{publisher}_API_KEY"])
+        words = (sys.executable, "-c", "from koderz_core.cli import main; main()", "models", "test", name)
+        said = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "answered 401" in said.stderr
+    assert MARK not in said.stdout + said.stderr, around(said.stderr, MARK)
 
 
 def around(text: str, secret: str) -> str:

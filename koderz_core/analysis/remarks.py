@@ -18,7 +18,8 @@ def rate_of(row: SummaryRow) -> Rate | None:
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The sentences that apply to these configurations."""
-    return (*_kinds(rows), *_trials(rows), *_missing(rows), *_across(rows), *flips(rows), *_scripted(rows))
+    found = (_kinds, _trials, _missing, _across, flips, _graded, _scripted)
+    return tuple(sentence for tell in found for sentence in tell(rows))
 
 
 def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
@@ -57,6 +58,13 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"These are of different datasets ({', '.join(datasets)}): their rates say nothing about each other."
     elif len({row.problem_set for row in rows}) > 1:
         yield "These are of different problems: a difference may be theirs and not the configurations'."
+
+
+def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    if any(row.isolation == "limited" for row in rows):
+        yield "limited: programs here could read your files and use your network."
+    if shared := sum(row.shared for row in rows):
+        yield f"shared: the tests of {shared} experiments ran in the program's own process, which could fake a pass."
 
 
 def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:

@@ -100,7 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     ``arguments`` None: those of the process.
     """
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    screen = logging.StreamHandler()
+    screen.setLevel(logging.WARNING)  # its own, since what clients log below may quote the password in a base URL
+    logging.basicConfig(format="%(message)s", handlers=[screen])
     try:
         _check_ground(sys.argv[1:] if arguments is None else arguments)
         code = commands.main(arguments, prog_name="koderz", standalone_mode=False)

@@ -10,7 +10,7 @@ from koderz_core.analysis.timing import timings
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_iterations, print_summaries, print_timings
 from koderz_core.errors import UsageError
-from koderz_core.export.formats import MARKS, count, duration, money, plain
+from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
 from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.workspace import Workspace
@@ -44,6 +44,10 @@ def print_details(details: ExperimentDetails, *, show_code: bool = False) -> Non
     tokens = f"{count(row.input_tokens)} tokens in, {count(row.output_tokens)} out"
     spent = f"{row.calls} calls · {tokens} · {duration(row.seconds)} · {money(row.cost_usd)}"
     click.echo(f"{MARKS[row.shown]}{failure} · {spent}")
+    if row.isolation:
+        click.echo(f"Isolation: {plain(isolation(row.isolation, row.self_test))}")
+    if row.shared:
+        click.echo(SHARED)
     if row.error:
         click.echo(f"Error (not the model's): {plain(row.error, 1000)}")
     if details.iterations:

@@ -18,12 +18,13 @@ from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.errors import Cancelled, PlanError, StoreError
-from koderz_core.export.formats import plain
+from koderz_core.export.formats import isolation, plain
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.summaries import scripted
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
+from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
 
 
@@ -124,7 +125,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
     ):
         if not how.quiet:
-            _announce(runner, origin, forecast)
+            _announce(runner, opened.sandbox.self_test(), origin, forecast)
         runner.start(how.concurrency or default_concurrency(runner.asked))
         progress.follow(runner, heed)
     if runner.stopping:
@@ -164,11 +165,12 @@ def _forecast(opened: Workspace, plan: Plan, concurrency: int | None) -> Forecas
         return None
 
 
-def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> None:
+def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Forecast | None) -> None:
     plan, experiments = runner.asked, len(runner.experiments)
     known = experiments - runner.remaining
     already = f", {known} of them done before" if known else ""
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
+    click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
     for line in (*told, *_remarks(runner, origin)):
         click.echo(line, err=True)

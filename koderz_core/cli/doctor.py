@@ -18,19 +18,24 @@ from koderz_core.export.formats import plain
 
 
 @click.command()
-@click.option("--real", is_flag=True, help="Also ask each ready model one tiny question; paid ones cost a little.")
+@click.option(
+    "--real",
+    is_flag=True,
+    help="Also ask models one tiny question: each local one, of each paid provider the cheapest.",
+)
+@click.option("--grader", is_flag=True, help="The whole self-test of the grader: some seconds.")
 @click.option("--json", "report", type=click.Path(dir_okay=False, path_type=Path), help="Write the findings there.")
 @data_dir
-def doctor(real: bool, report: Path | None, data_dir: Path | None) -> int:
+def doctor(real: bool, grader: bool, report: Path | None, data_dir: Path | None) -> int:
     """Look at models, servers, keys, datasets, the grader, disk and journals.
 
-    Ends with 3 if something is missing that is needed.
+    Ends with 3 if something that is needed is missing or failed.
     """
     with workspace(data_dir) as opened:
         surveyed = opened.available_models()
-        found = diagnose(opened.settings, surveyed, __version__)
+        found = diagnose(opened.settings, surveyed, __version__, whole_self_test=grader)
         if real:
-            found = Diagnosis((*found.findings, *ask_each(opened.ask, surveyed)))
+            found = Diagnosis((*found.findings, *ask_each(opened.ask, surveyed, opened.settings)))
     _show(found)
     if report:
         _write(found, report)

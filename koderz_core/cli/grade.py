@@ -9,7 +9,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,12 +20,10 @@ from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
-from koderz_core.export.formats import plain, rate
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.grader import Graded, Grader, TestKind
+from koderz_core.export.formats import isolation, plain, rate
+from koderz_core.grading.grader import Graded, TestKind
 from koderz_core.grading.samples import Reading, Sample, read_samples, require_sound
 from koderz_core.records import Dataset, Extracted
-from koderz_core.sandbox.reference import answers
 from koderz_core.workspace import Workspace
 
 FAILED, INFRASTRUCTURE = 4, 3
@@ -87,9 +84,9 @@ def _several(file: Path, dataset: Dataset) -> Reading:
 def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) -> list[Graded]:
     """In the order of the file."""
     problems = {sample.problem.id: sample.problem for sample in reading.samples}
-    reference = partial(answers, boxed=opened.judge.isolation != "limited")
-    expectations = Expectations(opened.settings.cache_dir / "expected", reference)
-    with Grader(opened.judge, expectations, workers) as grader:
+    tested = opened.sandbox.self_test()
+    click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
+    with opened.grader(workers) as grader:
         try:
             ready = grader.suites(problems.values(), tests)
             suites = dict(_watched(ready, len(problems), "Tests")) if tests == "plus" else dict(ready)
@@ -160,6 +157,3 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
         yield f"Left out, as they are no samples: {len(reading.faults)} lines, the first: {plain(reading.faults[0])}"
     if shared := sum(one.verdict is not None and one.verdict.shared for one in graded):
         yield f"Graded beside the program, as the tests need values that are not plain data: {shared}"
-    tiers = sorted({one.verdict.isolation for one in graded if one.verdict} - {"none"})
-    if tiers:
-        yield f"Isolation: {', '.join(tiers)}"

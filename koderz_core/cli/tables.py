@@ -9,7 +9,7 @@ from rich.table import Table
 
 from koderz_core.analysis.comparison import Compared, compare
 from koderz_core.analysis.timing import PHASES, Timing
-from koderz_core.export.formats import MARKS, count, duration, money, plain, rate
+from koderz_core.export.formats import MARKS, SHARED, count, duration, money, plain, rate
 from koderz_core.records.rows import ExperimentRow, IterationRow
 from koderz_core.records.summaries import SummaryRow
 
@@ -82,9 +82,11 @@ def print_iterations(rows: Sequence[IterationRow]) -> None:
     for name in ("iteration", "tests", "failed with", "time", "message"):
         table.add_column(name, no_wrap=name != "message")
     for row in rows:
-        tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}"
+        tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}{' shared' if row.shared else ''}"
         table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), plain(row.message, 200))
     console().print(table)
+    if any(row.shared for row in rows):
+        console().print(SHARED, style="dim")
 
 
 def print_timings(rows: Sequence[Timing]) -> None:
@@ -109,6 +111,7 @@ def _rate(row: Compared) -> str:
 
 
 def _tests(row: ExperimentRow) -> str:
+    mark = " shared" if row.shared else ""
     if row.held_out_tests_total is not None:
-        return f"{row.held_out_tests_passed}/{row.held_out_tests_total}"
-    return "" if row.gate_tests_total is None else f"{row.gate_tests_passed}/{row.gate_tests_total}"
+        return f"{row.held_out_tests_passed}/{row.held_out_tests_total}{mark}"
+    return "" if row.gate_tests_total is None else f"{row.gate_tests_passed}/{row.gate_tests_total}{mark}"

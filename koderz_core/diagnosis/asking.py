@@ -5,11 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
+from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.errors import InfrastructureError
 from koderz_core.models.availability import Availability
-from koderz_core.records import Completion
+from koderz_core.models.worst_case import WorstCases
+from koderz_core.records import Completion, Message, Request, Sampling
 
 Ask = Callable[[str, str, int], Completion]
 """A model's name, a prompt, the most tokens of the answer: to the answer. Raises InfrastructureError."""
@@ -24,11 +27,28 @@ SPEED_PROMPTS = (
 )
 
 
-def ask_each(ask: Ask, surveyed: Iterable[Availability]) -> Iterator[Finding]:
-    """One tiny question to each model that is ready, but the scripted; one that does not answer is missing."""
-    for row in surveyed:
-        if row.ready and not row.id.startswith("scripted/"):
-            yield _asked(ask, row.id)
+def ask_each(ask: Ask, surveyed: Iterable[Availability], settings: Settings) -> Iterator[Finding]:
+    """One tiny question to each local model that is ready, and of each paid provider's only to the cheapest.
+
+    Scripted ones are left out. A model that does not answer is missing. Raises ConfigError.
+    """
+    ready = [row for row in surveyed if row.ready and not row.id.startswith("scripted/")]
+    local = [row.id for row in ready if row.tier == "local"]
+    paid = [row.id for row in ready if row.tier != "local"]
+    for model in (*local, *_cheapest(paid, settings)):
+        yield _asked(ask, model)
+
+
+def _cheapest(models: Iterable[str], settings: Settings) -> Iterable[str]:
+    """Of each provider the model whose answer to the question costs least at most; those without a price come last."""
+    question = Request((Message("user", TINY_QUESTION),), Sampling(max_tokens=TINY_TOKENS), seed=0)
+    cases = WorstCases(settings)
+    found: dict[str, tuple[float, str]] = {}
+    for model in models:
+        usd, provider = cases.of(model, question), model.partition("/")[0]
+        asked = inf if usd is None else usd, model
+        found[provider] = min(asked, found.get(provider, asked))
+    return [model for _, model in found.values()]
 
 
 def _asked(ask: Ask, model: str) -> Finding:

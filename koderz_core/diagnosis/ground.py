@@ -14,9 +14,10 @@ from pydantic import SecretStr
 from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
-from koderz_core.errors import KoderzError, SandboxError
-from koderz_core.sandbox.opening import choose
-from koderz_core.sandbox.tiers import probe
+from koderz_core.errors import KoderzError
+from koderz_core.records import Problem
+from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.selftest import GROUPS, SelfTest
 
 PACKAGES = ("anthropic", "duckdb", "genai-prices", "ollama", "openai", "streamlit")
 EMBEDDED = "llama-cpp-python"
@@ -38,16 +39,43 @@ def versions(koderz: str) -> Iterator[Finding]:
             yield Finding("versions", package, "missing" if needed else "absent", "not installed", cure)
 
 
-def grader(settings: Settings) -> Iterator[Finding]:
-    """The tiers that programs can be judged in, found by attacking each from inside; one has to hold."""
-    standings = probe(settings.bwrap)
-    for one in standings:
-        yield Finding("grader", one.isolation, "ready" if one.holds else "absent", one.reason or "holds here")
-    try:
-        yield Finding("grader", "tier in use", "ready", choose(settings.sandbox, standings))
-    except SandboxError as error:
-        lead, _, cure = str(error).partition(". ")
+def grader(settings: Settings, *, whole: bool = False) -> Iterator[Finding]:
+    """The tiers that programs can be judged in, found by attacking each from inside, and the judge's self-test.
+
+    One tier has to hold. ``whole``: the long self-test, on every solution of the first dataset too.
+    """
+    sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
+    found = sandbox.examined(_problems(settings) if whole else ())
+    for one in found.tiers:
+        used = "; programs are judged in this one" if one.isolation == found.used else ""
+        said = one.reason or f"holds here{used}"
+        yield Finding("grader", one.isolation, "ready" if one.holds else "absent", said)
+    if found.self_test:
+        yield from _self_test(found.self_test)
+    else:
+        lead, _, cure = found.trouble.partition(". ")
         yield Finding("grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that holds")
+
+
+def _problems(settings: Settings) -> tuple[Problem, ...]:
+    """None if its file is not there, of which ``datasets`` tells."""
+    try:
+        return load(FIRST_DATASET, settings).problems
+    except KoderzError:
+        return ()
+
+
+def _self_test(tested: SelfTest) -> Iterator[Finding]:
+    """One finding per group that passed, and one per check that failed, which may quote a program: hostile text."""
+    yield Finding("grader", "tier in use", "ready", f"{tested.isolation}, self-test {tested.score}")
+    for group in GROUPS:
+        checks = [check for check in tested.checks if check.group == group]
+        failed = [check for check in checks if not check.passed]
+        if not failed:
+            yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} as they should")
+        for check in failed:
+            cure = "Nothing is judged while that is so: please report it with these lines"
+            yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
 def datasets(settings: Settings) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Diagnosis, Finding
@@ -14,15 +15,21 @@ from koderz_core.models.availability import Availability
 
 Check = Callable[[Settings], Iterable[Finding]]
 
-CHECKS: tuple[Check, ...] = (grader, datasets, disk, journals, keys, ports)
+CHECKS: tuple[Check, ...] = (datasets, disk, journals, keys, ports)
 SERVERS = ("models", "keys", "servers")
 """The areas that tell who can be asked."""
 
 
-def diagnose(settings: Settings, surveyed: Iterable[Availability], version: str) -> Diagnosis:
-    """Look at everything; ``surveyed``: the models as they were found; ``version``: koderz'. A fault is a finding."""
-    with ThreadPoolExecutor(len(CHECKS), thread_name_prefix="diagnosis") as threads:
-        found = list(threads.map(lambda check: tuple(check(settings)), CHECKS))
+def diagnose(
+    settings: Settings, surveyed: Iterable[Availability], version: str, *, whole_self_test: bool = False
+) -> Diagnosis:
+    """Look at everything; ``surveyed``: the models as they were found; ``version``: koderz'. A fault is a finding.
+
+    ``whole_self_test``: the grader's long one, some seconds, instead of the short one.
+    """
+    checks: tuple[Check, ...] = (partial(grader, whole=whole_self_test), *CHECKS)
+    with ThreadPoolExecutor(len(checks), thread_name_prefix="diagnosis") as threads:
+        found = list(threads.map(lambda check: tuple(check(settings)), checks))
     return Diagnosis((*versions(version), *(one for findings in found for one in findings), *models(surveyed)))
 
 

@@ -40,7 +40,8 @@ Kind = str
 class BenchmarkOpened:
     """The first line of a journal: all that its numbers depend on. Another one, later, holds a plan that has grown.
 
-    ``forked_from``: the benchmark whose plan this one takes up anew.
+    ``forked_from``: the benchmark whose plan this one takes up anew. ``self_test``: how many checks of its sandbox
+    passed when it was opened, as ``17/17``; empty where none were made.
     """
 
     schema_version: int
@@ -53,6 +54,7 @@ class BenchmarkOpened:
     tiers: Mapping[str, Tier]  # model id -> tier
     energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
     forked_from: str | None = None
+    self_test: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,15 @@ STATES: Mapping[BenchmarkState, str] = {
     "finished": "✓ finished",
 }
 
+SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
+"""Said beside a verdict whose tests need values that are not plain data."""
+
+
+def isolation(tier: str, self_test: str) -> str:
+    """``hardened, self-test 17/17``: what programs ran in, how many checks of it passed; ``limited`` is marked."""
+    mark = " ⚠ (programs could read your files and use your network)" if tier == "limited" else ""
+    return tier + mark + (f", self-test {self_test}" if self_test else "")
+
 
 def duration(seconds: float | None) -> str:
     """``12 ms``, ``1.2 s``, ``3 min 05 s``, ``2 h 10 min``; unknown is ``?``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -57,8 +57,11 @@ class Graded:
 class Grader:
     """Grades by a judge. Use it as a context manager: leaving it early gives up what has not been begun."""
 
-    def __init__(self, judge: Judge, expectations: Expectations, workers: int) -> None:
-        self._judge = judge
+    def __init__(
+        self, judge: Judge, expectations: Expectations, workers: int, redact: Callable[[Verdict], Verdict]
+    ) -> None:
+        """``redact`` takes out of a verdict's texts what must not be written anywhere."""
+        self._judge, self._redact = judge, redact
         self._expectations = expectations
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="grade")
 
@@ -96,7 +99,9 @@ class Grader:
 
     def _check(self, sample: Sample, tests: TestSet) -> Verdict:
         code = sample.program.code
-        return no_program(tests, "extraction") if code is None else self._judge.check(sample.problem, code, tests)
+        if code is None:
+            return no_program(tests, "extraction")
+        return self._redact(self._judge.check(sample.problem, code, tests))
 
 
 def joined(verdicts: Sequence[Verdict]) -> Verdict:

@@ -95,7 +95,7 @@ def stated(model: str, settings: Settings) -> Stated:
 def _read(path: Path) -> Mapping[str, Stated]:
     try:
         found = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # the last: of the folder, in which nothing works
         return {}
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}. Mend or remove it.") from error

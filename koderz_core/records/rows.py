@@ -23,7 +23,7 @@ class BenchmarkRow:
     ``state``: while a process writes its journal ``running``, ``paused``, ``stopping`` or, nothing begun, ``queued``;
     then what that was closed as, or ``interrupted`` if its process died. Each experiment is in at most one of
     ``solved``, ``unsolved``, ``cancelled``, ``errors`` and ``running``. ``calls`` are the finished ones; ``cost_usd``
-    is theirs, None if ``unpriced`` of them have no price.
+    is theirs, None if ``unpriced`` of them have no price. ``isolation`` and ``self_test`` as in its journal's header.
     """
 
     id: str
@@ -49,6 +49,8 @@ class BenchmarkRow:
     cost_usd: float | None
     unpriced: int
     seconds: float  # what its experiments took, added up
+    isolation: str
+    self_test: str = ""
 
     @property
     def under_way(self) -> bool:  # somebody is at it, in whatever state
@@ -97,6 +99,9 @@ class ExperimentRow:
     finished_at: float | None
     failure: ErrorClass | None  # what was wrong with the returned program
     error: str | None
+    isolation: str = ""  # of its benchmark, as is the next
+    self_test: str = ""
+    shared: bool | None = None  # whether the returned program's tests ran in its own process; None: not scored
 
     @property
     def scripted(self) -> bool:
@@ -128,6 +133,8 @@ class IterationRow:
     seconds: float
     isolation: str
     failures: tuple[TestFailure, ...]
+    shared: bool = False
+    test_seconds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ class SummaryRow:
     ``errors`` and ``running``; the others wait. ``score_kind`` is ``oracle`` if one of the scores is.
     ``mean_iterations`` is over the solved and unsolved. Tokens and ``cost_usd`` are of finished calls, None if one of
     them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up those
-    that ended.
+    that ended. ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own
+    process.
     """
 
     benchmark: str
@@ -61,6 +62,8 @@ class SummaryRow:
     ended_cost_usd: float | None  # of the experiments that ended
     unpriced: int
     tiers: tuple[TierCost, ...]
+    isolation: str = ""
+    shared: int = 0
 
 
 def scripted(models: Iterable[str]) -> bool:

@@ -20,9 +20,9 @@ _LOG = logging.getLogger("koderz")
 
 
 def header(
-    plan: Plan, settings: Settings, isolation: str, version: str, forked_from: str | None = None
+    plan: Plan, settings: Settings, isolation: str, version: str, forked_from: str | None = None, self_test: str = ""
 ) -> BenchmarkOpened:
-    """The first event of a plan that this ``version`` of koderz runs now, with programs isolated like that.
+    """The first event of a plan that this ``version`` of koderz runs now, with programs isolated and tested like that.
 
     Raises PlanError if the plan was made under other conditions.
     """
@@ -38,6 +38,7 @@ def header(
         tiers=_tiers(plan, settings),
         energy={name: getattr(settings, name) for name in ("local_watts", "usd_per_kwh", "local_usd_per_hour")},
         forked_from=forked_from,
+        self_test=self_test,
     )
 
 

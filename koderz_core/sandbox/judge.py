@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import partial
 
-import msgspec
-
-from koderz_core.errors import DataError, PlanError, SandboxError
-from koderz_core.records import (
-    ErrorClass,
-    Isolation,
-    Observed,
-    Problem,
-    PublicProblem,
-    TestFailure,
-    TestSet,
-    Verdict,
-)
-from koderz_core.sandbox.worker import LostError, Worker
+from koderz_core.errors import DataError, PlanError
+from koderz_core.records import Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.sandbox.inside.instrument import count_tests
+from koderz_core.sandbox.naming import spoken_of
+from koderz_core.sandbox.orders import Answer, Order, Report, ask
+from koderz_core.sandbox.worker import Worker
 from koderz_core.sandbox.workers import Workers
 
-GRACE_SECONDS = 5.0
-"""How much later than the judge's own deadline the host ends a worker, in seconds."""
 MOST_CALLS = 256  # of one probe: their longest answers fit into one answer of a worker
 
 
@@ -53,20 +41,28 @@ class BoxedJudge:
         make = partial(Worker, isolation, bwrap, 2 * memory_bytes)
         # Where programs can write files or start processes, one may leave something behind for the next.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
+        self._canonical: dict[tuple[str, str], Answer] = {}  # by solution and tests; the same whoever computes it
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """What comes of running ``code``, after the problem's preamble, on ``tests``.
 
-        A program that changes its arguments in place has to pass with the tests' own objects changed and unchanged,
-        else it could empty what it is compared with; unless the canonical solution passes by such changes only.
-        Raise DataError if the tests are broken, whatever the program does, and SandboxError if programs cannot be run
-        here or two workers in a row were lost.
+        What no program may choose for itself, the canonical solution decides: that the tests are broken, that they
+        need values that cannot cross (they run in the program's own process then), and that they look at what is
+        changed in place in arguments. Any other program that changes them has to pass with the tests' own objects
+        changed and unchanged, else it could empty what it is compared with. Where there is no solution, tests are taken
+        to be broken, and to look at arguments, as it seems; they never run beside the program.
+
+        Raise DataError if the tests are broken, SandboxError if programs cannot be run here or workers were lost.
         """
-        report = self._report(problem, code, tests)
-        if report.changed and report.verdict(self.isolation).passed:
-            unchanged = self._report(problem, code, tests, mirrors=False)
-            if not unchanged.verdict(self.isolation).passed and not self._is_to_change(problem, tests):
-                report = unchanged
+        order = self._order(problem, code, tests)
+        answer = ask(self._workers, order)
+        if answer.report is None:
+            return self._without_report(problem, tests, order, answer)
+        report = answer.report
+        if report.stuck and self._needs_sharing(problem, tests):
+            report = ask(self._workers, replace(order, shared=True)).report or report
+        elif report.changed and report.verdict(self.isolation).passed and not self._is_to_change(problem, tests):
+            report = ask(self._workers, replace(order, mirrors=False)).report or report
         return report.verdict(self.isolation)
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
@@ -77,148 +73,56 @@ class BoxedJudge:
         """
         if len(calls) > MOST_CALLS:
             raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}: make it several.")
-        seen = self._ask(problem, code, TestSet(), calls=calls).observed
-        return tuple(Observed(call, one.value, one.error, one.message) for call, one in zip(calls, seen, strict=True))
+        seconds = self._timeout_seconds
+        order = Order(
+            problem.id, problem.preamble, code, "", problem.entry_point, seconds, self._memory_bytes, calls=calls
+        )
+        answer = ask(self._workers, order)
+        if answer.stalled:
+            return tuple(Observed(call, None, "timeout", _STALLED) for call in calls)
+        seen = zip(calls, answer.observed, strict=True)
+        return tuple(Observed(call, one.value, one.error, one.message) for call, one in seen)
 
     def close(self) -> None:
         """End every worker now; who waits for one, and whoever asks later, gets a SandboxError. Idempotent."""
         self._workers.close()
 
-    def _report(self, problem: Problem, code: str, tests: TestSet, *, mirrors: bool = True) -> _Report:
-        answer = self._ask(problem.public, code, tests, names=_spoken_of(problem, tests.source), mirrors=mirrors)
-        if answer.report is None:
+    def _order(self, problem: Problem, code: str, tests: TestSet) -> Order:
+        public, seconds = problem.public, tests.seconds or self._timeout_seconds
+        names = spoken_of(problem, tests.source)
+        texts = (problem.id, public.preamble, code, tests.source, public.entry_point)
+        return Order(*texts, seconds, self._memory_bytes, names)
+
+    def _without_report(self, problem: Problem, tests: TestSet, order: Order, answer: Answer) -> Verdict:
+        if answer.broken and not self._of_canonical(problem, tests).report:
             raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Mend or remove that problem.")
-        return answer.report
+        marks = "-" * count_tests(tests.source)
+        if answer.broken:
+            message = f"the tests cannot be run on it: {answer.broken}"
+            return Verdict(marks, (), False, "exception", message, 0.0, self.isolation)
+        return Verdict(marks, (), False, "timeout", _STALLED, order.seconds, self.isolation)
+
+    def _needs_sharing(self, problem: Problem, tests: TestSet) -> bool:
+        report = self._of_canonical(problem, tests).report
+        return report is not None and report.stuck
 
     def _is_to_change(self, problem: Problem, tests: TestSet) -> bool:
-        """Whether changing arguments in place is what the tests look at; so where there is no solution to tell."""
-        solution = problem.canonical_solution
-        return not solution or not self._report(problem, solution, tests, mirrors=False).verdict(self.isolation).passed
+        report: Report | None = self._of_canonical(problem, tests).report
+        return report is None or not report.verdict(self.isolation).passed
 
-    def _ask(
-        self,
-        problem: PublicProblem,
-        code: str,
-        tests: TestSet,
-        *,
-        names: Sequence[str] = (),
-        mirrors: bool = True,
-        calls: Sequence[str] | None = None,
-    ) -> _Answer:
-        seconds = tests.seconds or self._timeout_seconds
-        order = {
-            "preamble": problem.preamble,
-            "code": code,
-            "tests": tests.source,
-            "entry_point": problem.entry_point,
-            "names": names,
-            "mirrors": mirrors,
-            "seconds": seconds,
-            "memory_bytes": self._memory_bytes,
-        }
-        family = problem.id.rpartition("/")[0]
-        work: dict[str, object] = {"order": order, "calls": calls}
-        answer = self._answer(work, family, seconds) or self._answer(work, family, seconds)
-        if answer is None:
-            raise SandboxError(
-                f"Two workers were lost while they judged a program for {problem.id}: the program killed or stalled "
-                "them, or this machine is out of memory. Look at the program, then try again."
-            )
-        return answer
-
-    def _answer(self, work: dict[str, object], family: str, seconds: float) -> _Answer | None:
-        """One worker's answer; None if it was lost."""
-        nonce = secrets.token_hex(16)
-        try:
-            with self._workers.worker(family) as worker:
-                said = worker.answer(_encoded({"nonce": nonce, **work}), seconds + GRACE_SECONDS)
-            answer = _ANSWERS.decode(said)
-        except (LostError, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-        return answer if secrets.compare_digest(answer.nonce, nonce) else None
+    def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
+        """What came of the canonical solution, with the tests' own objects unchanged; no report where there is none."""
+        key = (problem.canonical_solution, tests.source)
+        if not problem.canonical_solution:
+            return Answer()
+        if key not in self._canonical:
+            order = self._order(problem, problem.canonical_solution, tests)
+            self._canonical[key] = ask(self._workers, replace(order, mirrors=False))
+        return self._canonical[key]
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    marks: str
-    failures: tuple[TestFailure, ...]
-    error: ErrorClass | None
-    message: str
-    test_seconds: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Report:
-    outcome: _Outcome
-    completed: bool
-    seconds: float
-    shared: bool
-    changed: bool
-
-    def verdict(self, isolation: Isolation) -> Verdict:
-        out = self.outcome
-        return Verdict(
-            out.marks,
-            out.failures,
-            self.completed,
-            out.error,
-            out.message,
-            self.seconds,
-            isolation,
-            shared=self.shared,
-            test_seconds=out.test_seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Sight:
-    value: str | None
-    error: ErrorClass | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    nonce: str
-    report: _Report | None = None
-    observed: tuple[_Sight, ...] = ()
-    broken: str = ""
-
-
-_encoded = msgspec.json.Encoder().encode
-_ANSWERS = msgspec.json.Decoder(_Answer)
+_STALLED = "what it returned could not be dealt with in time"
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _spoken_of(problem: Problem, tests: str) -> list[str]:
-    """What the tests use of a program besides its function: names that the canonical solution defines."""
-    public = problem.public
-    names = _used(tests) & _defined(problem.canonical_solution)
-    return sorted(names - _defined(public.preamble) - _defined(tests) - {public.entry_point})
-
-
-@lru_cache(1024)
-def _used(source: str) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(_parsed(source)) if isinstance(node, ast.Name))
-
-
-@lru_cache(1024)
-def _defined(source: str) -> frozenset[str]:
-    """Functions, classes and constants at the top of a module."""
-    names: set[str] = set()
-    for top in _parsed(source).body:
-        if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(top.name)
-        elif isinstance(top, ast.Assign):
-            names |= {node.id for target in top.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-    return frozenset(names)
-
-
-def _parsed(source: str) -> ast.Module:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])  # the worker says what is wrong with it

@@ -30,11 +30,11 @@ class Answers:
     seconds: float
 
 
-def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = False) -> Answers:
+def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> Answers:
     """What the canonical solution answers to ``calls``, each the literal of a tuple of arguments.
 
-    ``boxed``: with Landlock and seccomp, not with rlimits only. Raises DataError if it fails, SandboxError if it could
-    not be run.
+    ``boxed``: with Landlock and seccomp; with rlimits only is for where tier ``strong`` does not hold. Raises DataError
+    if it fails, SandboxError if it could not be run.
     """
     order = {
         "code": problem.canonical_solution,

@@ -19,11 +19,17 @@ from koderz_core.sandbox import box
 
 MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
+ENDING_SECONDS = 1.0
+_PROGRAM_ANSWERED = b'{"answered":true}'  # inside/serving.py says it before its answer
 _ENTRY = box.INSIDE / "worker.py"
 
 
 class LostError(Exception):
     """A worker died or stalled."""
+
+
+class StalledError(LostError):
+    """It did not answer in time: it could not finish with what a program had given it."""
 
 
 class Worker:
@@ -48,21 +54,28 @@ class Worker:
         os.set_blocking(self._out, False)
         try:
             self._read(time.monotonic() + START_SECONDS)
-        except LostError as error:
+        except (LostError, TimeoutError) as error:
             self.discard()
-            raise SandboxError(f"A worker could not be started: {error}. Run `koderz doctor --grader`.") from error
+            raise SandboxError(
+                f"A worker could not be started: {error or 'it stalled'}. Run `koderz doctor --grader`."
+            ) from error
 
     @property
     def alive(self) -> bool:
-        return self._process.returncode is None
+        with self._guard:
+            return self._process.poll() is None
 
     def answer(self, order: bytes, seconds: float) -> bytes:
         """Raises LostError, with the worker ended, if there is no whole answer within ``seconds``."""
         deadline = time.monotonic() + seconds
         try:
             self._write(len(order).to_bytes(4, "big") + order, deadline)
-            return self._read(deadline)
-        except LostError:
+            said = self._read(deadline)
+            return self._read_on(deadline) if said == _PROGRAM_ANSWERED else said
+        except TimeoutError:
+            self.kill()
+            raise LostError("it stalled") from None
+        except BaseException:  # an answer that nobody has read would be taken for the next one
             self.kill()
             raise
 
@@ -74,6 +87,7 @@ class Worker:
             with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, when only a zombie is left
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        self._wait_for_group()
 
     def discard(self) -> None:
         """Kill it and give back what it held: for the thread that uses it, or when none does."""
@@ -82,6 +96,14 @@ class Worker:
             assert pipe is not None
             pipe.close()
         self._remove_folder()
+
+    def _wait_for_group(self) -> None:
+        """What the worker has started is killed with it, but takes a moment to be gone."""
+        deadline = time.monotonic() + ENDING_SECONDS
+        with suppress(ProcessLookupError, PermissionError):
+            while time.monotonic() < deadline:
+                os.killpg(self._process.pid, 0)
+                time.sleep(0.001)
 
     def _remove_folder(self) -> None:
         if self._folder:
@@ -102,6 +124,12 @@ class Worker:
             raise LostError("it answered too much")
         return self._read_exactly(size_bytes, deadline)
 
+    def _read_on(self, deadline: float) -> bytes:
+        try:
+            return self._read(deadline)
+        except TimeoutError:
+            raise StalledError("it stalled on what the program gave it") from None
+
     def _read_exactly(self, size_bytes: int, deadline: float) -> bytes:
         parts, missing = [], size_bytes
         while missing:
@@ -117,7 +145,7 @@ class Worker:
         poll = select.poll()
         poll.register(fd, event)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise LostError("it stalled")
+            raise TimeoutError
 
 
 def _folder() -> tempfile.TemporaryDirectory[str]:
@@ -128,7 +156,8 @@ def _start(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: s
     if not hasattr(os, "fork"):
         raise SandboxError("Programs can be judged on Linux and macOS only. On Windows, install koderz inside WSL2.")
     readable = None if isolation == "limited" else astuple(box.readable())
-    setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes})
+    parent = 0 if isolation == "hardened" else os.getpid()  # bubblewrap sees to it that nothing outlives it
+    setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes, "parent": parent})
     return subprocess.Popen(
         [*box.command(isolation, bwrap), str(_ENTRY), setup],
         cwd=folder,

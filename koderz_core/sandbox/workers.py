@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from koderz_core.errors import SandboxError
@@ -49,13 +49,15 @@ class Workers:
             self._idle.clear()
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._busy and not self._starting, CLOSING_SECONDS)
-        self._starter.shutdown(wait=False)
+            still_starting = bool(self._starting)
+        self._starter.shutdown(wait=not still_starting)
 
     def _taken(self, family: str) -> Worker | None:
         """An idle one of the family; None when one may be started, whose place is taken then."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._idle or self._count() < self._limit)
             self._refuse_if_closed()
+            self._discard_dead()
             found = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
             if found:
                 self._idle.remove(found)
@@ -67,19 +69,21 @@ class Workers:
             return None
 
     def _started(self) -> Worker:
-        worker = None
+        """Whoever is interrupted while it starts leaves it to be discarded as soon as it has started."""
+        adopted, start = False, self._starter.submit(self._make)
         try:
-            worker = self._starter.submit(self._make).result()
+            worker = start.result()
+            with self._changed:
+                self._refuse_if_closed()
+                self._busy.add(worker)
+                adopted = True
+            return worker
         finally:
+            if not adopted:
+                start.add_done_callback(_discard)
             with self._changed:
                 self._starting -= 1
-                if worker and not self._closed:
-                    self._busy.add(worker)
                 self._changed.notify_all()
-        if self._closed:
-            worker.discard()
-        self._refuse_if_closed()
-        return worker
 
     def _give_back(self, family: str, worker: Worker) -> None:
         with self._changed:
@@ -90,9 +94,19 @@ class Workers:
                 self._idle.append((family, worker))
             self._changed.notify_all()
 
+    def _discard_dead(self) -> None:
+        for pair in [pair for pair in self._idle if not pair[1].alive]:
+            self._idle.remove(pair)
+            pair[1].discard()
+
     def _count(self) -> int:
         return len(self._idle) + len(self._busy) + self._starting
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise SandboxError("This judge has been closed, so it judges nothing more. Make another one.")
+
+
+def _discard(start: Future[Worker]) -> None:
+    if not start.cancelled() and start.exception() is None:
+        start.result().discard()

@@ -53,6 +53,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "prompt_versions": _json(event.prompt_versions),
         "price_version": event.price_version,
         "isolation": event.isolation,
+        "self_test": event.self_test,
         "tiers": _json(event.tiers),
         "energy": _json(event.energy),
         "plan": _json(plan),
@@ -166,6 +167,8 @@ def _code_tested(event: CodeTested, place: Place) -> Iterator[Change]:
         "message": verdict.message,
         "seconds": verdict.seconds,
         "isolation": verdict.isolation,
+        "shared": verdict.shared,
+        "test_seconds": _json(verdict.test_seconds),
         "failures": _json(verdict.failures),
     }
     yield Change("iterations", "replace", columns)

@@ -104,6 +104,36 @@ create table controls (
 """
 
 _THIRD = """
+alter table benchmarks add column self_test varchar default '';
+alter table iterations add column shared boolean default false;
+alter table iterations add column test_seconds json default '[]';
+create or replace view experiment_results as
+select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state, e.outcome, e.reason, e.score_kind,
+    e.code, s.gate_passed, s.gate_tests_passed, s.gate_tests_total, s.held_out_passed, s.held_out_tests_passed,
+    s.held_out_tests_total, coalesce(i.iterations, if(e.outcome in ('solved', 'unsolved'), 1, 0)) as iterations,
+    coalesce(c.calls, 0) as calls,
+    case when c.calls is null then 0 else c.input_tokens end as input_tokens,
+    case when c.calls is null then 0 else c.output_tokens end as output_tokens,
+    case when c.calls is null then 0 else c.cost_usd end as cost_usd, coalesce(c.unpriced, 0) as unpriced,
+    e.seconds, e.started_at, e.finished_at, e.failure, e.error, b.isolation, b.self_test,
+    case when s.code is not null then coalesce((s.held_out ->> 'shared')::boolean, false)
+        or coalesce((s.gate ->> 'shared')::boolean, false) end as shared
+from experiments e
+join benchmarks b on b.id = e.benchmark
+join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+left join scores s on s.experiment = e.id and s.code = e.code
+left join (select experiment, count(*) as iterations from iterations group by experiment) i on i.experiment = e.id
+left join (
+    select experiment, count(*) as calls,
+        case when count(*) = count(input_tokens) then sum(input_tokens)::bigint end as input_tokens,
+        case when count(*) = count(output_tokens) then sum(output_tokens)::bigint end as output_tokens,
+        case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd,
+        count(*) - count(cost_usd) as unpriced
+    from calls where state = 'finished' group by experiment
+) c on c.experiment = e.id
+"""
+
+_FOURTH = """
 alter table calls add column service_tier varchar;
 alter table calls add column machine_seconds double;
 alter table calls add column gpu_joules double;
@@ -112,7 +142,7 @@ alter table calls add column energy_usd double;
 alter table calls add column rental_usd double
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

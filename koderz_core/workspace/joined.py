@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from koderz_core import __version__
@@ -12,6 +13,8 @@ from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import UnknownNameError
+from koderz_core.grading.expected import Expectations
+from koderz_core.grading.grader import Grader
 from koderz_core.grading.typed import problem_of, require_solved, typed_row
 from koderz_core.journal import Journal
 from koderz_core.models.availability import Availability, lacking, survey
@@ -34,6 +37,7 @@ from koderz_core.runner.running import Running, default_concurrency
 from koderz_core.runner.wording import command_of
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.reference import answers
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 from koderz_core.workspace.asking import Asking
@@ -47,7 +51,7 @@ class Workspace:
         self.settings = settings
         self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
         self.costs = Costs(settings, self.results)
-        self._sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
+        self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
         self._running = Running(settings.journals_dir)
         self._asking = Asking(settings)
@@ -63,17 +67,17 @@ class Workspace:
         """Stop what runs here, wait until it has ended, and let go of every model. Idempotent."""
         self._running.close()
         self._models.close()
-        self._sandbox.close()
+        self.sandbox.close()
 
     def abandon(self) -> None:
         """End every child process now, also those of calls that hang: for a process that is about to end itself."""
-        self._sandbox.close()
+        self.sandbox.close()
         self._models.abandon()
 
     @property
     def judge(self) -> BoxedJudge:
         """What programs are judged by. Raises SandboxError if none can be had here."""
-        return self._sandbox.judge()
+        return self.sandbox.judge()
 
     # What there is to solve
 
@@ -95,6 +99,13 @@ class Workspace:
         """
         problem = problem_of(tests) if isinstance(tests, str) else tests
         return self._redactor.verdict(self.judge.check(problem, code, problem.tests))
+
+    def grader(self, workers: int) -> Grader:
+        """What grades many samples, ``workers`` at a time. Raises SandboxError."""
+        judge = self.judge
+        reference = partial(answers, boxed=judge.isolation != "limited")
+        expectations = Expectations(self.settings.cache_dir / "expected", reference)
+        return Grader(judge, expectations, workers, self._redactor.verdict)
 
     def datasets(self) -> tuple[str, ...]:
         """The names of all datasets: those that are published, then the problems that somebody typed."""
@@ -197,7 +208,8 @@ class Workspace:
         """
         self.costs.check(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
-        opened = header(plan, self.settings, self.judge.isolation, __version__, forked_from)
+        tested = self.sandbox.self_test()
+        opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
         assignment = Assignment(opened, problems, retry_errors, pilot)
         journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
         try:

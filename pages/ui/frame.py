@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from koderz_core import Workspace, the_workspace
+from koderz_core.export.formats import isolation
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.running import show_running
 
@@ -28,6 +29,11 @@ def open_page(title: str, about: str) -> Opened:
     with st.sidebar:
         show_running(workspace, opened.benchmarks)
     return opened
+
+
+def show_isolation(tier: str, self_test: str) -> None:
+    """What programs are judged in, quietly."""
+    st.caption(f"Isolation of programs: {isolation(tier, self_test)}")
 
 
 def facts(shown: dict[str, str]) -> None:

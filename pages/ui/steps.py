@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.export.formats import count, duration, money
+from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.records import Verdict
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from pages.ui.address import choice
+from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_text
 
 NAMES = {"spec": "spec", "checkpoint": "review", "answer": "answer", "iteration": "…"}
@@ -84,12 +84,13 @@ def _tests(details: ExperimentDetails, step: Step) -> bool:
 def _marks(kind: str, verdict: IterationRow | Verdict) -> None:
     failed = f" · first failure: {verdict.error}" if verdict.error else ""
     st.text(f"{verdict.tests_passed}/{verdict.tests_total} {kind} tests passed{failed}")
-    st.text(" ".join({"P": "✓", "F": "✗", "-": "·"}[mark] for mark in verdict.marks))
+    st.text(" ".join(TEST_MARKS[mark] for mark in verdict.marks))
+    if verdict.shared:
+        st.caption(f"⚠ {SHARED}.")
     if verdict.message:
         show_text(verdict.message, f"{kind}-message")
-    if verdict.failures:
-        failed_tests = pd.DataFrame(map(asdict, verdict.failures)).dropna(axis="columns", how="all")
-        st.dataframe(failed_tests, hide_index=True, alt="Tests that failed")
+    if verdict.failures or verdict.test_seconds:
+        st.dataframe(verdict_table(verdict), hide_index=True, column_config=TEST_COLUMNS, alt=f"The {kind} tests")
 
 
 def _prompts(step: Step, texts: _Texts) -> bool:

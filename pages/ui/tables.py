@@ -11,8 +11,9 @@ import streamlit as st
 from koderz_core.diagnosis import SIGNS, Finding
 from koderz_core.export.formats import MARKS, STATES, duration, money
 from koderz_core.models.availability import Availability
+from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
-from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 
 
 def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
@@ -28,6 +29,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
             "no result": [row.errors + row.cancelled for row in rows],
             "cost": [money(row.cost_usd) for row in rows],
             "begun": [when(row.opened_at) for row in rows],
+            "isolation": [row.isolation + (" ⚠" if row.isolation == "limited" else "") for row in rows],
             "models": [", ".join(row.models) for row in rows],
         }
     )
@@ -40,11 +42,19 @@ BENCHMARK_COLUMNS = {
 }
 
 
+TEST_COLUMNS = {
+    "test": st.column_config.NumberColumn("test", width="small"),
+    "": st.column_config.TextColumn("", width="small"),
+    "seconds": st.column_config.NumberColumn("seconds", format="%.5f", width="small"),
+}
+TEST_MARKS = {"P": "✓", "F": "✗", "-": "·"}
+
+
 def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
     """One line per experiment."""
     return pd.DataFrame(
         {
-            "outcome": [outcome(row) for row in rows],
+            "outcome": [outcome(row) + (" (shared)" if row.shared else "") for row in rows],
             "problem": [row.problem for row in rows],
             "repeat": [row.repeat + 1 for row in rows],
             "iterations": [row.iterations for row in rows],
@@ -94,6 +104,20 @@ def newest_table(rows: Sequence[NewestIteration]) -> pd.DataFrame:
             "message": [row.message for row in rows],
         }
     )
+
+
+def verdict_table(verdict: IterationRow | Verdict) -> pd.DataFrame:
+    """One line per test, in order; source and values are known of those that failed only."""
+    failures = {failure.index: failure for failure in verdict.failures}
+    known = [failures.get(place) for place in range(len(verdict.marks))]
+    table = pd.DataFrame({"test": range(1, len(known) + 1), "": [TEST_MARKS[mark] for mark in verdict.marks]})
+    if verdict.test_seconds:
+        table["seconds"] = pd.Series(verdict.test_seconds)
+    for name in ("source", "expected", "actual", "message"):
+        texts = [(failure and getattr(failure, name)) or "" for failure in known]
+        if any(texts):
+            table[name] = texts
+    return table
 
 
 def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:

@@ -97,6 +97,12 @@ def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
     assert (one.share, one.n, one.cost_per_experiment_usd) == (1.0, 16, 0.4)
 
 
+def test_what_was_graded_less_safely_is_said() -> None:
+    assert "limited" not in remarks(replace(ROW, isolation="strong"))
+    assert "could read your files" in remarks(ROW, replace(ROW, isolation="limited"))
+    assert "tests of 3 experiments ran in the program's own process" in remarks(replace(ROW, shared=3))
+
+
 @pytest.mark.parametrize(
     ("cost", "solved", "expected"), [(None, 5, None), (None, 0, None), (8.0, 0, math.inf), (0.0, 4, 0.0)]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,11 @@ from typing import Any
 import pytest
 from chat_server import Server, sends, serving_chat, streams
 
+from koderz_core.records import Verdict
+from koderz_core.sandbox.judge import BoxedJudge
+
 Koderz = Callable[..., Any]
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="strong tiers need Linux")
 
 
 @pytest.fixture
@@ -71,3 +76,53 @@ def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Koderz) -> None:
     assert sum(found["phases"].values()) == pytest.approx(found["seconds"], rel=0.05)
     assert found["phases"]["tests"] > 0
     assert "journal" in koderz("analyze", benchmark, "--timing").out
+
+
+@needs_linux
+def test_it_names_every_tier_the_one_that_is_used_and_what_the_grader_came_to(koderz: Koderz) -> None:
+    said = koderz("doctor")
+    assert all(f"{tier}: " in said.out for tier in ("hardened", "strong", "limited"))
+    assert said.out.count("programs are judged in this one") == 1
+    assert "✓ right after all that: 1/1" in said.out
+
+
+@needs_linux
+def test_the_whole_self_test_passes_every_canonical_solution_and_is_written_as_json(
+    koderz: Koderz, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a")
+    said = koderz("doctor", "--grader", "--json", tmp_path / "report.json")
+    found = json.loads((tmp_path / "report.json").read_text())["findings"]
+    (right,) = [one for one in found if one["subject"] == "right programs"]
+    assert (said.code, right["state"]) == (0, "ready")
+    assert int(right["said"].partition("/")[0]) > 164
+
+
+def test_a_tier_that_does_not_hold_ends_it_with_3_and_says_what_to_do(
+    koderz: Koderz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a")
+    monkeypatch.setenv("KODERZ_SANDBOX", "hardened")
+    monkeypatch.setenv("PATH", "")
+    said = koderz("doctor")
+    assert said.code == 3
+    assert "apt install bubblewrap" in said.out
+    assert "unset KODERZ_SANDBOX" in said.out
+
+
+def test_each_failed_check_is_told_in_full_and_ends_it_with_3(koderz: Koderz, monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = Verdict("P", (), True, None, "", 0.0, "strong")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a")
+    monkeypatch.setattr(BoxedJudge, "check", lambda *_: everything)
+    said = koderz("doctor")
+    assert said.code == 3
+    assert "Missing: wrong programs: gives another number (it passed)." in said.out
+
+
+@needs_linux
+def test_what_is_begun_says_first_what_its_programs_run_in(koderz: Koderz) -> None:
+    said = koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong")
+    identifier = said.err.split(":")[0]
+    (row,) = koderz("analyze", identifier, "--json").json["experiments"]
+    assert f"Isolation: {row['isolation']}, self-test {row['self_test']}." in said.err
+    assert (row["isolation"] in ("hardened", "strong"), row["shared"]) == (True, False)

@@ -57,6 +57,19 @@ def test_samples_are_graded_and_written_with_their_own_keys_in_their_order(koder
     assert "2 of 3 samples passed: 67 % [21, 94] at 95 %" in said.out
 
 
+def test_a_key_that_a_program_gives_back_is_not_written_down(
+    koderz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-quokka-zebra")
+    leaking = "def has_close_elements(*_):\n    return 'sk-quokka-' + 'zebra'\n"
+    file = samples(tmp_path / "s.jsonl", {"task_id": "HumanEval/0", "solution": leaking})
+    said = koderz("grade", file, "--out", tmp_path / "results.jsonl")
+    (row,) = rows(tmp_path / "results.jsonl")
+    assert "[secret]" in row["message"]
+    assert "sk-quokka-zebra" not in said.out + row["message"]
+    assert f"Isolation: {row['tier']}, self-test " in said.err
+
+
 def test_programs_can_be_read_by_programs(koderz: Any, tmp_path: Path) -> None:
     said = koderz("grade", samples(tmp_path / "s.jsonl", right(0), right(0)), "--json")
     assert (said.json["passed"]["successes"], said.json["passed"]["n"], said.json["errors"]) == (2, 2, {})

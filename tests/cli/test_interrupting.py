@@ -78,6 +78,7 @@ class Terminal:
 
     process: subprocess.Popen[str]
     scratch: Path
+    started: set[int] = field(default_factory=set)
 
     def signal_and_wait(self, number: signal.Signals) -> tuple[int, float, str]:
         """How the process ended, after how many seconds, and what it said."""
@@ -86,13 +87,27 @@ class Terminal:
         said = self.process.communicate(timeout=PATIENCE)[1]
         return self.process.returncode, time.monotonic() - begin, said
 
-    def left_behind(self) -> list[str]:
-        """Processes that work in its folder for temporary files, and what lies there."""
-        left = [str(path) for path in self.scratch.iterdir()]
-        for link in Path("/proc").glob("[0-9]*/cwd"):
-            with suppress(OSError):  # it has ended, or is somebody else's
-                left += [str(link)] if str(link.readlink()).startswith(str(self.scratch)) else []
-        return left
+    def descendants(self) -> set[int]:
+        """What it has started, and what that has started."""
+        parents = {int(path.parent.name): _parent(path) for path in Path("/proc").glob("[0-9]*/stat")}
+        found = {self.process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in found} - found:
+            found |= more
+        self.started |= found - {self.process.pid}
+        return found - {self.process.pid}
+
+    def left_behind(self) -> list[object]:
+        """Processes that it was seen to have started, and what lies in its folder for temporary files."""
+        alive = [pid for pid in self.started if _parent(Path(f"/proc/{pid}/stat"))]
+        return [*alive, *self.scratch.iterdir()]
+
+
+def _parent(stat: Path) -> int:
+    """Of a process, 0 if it is gone."""
+    with suppress(OSError):
+        state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        return 0 if state == "Z" else int(parent)
+    return 0
 
 
 @pytest.fixture
@@ -171,12 +186,14 @@ def test_sigterm_and_a_hangup_end_it_now_with_the_program_that_is_being_judged(
 ) -> None:
     provider.text = ENDLESS
     begun = terminal()
-    assert eventually(lambda: len(begun.left_behind()) > 1)
+    assert provider.asked.wait(PATIENCE)
+    idle = len(begun.descendants())
+    assert eventually(lambda: len(begun.descendants()) > idle)  # the program that is being judged
     code, seconds, _ = begun.signal_and_wait(number)
     assert code == 130
     assert seconds < WITHIN
     assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
-    assert not begun.left_behind()
+    assert eventually(lambda: not begun.left_behind())  # what is killed takes a moment to be gone
 
 
 def test_a_terminal_that_is_closed_ends_it_now_though_nothing_can_be_said_there_any_more(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets import load
 from koderz_core.datasets.types import arguments_of
 from koderz_core.errors import DataError
+from koderz_core.prompts.coding import Brief, first_attempt
 from koderz_core.records import Dataset, PlusTests, Problem
 
 ROW = {
@@ -126,6 +128,13 @@ def test_the_published_files_are_read_whole(test_data: Path, name: str, problems
     dataset = published(test_data, name)
     assert len(dataset.problems) == problems
     assert sum(len(arguments_of(problem.plus)) for problem in dataset.problems if problem.plus) == inputs
+
+
+@pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])
+def test_what_a_model_is_asked_names_the_function_that_is_tested(test_data: Path, name: str) -> None:
+    problems = [one.public for one in published(test_data, name).problems]
+    asked = {one.id: (rf"\b{one.entry_point} ?\(", first_attempt(Brief(one))[1].content) for one in problems}
+    assert [name for name, (call, text) in asked.items() if not re.search(call, text)] == []
 
 
 def test_base_tests_of_the_published_mbpp_are_the_asserts_of_the_file(test_data: Path) -> None:

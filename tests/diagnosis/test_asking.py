@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from koderz_core.config import Settings
 from koderz_core.diagnosis.asking import SPEED_PROMPTS, Speed, ask_each, speed
 from koderz_core.errors import ModelError
 from koderz_core.models.availability import Availability
@@ -16,7 +17,7 @@ def answer(seconds: float, first: float | None, tokens: int | None) -> Completio
     return Completion("ready", "stop", Usage(7, tokens), seconds, Sampling(), first)
 
 
-def test_each_ready_model_but_the_scripted_is_asked_and_who_fails_is_missing() -> None:
+def test_each_ready_model_but_the_scripted_is_asked_and_who_fails_is_missing(settings: Settings) -> None:
     def ask(model: str, prompt: str, tokens: int) -> Completion:
         if model == "ollama/broken":
             raise ModelError("It has no weights. Pull it again.")
@@ -24,9 +25,24 @@ def test_each_ready_model_but_the_scripted_is_asked_and_who_fails_is_missing() -
 
     names = (("ollama/good", True), ("ollama/broken", True), ("ollama/off", False), ("scripted/weak", True))
     surveyed = [Availability(name, "local", ready, "", "") for name, ready in names]
-    good, broken = ask_each(ask, surveyed)
+    good, broken = ask_each(ask, surveyed, settings)
     assert (good.subject, good.state, good.said) == ("ollama/good", "ready", "answered in 0.50 s, 7 + 1 tokens, stop")
     assert (broken.state, broken.cure) == ("missing", "Pull it again.")
+
+
+def test_of_a_paid_provider_only_the_cheapest_is_asked_and_of_a_local_one_every_model(settings: Settings) -> None:
+    names = (
+        "openai/gpt-4o",
+        "openai/unpriced",
+        "openai/gpt-4o-mini",
+        "anthropic/claude-opus-4-5",
+        "ollama/a",
+        "ollama/b",
+    )
+    local = ("ollama/a", "ollama/b")
+    surveyed = [Availability(name, "local" if name in local else "frontier", True, "", "") for name in names]
+    asked = [found.subject for found in ask_each(lambda *_: answer(0.5, None, 1), surveyed, settings)]
+    assert asked == [*local, "openai/gpt-4o-mini", "anthropic/claude-opus-4-5"]
 
 
 def test_speed_counts_from_the_first_token_and_leaves_the_warm_up_out() -> None:

@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from koderz_core.analysis.rates import wilson
-from koderz_core.export.formats import count, duration, money, plain, rate
+from koderz_core.export.formats import count, duration, isolation, money, plain, rate
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,12 @@ def test_durations(seconds: float | None, shown: str) -> None:
 )
 def test_money_keeps_two_digits_and_unknown_is_not_zero(usd: float | None, shown: str) -> None:
     assert money(usd) == shown
+
+
+def test_a_tier_is_told_with_its_self_test_and_limited_is_marked() -> None:
+    assert isolation("hardened", "17/17") == "hardened, self-test 17/17"
+    assert isolation("strong", "") == "strong"
+    assert "⚠ (programs could read your files" in isolation("limited", "12/12")
 
 
 def test_a_rate_shows_its_interval() -> None:

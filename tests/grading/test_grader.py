@@ -39,7 +39,7 @@ class InProcess:
 
 def graded(codes: Sequence[str | None], tests: TestKind, folder: Path) -> list[Graded]:
     samples = [Sample(line, DOUBLE, Extracted(code, "solution"), {"line": line}) for line, code in enumerate(codes)]
-    with Grader(InProcess(), Expectations(folder, answers), workers=2) as grader:
+    with Grader(InProcess(), Expectations(folder, answers), 2, redact=lambda verdict: verdict) as grader:
         suites = dict(grader.suites([DOUBLE], tests))
         return sorted(grader.grade(samples, suites), key=lambda one: one.sample.line)
 
@@ -84,5 +84,6 @@ def test_joined_verdicts_count_tests_on_and_tell_the_first_failure() -> None:
 
 def test_broken_tests_end_the_grading(tmp_path: Path) -> None:
     sample = Sample(1, DOUBLE, Extracted(RIGHT, "solution"), {})
-    with Grader(InProcess(), Expectations(tmp_path, answers), 1) as grader, pytest.raises(SyntaxError):
+    grading = Grader(InProcess(), Expectations(tmp_path, answers), 1, lambda verdict: verdict)
+    with grading as grader, pytest.raises(SyntaxError):
         list(grader.grade([sample], {"p/0": (TestSet("def"),)}))

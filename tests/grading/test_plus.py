@@ -89,9 +89,9 @@ def test_a_spoiled_cache_is_computed_anew(tmp_path: Path) -> None:
 def test_in_a_box_a_canonical_solution_cannot_read_files(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     reading = problem(f"def f(x):\n    return open({str(tmp_path / 'secret')!r}).read()\n", "[[1]]")
-    assert answers(reading, ["(1,)"]).outputs == ("'secret'",)
+    assert answers(reading, ["(1,)"], boxed=False).outputs == ("'secret'",)
     with pytest.raises(DataError, match="PermissionError"):
-        answers(reading, ["(1,)"], boxed=True)
+        answers(reading, ["(1,)"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ EMPTY = ("Mbpp/793",)  # no plus input
 
 def graded(workspace: Workspace, problems: list[Problem], tests: TestKind, cache: Path) -> list[Graded]:
     samples = [Sample(1, one, Extracted(one.canonical_solution, "solution"), {"task_id": one.id}) for one in problems]
-    with Grader(workspace.judge, Expectations(cache, partial(answers, boxed=True)), workers=2) as grader:
+    with Grader(workspace.judge, Expectations(cache, answers), 2, lambda verdict: verdict) as grader:
         return list(grader.grade(samples, dict(grader.suites(problems, tests))))
 
 

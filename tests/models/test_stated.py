@@ -10,7 +10,7 @@ from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ConfigError
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import resolve
-from koderz_core.models.stated import stated
+from koderz_core.models.stated import NOTHING, stated
 
 PRICE = "input_usd_per_mtok = 1\noutput_usd_per_mtok = 1\ndate = 2026-01-01\n"
 
@@ -86,3 +86,8 @@ def test_a_file_that_is_no_text_is_told(file: Path, settings: Settings) -> None:
     file.write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="not UTF-8"):
         resolve("vllm/a", settings)
+
+
+def test_a_folder_that_is_none_holds_no_such_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert stated("openai/it", load_settings(home=tmp_path / "file" / "home")) == NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, repeat
@@ -12,9 +13,11 @@ from reading import PAGES, said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.records import Plan
+from koderz_core.config import Settings
+from koderz_core.records import Plan, TestFailure, Verdict
 from koderz_core.store.results import Results
 from pages.ui.charts import success
+from pages.ui.tables import verdict_table
 
 Visit = Callable[..., AppTest]
 
@@ -73,6 +76,33 @@ def erring(answers: int) -> Plan:
         plan = workspace.plan(Order([wanted], "0:1"))
         workspace.run(plan)
     return plan
+
+
+def test_each_test_is_shown_with_what_was_expected_what_came_and_how_long_it_took() -> None:
+    failure = TestFailure(1, "assert f(1) == 2", "2", "3")
+    verdict = Verdict("PF-", (failure,), False, "assertion", "", 0.3, "strong", test_seconds=(0.1, 0.2, 0.0))
+    shown = verdict_table(verdict).to_dict("list")
+    assert shown == {
+        "test": [1, 2, 3],
+        "": ["✓", "✗", "·"],
+        "seconds": [0.1, 0.2, 0.0],
+        "source": ["", "assert f(1) == 2", ""],
+        "expected": ["", "2", ""],
+        "actual": ["", "3", ""],
+    }
+
+
+def test_every_page_of_a_benchmark_says_what_its_programs_ran_in(visit: Visit, recorded: Plan) -> None:
+    experiment = recorded.experiments()[0].id
+    pages = [visit("overview"), visit("live"), visit("experiment", experiment=experiment), visit("launch")]
+    assert all(re.search("Isolation of programs: [a-z]+.*, self-test [0-9]+/", said(page)) for page in pages)
+
+
+def test_an_experiment_whose_tests_were_shared_is_marked(visit: Visit, recorded: Plan, settings: Settings) -> None:
+    (journal,) = settings.journals_dir.glob("*.jsonl")
+    journal.write_bytes(journal.read_bytes().replace(b'"shared":false', b'"shared":true'))
+    app = visit("experiment", experiment=recorded.experiments()[0].id)
+    assert "could in principle fake what it reports" in said(app)
 
 
 def test_configurations_of_the_same_label_have_a_lane_each(recorded: Plan) -> None:

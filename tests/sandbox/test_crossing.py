@@ -98,14 +98,17 @@ def test_an_object_of_the_program_s_is_equal_to_nothing():
     assert (verdict.marks, verdict.shared) == ("FFF", False)
 
 
+NEEDS_SHARING = checks("assert candidate(object()) is not None")
+
+
 @pytest.mark.parametrize(
-    "test", ["assert candidate([1, 2]) == deque([1, 2])", "assert candidate(deque([1, 2])) == deque([1, 2])"]
+    "test", ["assert candidate(1) == Odd(1)", "assert candidate(Odd(1)) == Odd(1)", "assert Odd(1) in [candidate(1)]"]
 )
 def test_tests_that_need_other_values_run_beside_the_program_and_say_so(test):
-    code = "from collections import deque\ndef double(x): return deque(x)"
-    verdict = judged(code, checks("from collections import deque", test, "assert candidate([1]) == deque([2])"))
-    assert (verdict.marks, verdict.shared, verdict.error) == ("PF", True, "assertion")
-    assert verdict.failures[0].actual == "deque([1])"
+    odd = "class Odd:\n    def __init__(self, n): self.n = n\n    def __eq__(self, other): return self.n == other.n\n"
+    right = "def double(x): return x if isinstance(x, Odd) else Odd(x)"
+    verdict = judged(right, checks(test, "assert candidate(1) == Odd(2)"), odd, canonical=odd + right)
+    assert (verdict.marks, verdict.shared) == ("PF", True)
 
 
 @pytest.mark.parametrize(
@@ -117,14 +120,64 @@ def test_tests_that_need_other_values_run_beside_the_program_and_say_so(test):
     ],
 )
 def test_a_program_that_ends_beside_its_tests_does_not_pass(code, quick):
-    verdict = judged(code, checks("assert candidate(object()) == 2"), judge=quick)
+    verdict = judged(code, NEEDS_SHARING, judge=quick, canonical="def double(x): return x")
     assert verdict.shared
     assert not verdict.passed
 
 
-def test_a_program_cannot_have_its_tests_run_beside_it():
-    code = "from collections import deque\ndef double(x): return deque([x])"
-    assert not judged(code, checks("assert candidate(1) == 2", "assert candidate(candidate(1)) == [2]")).shared
+@pytest.mark.parametrize(
+    "report",
+    [
+        "{'marks': 'PPPP'}",
+        "{'broken': 'x'}",
+        "[1]",
+        "{'marks': 'P', 'failures': [], 'error': 'odd', 'message': 1, 'test_seconds': 'x', 'completed': True}",
+        "{'marks': 'P', 'failures': [[9, '', '', '', '']], 'error': None, 'message': '', 'test_seconds': []}",
+    ],
+)
+def test_a_report_is_believed_only_as_far_as_it_could_be_true(report):
+    forged = f"import sys\nsys.modules['inside.shared'].report = lambda *_: {report}\ndef double(x): return None"
+    verdict = judged(forged, NEEDS_SHARING, canonical="def double(x): return x")
+    assert (verdict.shared, verdict.passed) == (True, False)
+
+
+@pytest.mark.parametrize("canonical", ["", "def double(x): return 2 * x"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def double(x): return lambda _: 2 * x",
+        "class Equal:\n    __eq__ = lambda *_: True\n    __call__ = lambda *_: 4\ndef double(x): return Equal()",
+    ],
+)
+def test_a_program_cannot_have_its_tests_run_beside_it(code, canonical):
+    like = "class Like:\n    def __eq__(self, other): return other == 2\n"
+    for tests in (
+        checks("assert candidate(1) == 2", "candidate(1)(lambda y: y)"),
+        like + checks("assert candidate(1) == Like()"),
+    ):
+        verdict = judged(code, tests, canonical=canonical)
+        assert not verdict.passed
+        assert not verdict.shared
+
+
+def test_a_program_gives_the_tests_no_names_but_those_they_speak_of():
+    forged = """
+import sys
+frame = sys._getframe()
+while 'self' not in frame.f_locals: frame = frame.f_back
+frame.f_locals['self']._program['names'].append('abs')
+def abs(x): return 0
+def double(x): return 5
+"""
+    assert not judged(forged, checks("assert abs(candidate(1) - 2) < 0.1")).passed
+
+
+def test_a_program_cannot_make_the_tests_broken():
+    tests = checks("pair = Pair(4)", "assert candidate(pair) == 8")
+    assert (
+        judged("Pair = 5\ndef double(x): return 8", tests, canonical=PAIR + "def double(x): return 2 * x.first").marks
+        == "-"
+    )
 
 
 def test_the_same_program_has_the_same_verdict_every_time():

@@ -17,7 +17,7 @@ def test_a_test_is_an_assert_in_the_source_however_often_it_runs():
 
 def test_the_sources_of_the_tests_are_in_order_and_as_many_as_counted():
     tests = checks("assert candidate(1) == 2, 'one'", "assert True", "assert   candidate( 3 )  in (4,5)")
-    assert instrument(tests).sources == ("assert candidate(1) == 2", "assert candidate(3) in (4, 5)")
+    assert instrument(tests).sources == ("assert candidate(1) == 2", "assert candidate( 3 )  in (4,5)")
     assert count_tests(tests) == 2
 
 

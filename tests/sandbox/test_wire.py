@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.sandbox.inside.values import Opaque, decode, encode, holds
+from koderz_core.sandbox.inside.reading import decode
+from koderz_core.sandbox.inside.values import Opaque, encode, holds
 from koderz_core.sandbox.inside.wire import Channel, FrameTooLargeError, WireError
 
 HASHABLE = st.recursive(
@@ -72,7 +73,7 @@ def test_subclasses_become_their_plain_type_whatever_they_say_of_themselves():
     assert arrived == 7
 
 
-@pytest.mark.parametrize("value", [object(), len, iter([1]), range(3), bytearray(b"x")])
+@pytest.mark.parametrize("value", [object(), len, iter([1]), {1: 2}.keys()])
 def test_what_is_not_plain_data_arrives_opaque(value):
     assert isinstance(crossed(value), Opaque)
     assert holds(encode([{"deep": (value,)}]), "opaque")

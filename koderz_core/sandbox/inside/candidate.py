@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from . import changes, confine, seccomp, shared
-from .values import Known, Names, decode, encode
+from .reading import decode
+from .values import Crossed, Known, Names, encode
 from .wire import Channel, FrameTooLargeError
 
 NAME = "candidate"
@@ -28,6 +29,11 @@ def serve(channel: Channel, system_calls: seccomp.Filter | None) -> None:
     program = channel.receive()
     confine.restrict(confine.Limits(*program["limits"]), system_calls)
     random.seed(0)  # the same program on the same tests has the same verdict
+    answer_questions(channel, program)
+
+
+def answer_questions(channel: Channel, program: dict[str, Any]) -> None:  # Any: JSON
+    """As ``serve``, with nothing restricted."""
     served = _Served(program)
     question, number = served.load, program["number"]
     while True:
@@ -49,7 +55,7 @@ class _Served:
         self._kept: list[object] = []
         self._numbers: dict[int, int] = {}  # id of an object -> its number
         self._names = Names(self._keep)
-        self._known = Known(lambda number, _kind: self._kept[number], ())
+        self._known = Known(lambda number, _kind: self._kept[number])
         self._failed: dict[int, BaseException] = {}  # what an iterator raised after the items that were taken
         sys.modules[NAME] = self._module  # dataclasses, enums and get_type_hints look their module up
 
@@ -77,12 +83,13 @@ class _Served:
 
     def _do(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
         """Do something with a kept object; arguments that the program has changed in place go back too."""
-        arguments: Any = decode(asked["arguments"], self._known)  # a tuple and a dict: the judge is trusted
-        named: Any = decode(asked["named"], self._known)
-        before = changes.take([*arguments, *named.values()])
+        crossed = Crossed()
+        known = self._known._replace(crossed=crossed, numbers=True)
+        arguments: Any = decode(asked["arguments"], known)  # a tuple and a dict: the judge is trusted
+        named: Any = decode(asked["named"], known)
+        before = changes.Snapshot(crossed)
         value = _DOINGS[asked["do"]](self._kept[asked["target"]], *arguments, **named)
-        names = self._names._replace(old={id(one): at for at, one in enumerate(before.containers)})
-        # A changed container is told item by item: its own name would say nothing.
+        names = self._names._replace(crossed=crossed)
         return {"value": encode(value, names), "changes": before.changes(names)}
 
     def _next(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
@@ -121,7 +128,10 @@ class _Served:
 _DOINGS: dict[str, Callable[..., object]] = {
     "call": lambda function, *arguments, **named: function(*arguments, **named),
     "attribute": getattr,
+    "set attribute": setattr,
     "item": operator.getitem,
+    "set item": operator.setitem,
+    "text": str,
     "iterate": iter,
     "length": len,
     "truth": bool,

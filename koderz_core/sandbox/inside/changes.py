@@ -1,67 +1,42 @@
 """What a program changes in place in the arguments of a call, told so that the tests' own objects change alike.
 
-Both ends number the containers among the arguments in the same order; a change says what a container holds now, and
-names containers that were there before by their numbers, so that they stay the same objects.
+Both ends number the containers among the arguments as they cross; a change says what a container holds now, and names
+containers that were there before by their numbers, so that they stay the same objects.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from .values import Known, Names, decode, encode
+from .reading import decode
+from .values import Crossed, Known, Names, encode
 
 
-class Snapshot(NamedTuple):
-    """The containers among arguments, and what each held."""
+class Snapshot:
+    """What each container that has crossed holds now, to be compared with later."""
 
-    containers: list[Any]  # Any: lists, dicts and sets of whatever programs put in
-    contents: list[list[Any]]
+    def __init__(self, crossed: Crossed) -> None:
+        self._containers = list(crossed.containers)
+        self._contents = [_content(container) for container in self._containers]
 
     def changes(self, names: Names) -> list[Any]:  # Any: JSON
         """Number and new content of each container that does not hold the very same objects any more."""
-        now = [_content(container) for container in self.containers]
-        return [[at, encode(new, names)] for at, new in enumerate(now) if not _same(self.contents[at], new)]
+        now = [_content(container) for container in self._containers]
+        return [[at, encode(new, names)] for at, new in enumerate(now) if not _same(self._contents[at], new)]
 
 
-def take(arguments: Iterable[object]) -> Snapshot:
-    found = containers(arguments)
-    return Snapshot(found, [_content(container) for container in found])
-
-
-def containers(arguments: Iterable[object]) -> list[Any]:  # Any: as above
-    """All lists, dicts and sets in there, outermost first; each once, as often as it may be met."""
-    found: list[Any] = []
-    waiting = list(arguments)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, (list, dict, set)):
-            found.append(value)
-        waiting.extend(_inside(value))
-    return found
-
-
-def apply(changes: Any, own: list[Any], known: Known) -> None:  # Any: JSON of a hostile process; as above
-    """Make our own containers hold what the other end's hold. Raises WireError if this is no list of changes."""
+def apply(changes: Any, known: Known) -> None:  # Any: JSON of a hostile process
+    """Make our own containers hold what the other end's hold. Raises what nonsense leads to."""
+    assert known.crossed is not None
     for at, encoded in changes:
-        _fill(own[at], decode(encoded, known))
+        content = decode(encoded, known)
+        if not isinstance(content, list):
+            raise TypeError("a change that is not a list")
+        _fill(known.crossed.containers[at], content)
 
 
-def _inside(value: object) -> Iterable[object]:
-    """What could hold a container or be one: texts and numbers are passed over many at a time."""
-    if isinstance(value, dict):
-        value = [*dict.keys(value), *dict.values(value)]
-    if not isinstance(value, (list, tuple)):
-        return ()
-    kinds = set(map(type, value))
-    return () if kinds <= _SIMPLE else value
-
-
-_SIMPLE = frozenset({int, float, str, bool, bytes, complex, type(None)})
-
-
-def _content(container: Any) -> list[Any]:  # Any: as above
+def _content(container: Any) -> list[Any]:  # Any: a list, a dict or a set of whatever programs put in
     if isinstance(container, dict):
         return [part for pair in dict.items(container) for part in pair]
     return list(container)
@@ -71,9 +46,15 @@ def _same(old: list[Any], new: list[Any]) -> bool:  # Any: as above
     return len(old) == len(new) and all(map(operator.is_, old, new))
 
 
-def _fill(container: Any, content: Any) -> None:  # Any: as above
+def _fill(container: Any, content: list[Any]) -> None:  # Any: as above
+    """Members one by one, so that the deadline's signal gets in between those that collide."""
     if isinstance(container, list):
         container[:] = content
         return
     container.clear()
-    container.update(zip(content[::2], content[1::2], strict=True) if isinstance(container, dict) else content)
+    if isinstance(container, dict):
+        for key, item in zip(content[::2], content[1::2], strict=True):
+            container[key] = item
+    else:
+        for member in content:
+            container.add(member)

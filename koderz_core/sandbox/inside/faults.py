@@ -17,6 +17,8 @@ _CLASSES: tuple[tuple[type[Exception], str], ...] = (
     (MemoryError, "memory"),
     (PermissionError, "forbidden"),
 )
+CLASSES = frozenset(name for _, name in _CLASSES) | {"exception", "assertion", "timeout"}
+_NO_THREAD = ("can't start new thread",)
 _REFUSED = (errno.EROFS, errno.EPERM, errno.EACCES)
 
 
@@ -53,7 +55,8 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def classify(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.errno in _REFUSED:
+    refused = isinstance(error, OSError) and error.errno in _REFUSED
+    if refused or (isinstance(error, RuntimeError) and error.args == _NO_THREAD):
         return "forbidden"
     return next((name for kind, name in _CLASSES if isinstance(error, kind)), "exception")
 

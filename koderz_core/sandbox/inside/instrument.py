@@ -7,7 +7,7 @@ The host uses ``count_tests``; everything else runs inside the sandbox.
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SITE = "_koderz_site_"
 _THIS = "_koderz_this_"
@@ -42,9 +42,9 @@ def count_tests(source: str) -> int:
 
 def instrument(source: str) -> Instrumented:
     """Raise SyntaxError (ValueError for a null byte) if it is not Python."""
-    transformer = _Transformer()
+    transformer = _Transformer(source)
     tree: ast.Module = transformer.visit(ast.parse(source))
-    return Instrumented(ast.fix_missing_locations(tree), tuple(transformer.sources))
+    return Instrumented(tree, tuple(transformer.sources))
 
 
 def _is_constant(node: ast.Assert) -> bool:
@@ -53,29 +53,45 @@ def _is_constant(node: ast.Assert) -> bool:
 
 
 class _Transformer(ast.NodeTransformer):
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
         self.sources: list[str] = []
+        self._lines = source.split("\n") if source.isascii() else []
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         if _is_constant(node):
             return node
         index = len(self.sources)
-        self.sources.append(ast.unparse(ast.Assert(node.test)))
-        site = ast.Call(ast.Name(SITE, ast.Load()), [ast.Constant(index)], [])
-        item = ast.withitem(site, ast.Name(_THIS, ast.Store()))
-        return ast.copy_location(ast.With([item], [ast.Expr(_recorded(node.test))]), node)
+        self.sources.append(f"assert {self._text(node.test)}")
+        place = _place(node)
+        site = ast.Call(ast.Name(SITE, ast.Load(), **place), [ast.Constant(index, **place)], [], **place)
+        item = ast.withitem(site, ast.Name(_THIS, ast.Store(), **place))
+        return ast.With([item], [ast.Expr(_recorded(node.test, place), **place)], **place)
+
+    def _text(self, test: ast.expr) -> str:
+        """As it is written, where that is on one line: writing it anew takes long."""
+        if test.lineno == test.end_lineno and test.lineno <= len(self._lines):
+            return self._lines[test.lineno - 1][test.col_offset : test.end_col_offset]
+        return ast.unparse(test)
 
 
-def _recorded(test: ast.expr) -> ast.Call:
+_Place = dict[str, Any]  # Any: line and column, as ast takes them
+
+
+def _place(node: ast.stmt) -> _Place:
+    return {"lineno": node.lineno, "col_offset": node.col_offset}
+
+
+def _recorded(test: ast.expr, place: _Place) -> ast.Call:
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        operator = ast.Constant(_OPERATORS[type(test.ops[0])])
-        return _call("compare", operator, test.left, test.comparators[0])
+        operator = ast.Constant(_OPERATORS[type(test.ops[0])], **place)
+        return _call(place, "compare", operator, test.left, test.comparators[0])
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _call("false", test.operand)
+        return _call(place, "false", test.operand)
     if isinstance(test, ast.Call):
-        return _call("true", test)
-    return _call("holds", test)
+        return _call(place, "true", test)
+    return _call(place, "holds", test)
 
 
-def _call(method: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(ast.Name(_THIS, ast.Load()), method, ast.Load()), list(arguments), [])
+def _call(place: _Place, method: str, *arguments: ast.expr) -> ast.Call:
+    this = ast.Name(_THIS, ast.Load(), **place)
+    return ast.Call(ast.Attribute(this, method, ast.Load(), **place), list(arguments), [], **place)

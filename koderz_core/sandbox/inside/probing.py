@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .excerpt import MAX_CHARACTERS, excerpt
 from .faults import Fault, ProgramEndedError, fault_of
 from .program import Program
-from .trial import Deadline, Order, for_candidate
+from .trial import Answered, Deadline, Order, for_candidate
 from .zygote import Zygote
 
 
@@ -20,13 +20,13 @@ class Sight(NamedTuple):
     message: str = ""
 
 
-def observe(order: Order, calls: Sequence[str], zygote: Zygote) -> list[Sight]:
+def observe(order: Order, calls: Sequence[str], zygote: Zygote, answered: Answered) -> list[Sight]:
     """One for each call, in order. What ends the program, such as the time limit of them all, answers the rest."""
     program, seen = Program(zygote), list[Sight]()
     end = Fault("exception", "it was not reached")
     try:
         with Deadline(order.seconds, program):
-            program.load(for_candidate(order))
+            program.load(for_candidate(order), answered)
             for call in calls:
                 seen.append(_sight(program, call))
     except (Exception, SystemExit, ProgramEndedError) as error:  # noqa: BLE001 (whatever it was is the answer)

@@ -11,7 +11,8 @@ from . import changes
 from .excerpt import shown
 from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, revive
 from .handles import Handle
-from .values import Known, Opaque, decode, encode, holds
+from .reading import decode
+from .values import Crossed, Known, Names, Opaque, encode, holds
 from .wire import FrameTooLargeError, WireError
 from .zygote import Zygote
 
@@ -30,31 +31,39 @@ class Program:
         self._zygote = zygote
         self._channel = zygote.fork()
         self._handles: dict[int, Handle] = {}
-        self._known = Known(self._handle, ())
+        self._known = Known(self._handle)
         self._ended: Fault | None = None
 
-    def load(self, program: dict[str, Any]) -> dict[str, object]:  # Any: JSON
-        """What the program binds to each of ``program["names"]``. Raise what the program raised."""
-        found = self._value(self._exchange(program))
-        if not isinstance(found, dict):
+    def load(self, program: dict[str, Any], answered: Callable[[], None]) -> dict[str, object]:  # Any: JSON
+        """What the program binds to each of ``program["names"]``. Raise what the program raised.
+
+        ``answered`` is told as soon as there is something of the program's to deal with.
+        """
+        reply = self._exchange(program)
+        answered()
+        found = self._value(reply)
+        names = program["names"]
+        if not isinstance(found, dict) or not found.keys() >= set(names):
             raise self.end(Fault("exception", "the program's process did not say what it defines"))
-        return found
+        return {name: found[name] for name in names}  # and nothing else gets among the names of the tests
 
     def do(self, what: str, target: int, *arguments: object, **named: object) -> object:
         """Call, or look into, what the candidate's process keeps."""
-        message = {"ask": "do", "do": what, "target": target, "arguments": encode(arguments), "named": encode(named)}
-        self._check_can_cross(arguments, [message["arguments"], message["named"]])
+        crossed = Crossed()
+        names = Names(crossed=crossed, numbers=True)
+        message = {"arguments": encode(arguments, names), "named": encode(named, names)}
+        self._check_can_cross(arguments, list(message.values()))
         self.calls += 1
         try:
-            reply = self._exchange(message)
+            reply = self._exchange({"ask": "do", "do": what, "target": target, **message})
         except FrameTooLargeError as error:
             if self.calls == 1:  # later ones may be made of what the program returned
                 raise TestsBrokenError(f"they call the program with {error}") from None
             raise
-        known = self._known._replace(old=changes.containers([*arguments, *named.values()]))
-        self.changed = self.changed or bool(reply.get("changes"))
-        if reply.get("changes") and self._mirrors:
-            self._told(changes.apply, reply["changes"], known.old, known)
+        known = self._known._replace(crossed=crossed if self._mirrors else _copied(message, self._known))
+        if reply.get("changes"):
+            self.changed = True
+            self._told(changes.apply, reply["changes"], known)
         return self._told(decode, reply.get("value"), known)
 
     def items(self, target: int, count: int) -> tuple[list[object], bool]:
@@ -124,11 +133,19 @@ class Program:
         """What ``read`` makes of it; a program that sends nonsense is ended."""
         try:
             return read(*told)
-        except (WireError, ValueError, TypeError, LookupError) as error:
+        except (WireError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise self.end(Fault("exception", f"the program's process sent {error}")) from None
 
     def _handle(self, number: int, kind: str) -> Opaque:
         return self._handles.setdefault(number, Handle(number, kind, self))
+
+
+def _copied(message: dict[str, Any], known: Known) -> Crossed:  # Any: JSON
+    """The containers of a message once more, to be changed where the caller's are not to be."""
+    crossed = Crossed()
+    for part in message.values():
+        decode(part, known._replace(crossed=crossed, numbers=True))
+    return crossed
 
 
 def _fault_of_exit(code: int | None) -> Fault:

@@ -1,7 +1,7 @@
 """The worker: forks the zygote, then is the judge of one program after another.
 
 The host speaks first, then both take turns: one frame with an order, one with the answer, which bears the order's
-nonce. Exit code and printed text mean nothing.
+nonce; before it one that only says that the program has answered something. Exit code and printed text mean nothing.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from . import confine, landlock, warm
 from .excerpt import excerpt
 from .faults import TestsBrokenError
 from .probing import observe
-from .trial import Order, judge
+from .trial import Answered, Order, judge
 from .wire import Channel
 from .zygote import Zygote
 
 
 def main() -> None:
     """Everything is forked before anything of a problem is read, so that no test can be in a candidate's memory."""
-    setup = json.loads(sys.argv[1])
+    setup = json.loads(sys.argv.pop())
     readable = setup["readable"] and landlock.Readable(*map(tuple, setup["readable"]))
+    if setup["parent"]:
+        confine.die_with_parent(setup["parent"])
     confine.guard_judge()
     if readable:
         confine.enclose(readable)
@@ -46,17 +48,21 @@ def main() -> None:
 def _serve(host: Channel, zygote: Zygote) -> None:
     received = host.receive()
     order, calls = Order(**received["order"]), received["calls"]
-    answer = _judged(order, zygote) if calls is None else {"observed": _observed(order, calls, zygote)}
+
+    def answered() -> None:
+        host.send({"answered": True})
+
+    if calls is None:
+        answer = _judged(order, zygote, answered)
+    else:
+        answer = {"observed": [sight._asdict() for sight in observe(order, calls, zygote, answered)]}
     host.send({"nonce": received["nonce"], **answer})
+    gc.collect()  # what tests hold of a program's answers is all in circles, and may be large
 
 
-def _observed(order: Order, calls: list[str], zygote: Zygote) -> list[dict[str, Any]]:  # Any: JSON
-    return [sight._asdict() for sight in observe(order, calls, zygote)]
-
-
-def _judged(order: Order, zygote: Zygote) -> dict[str, Any]:  # Any: JSON
+def _judged(order: Order, zygote: Zygote, answered: Answered) -> dict[str, Any]:  # Any: JSON
     try:
-        report = judge(order, zygote)
+        report = judge(order, zygote, answered)
     except TestsBrokenError as error:
         return {"broken": excerpt(str(error))}
     outcome = report.outcome._asdict()

@@ -9,14 +9,14 @@ from types import ModuleType
 from typing import Any
 
 from . import suite
-from .faults import TestsBrokenError, fault_of
+from .faults import Fault, TestsBrokenError, fault_of
 from .recorder import Recorder
 
 Report = dict[str, Any]  # Any: JSON
 
 
 def report(module: ModuleType, asked: dict[str, Any]) -> Report:  # Any: JSON
-    """What came of the tests: the JSON of ``trial.Report``, or why the tests are broken."""
+    """What came of the tests: the JSON of ``recorder.Outcome``, and whether they ran to their end."""
     calls = 0
     entry = getattr(module, asked["entry_point"])
 
@@ -29,11 +29,10 @@ def report(module: ModuleType, asked: dict[str, Any]) -> Report:  # Any: JSON
     recorder = Recorder(tests.sources, lambda: calls > 0)
     completed = False
     try:
-        given = {name: getattr(module, name) for name in asked["names"]} | {asked["entry_point"]: function}
-        suite.execute(tests, asked["preamble"], given, function, recorder)
+        suite.execute(tests, "", module.__dict__ | {asked["entry_point"]: function}, function, recorder)
         completed = True
     except TestsBrokenError as error:
-        return {"broken": str(error)}
+        recorder.note(Fault("exception", str(error)))
     except Exception as error:  # noqa: BLE001 (whatever ended the tests is the verdict)
         recorder.note(fault_of(error))
     return {**recorder.outcome()._asdict(), "completed": completed}

@@ -11,7 +11,8 @@ from .faults import TestsBrokenError, describe
 from .instrument import SITE, instrument
 from .recorder import Recorder
 
-_KEPT_SUITES = 64
+_KEPT = 256  # a benchmark meets the same tests again and again
+_LONG = 20_000  # characters: of longer tests only a few are kept
 
 
 class Suite(NamedTuple):
@@ -21,15 +22,21 @@ class Suite(NamedTuple):
     sources: tuple[str, ...]
 
 
-@lru_cache(_KEPT_SUITES)
 def ready(tests: str) -> Suite:
     """Raise TestsBrokenError if they are not Python."""
+    return _kept(tests) if len(tests) < _LONG else _kept_briefly(tests)
+
+
+def _made(tests: str) -> Suite:
     try:
         instrumented = instrument(tests)
         code = compile(instrumented.tree, "<tests>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise TestsBrokenError(describe(error)) from None
     return Suite(code, instrumented.sources)
+
+
+_kept, _kept_briefly = lru_cache(_KEPT)(_made), lru_cache(4)(_made)
 
 
 def execute(
@@ -51,6 +58,6 @@ def execute(
         raise
 
 
-@lru_cache(_KEPT_SUITES)
+@lru_cache(_KEPT)
 def _compiled(preamble: str) -> CodeType:
     return compile(preamble, "<preamble>", "exec", dont_inherit=True)

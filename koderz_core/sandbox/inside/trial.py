@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
 from . import suite
 from .excerpt import excerpt
-from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, fault_of
+from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, fault_of
 from .handles import Handle, function
 from .program import Program
-from .recorder import FAILED, NOT_REACHED, PASSED, Failure, Outcome, Recorder
+from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, PASSED, Failure, Outcome, Recorder
 from .zygote import Zygote
 
+Answered = Callable[[], None]
+"""Told when there is something of the program's to deal with: what stalls the judge from then on is the program's."""
 _DEATH = Fault("exception", "the program's process did not report on its tests")
 
 
@@ -23,7 +26,7 @@ class Order(NamedTuple):
     """What to judge, from the host: texts, name of the function, wall time in seconds, address space in bytes.
 
     ``names``: what else of the program the tests speak of. ``mirrors``: what the program changes in place in its
-    arguments is changed for the tests too.
+    arguments is changed for the tests too. ``shared``: the tests run in the program's own process.
     """
 
     preamble: str
@@ -32,38 +35,40 @@ class Order(NamedTuple):
     entry_point: str
     names: list[str]
     mirrors: bool
+    shared: bool
     seconds: float
     memory_bytes: int
 
 
 class Report(NamedTuple):
-    """What came of it: the content of ``koderz_core.records.Verdict``, and whether arguments were changed in place."""
+    """What came of it: the content of ``koderz_core.records.Verdict``.
+
+    ``changed``: arguments were changed in place. ``stuck``: the tests came upon something that cannot cross.
+    """
 
     outcome: Outcome
     completed: bool
     seconds: float
     shared: bool
     changed: bool = False
+    stuck: bool = False
 
 
-def judge(order: Order, zygote: Zygote) -> Report:
+def judge(order: Order, zygote: Zygote, answered: Answered) -> Report:
     """Raise TestsBrokenError if the tests are wrong whatever the program does."""
     tests = suite.ready(order.tests)
     random.seed(0)  # the same program on the same tests has the same verdict
-    try:
-        return _apart(order, tests, zygote)
-    except CannotCrossError:
-        return _shared(order, tests, zygote)
+    return (_shared if order.shared else _apart)(order, tests, zygote, answered)
 
 
-def _apart(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
+def _apart(order: Order, tests: suite.Suite, zygote: Zygote, answered: Answered) -> Report:
     """Program and tests in two processes."""
     program, started = Program(zygote, mirrors=order.mirrors), time.monotonic()
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
-    completed = False
+    completed = stuck = False
     try:
         with Deadline(order.seconds, program):
-            given = _given(program.load(for_candidate(order)), order.entry_point)
+            given = _given(program.load(for_candidate(order), answered), order.entry_point)
             stub = given[order.entry_point]
             if not callable(stub):
                 raise program.end(_DEATH)
@@ -72,23 +77,24 @@ def _apart(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
         completed = True
     except (Exception, SystemExit, ProgramEndedError) as error:  # noqa: BLE001 (whatever ended the tests is the verdict)
         recorder.note(fault_of(error))
+    except CannotCrossError as error:
+        stuck = True
+        recorder.note(Fault("type", f"{error}, which is not plain data"))
     finally:
         program.close()
-    return Report(recorder.outcome(), completed, time.monotonic() - started, shared=False, changed=program.changed)
+    return Report(recorder.outcome(), completed, time.monotonic() - started, False, program.changed, stuck)
 
 
-def _shared(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
+def _shared(order: Order, tests: suite.Suite, zygote: Zygote, answered: Answered) -> Report:
     """Program and tests in one process, whose report is believed only as far as it could be true."""
     program, started = Program(zygote), time.monotonic()
     recorder = Recorder(tests.sources, lambda: True)
     outcome, completed = None, False
     try:
         with Deadline(order.seconds, program):
-            program.load(for_candidate(order))
+            program.load(for_candidate(order), answered)
             told = program.report(order._asdict())
-        if "broken" in told:
-            raise TestsBrokenError(str(told["broken"]))
-        outcome, completed = _believed(told, tests), bool(told["completed"])
+        outcome, completed = _believed(told, tests), told.get("completed") is True
     except (Exception, ProgramEndedError) as error:  # noqa: BLE001 (as above)
         recorder.note(fault_of(error))
     finally:
@@ -96,18 +102,24 @@ def _shared(order: Order, tests: suite.Suite, zygote: Zygote) -> Report:
     return Report(outcome or recorder.outcome(), completed, time.monotonic() - started, shared=True)
 
 
-def _believed(told: dict[str, Any], tests: suite.Suite) -> Outcome:  # Any: JSON of a hostile process
+def _believed(told: Any, tests: suite.Suite) -> Outcome:  # Any: JSON of a hostile process
     """Raise ProgramEndedError if it is no report on these tests."""
     try:
-        outcome = Outcome(**{name: told[name] for name in Outcome._fields})
-        if len(outcome.marks) == len(tests.sources) and set(outcome.marks) <= {PASSED, FAILED, NOT_REACHED}:
-            return outcome._replace(
-                failures=tuple(Failure(*failure) for failure in outcome.failures),
-                message=excerpt(str(outcome.message), 1000),
-            )
-    except (TypeError, KeyError):
-        pass
-    raise ProgramEndedError(_DEATH)
+        marks, count = str(told["marks"]), len(tests.sources)
+        if len(marks) != count or not set(marks) <= {PASSED, FAILED, NOT_REACHED}:
+            raise ValueError
+        error = told["error"] if told["error"] in CLASSES else None
+        failures = tuple(_believed_failure(one, count) for one in told["failures"][:MAX_FAILURES])
+        seconds = tuple(float(one) for one in told["test_seconds"])
+        return Outcome(marks, failures, error, excerpt(str(told["message"]), 1000), seconds)
+    except (TypeError, ValueError, LookupError, AttributeError):
+        raise ProgramEndedError(_DEATH) from None
+
+
+def _believed_failure(told: Any, count: int) -> Failure:  # Any: as above
+    place, source, expected, actual, message = told
+    wanted, seen = (None if text is None else excerpt(str(text)) for text in (expected, actual))
+    return Failure(range(count)[place], excerpt(str(source)), wanted, seen, excerpt(str(message)))
 
 
 class Deadline:

@@ -1,22 +1,22 @@
-"""Plain data as JSON and back: the only values that judge and candidate tell each other.
+"""Plain data as JSON: the only values that judge and candidate tell each other. ``reading`` makes values of it again.
 
 Values are tagged, so that ``(1,)`` does not come back as ``[1]``. What is not plain data stays where it is: it crosses
 as the name of its type, with a number to ask it by where the other end keeps it, and is equal to nothing. A container
-that came from the other end can be named by its number there instead (``old``).
+that has crossed before can be named by its number among those that did (``old``), so that it stays one object.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from .wire import WireError
+from . import library
+from .wire import MAX_FRAME_BYTES, FrameTooLargeError
 
 MAX_DEPTH = 100
 _INT64 = 1 << 63
-_COLLECTIONS: tuple[Any, ...] = (tuple, set, frozenset)  # Any: types, each asked for its own way to list items
-_PLAIN_IN_JSON = frozenset({str, bool, type(None)})
+_MUTABLE = (list, dict, set)
 
 Keep = Callable[[object], "int | None"]
 """Keeps a value that is not plain data for later questions: the number to ask it by, None if it is not kept."""
@@ -26,7 +26,7 @@ class Opaque:
     """Stands for a value that is not plain data. Equal to nothing, different from nothing, neither true nor false."""
 
     def __init__(self, kind: str) -> None:
-        self.kind = kind
+        object.__setattr__(self, "_koderz_kind", kind)
 
     def __eq__(self, other: object) -> bool:
         return False
@@ -37,24 +37,48 @@ class Opaque:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise TypeError(f"the program returned an object of type {self.kind}, which tests cannot look into")
+        raise TypeError(f"the program returned an object of type {kind_of(self)}, which tests cannot look into")
 
     def __repr__(self) -> str:
-        return f"<object of type {self.kind}>"
+        return f"<object of type {kind_of(self)}>"
 
 
-class Known(NamedTuple):
-    """How to read names for values: ``kept`` by the other end, given number and type; ``old``, one of our own."""
+def kind_of(value: Opaque) -> str:
+    kind: str = object.__getattribute__(value, "_koderz_kind")
+    return kind
 
-    kept: Callable[[int, str], object]
-    old: Sequence[object]
+
+class Crossed:
+    """The containers that have crossed in one message, in the order in which they were complete; one for both ways."""
+
+    def __init__(self) -> None:
+        self.containers: list[Any] = []  # Any: lists, dicts and sets of whatever was in them
+        self._places: dict[int, int] = {}
+
+    def add(self, container: Any) -> Any:
+        """Number it; it is kept, so that its id stays its own."""
+        self._places[id(container)] = len(self.containers)
+        self.containers.append(container)
+        return container
+
+    def place(self, value: object) -> int | None:
+        return self._places.get(id(value))
 
 
 class Names(NamedTuple):
-    """How to name values instead of telling them: those to ``keep``, and the other end's own, ``old``, by their id."""
+    """What need not be told: values to ``keep`` here, containers that have ``crossed``. ``numbers``: new ones cross."""
 
     keep: Keep | None = None
-    old: Mapping[int, int] = {}
+    crossed: Crossed | None = None
+    numbers: bool = False
+
+
+class Known(NamedTuple):
+    """How names are read: ``kept`` by the other end, given number and type; what has ``crossed``, as in ``Names``."""
+
+    kept: Callable[[int, str], object]
+    crossed: Crossed | None = None
+    numbers: bool = False
 
 
 _NO_NAMES = Names()
@@ -68,12 +92,27 @@ def encode(value: object, names: Names = _NO_NAMES, depth: int = 0) -> Any:  # A
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        return _encode_text(str.__str__(value))
     if isinstance(value, (int, float, complex)):
         return _encode_number(value)
-    if isinstance(value, bytes):
-        return {"bytes": bytes.hex(value)}
+    if isinstance(value, (bytes, bytearray)):
+        return _encode_bytes(value)
     return _encode_container(value, names, depth + 1)
+
+
+def _encode_text(text: str) -> Any:  # Any: JSON
+    """JSON would join two surrogates to one character."""
+    if len(text) > MAX_FRAME_BYTES:  # before it is copied
+        raise FrameTooLargeError(len(text))
+    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
+        return text
+    return {"utf32": text.encode("utf-32-le", "surrogatepass").hex()}
+
+
+def _encode_bytes(value: bytes | bytearray) -> Any:  # Any: JSON
+    if len(value) > MAX_FRAME_BYTES:
+        raise FrameTooLargeError(len(value))
+    return {"bytes": bytes.hex(value)} if isinstance(value, bytes) else {"bytearray": bytearray.hex(value)}
 
 
 def _encode_number(value: complex) -> Any:  # Any: JSON
@@ -86,49 +125,69 @@ def _encode_number(value: complex) -> Any:  # Any: JSON
     return {"complex": [_encode_float(both.real), _encode_float(both.imag)]}
 
 
+def _encode_float(value: float) -> Any:  # Any: JSON
+    finite = value - value == 0.0  # nan and the infinities have no JSON
+    return value if finite else {"float": repr(value)}
+
+
 def _encode_container(value: object, names: Names, depth: int) -> Any:  # Any: JSON
-    if id(value) in names.old:
-        return {"old": names.old[id(value)]}
+    if names.crossed is not None and (place := names.crossed.place(value)) is not None:
+        return {"old": place}
     if depth > MAX_DEPTH:
         return {"beyond": type(value).__name__[:100]}
+    if not isinstance(value, _MUTABLE):
+        return _encode_fixed(value, names, depth)
+    encoded = _encode_mutable(value, names, depth)
+    if names.numbers and names.crossed is not None:
+        names.crossed.add(value)
+    return encoded
+
+
+def _encode_mutable(value: Any, names: Names, depth: int) -> Any:  # Any: one of _MUTABLE; JSON
     if isinstance(value, list):
         return _encode_items(list.__iter__(value), names, depth)
-    if isinstance(value, dict):
-        pairs = dict.items(value)
-        return {"dict": [[encode(key, names, depth), encode(item, names, depth)] for key, item in pairs]}
-    for kind in _COLLECTIONS:
-        if isinstance(value, kind):
-            return {kind.__name__: _encode_items(kind.__iter__(value), names, depth)}
-    return _encode_opaque(value, names.keep)
+    if isinstance(value, set):
+        return {"set": _encode_items(set.__iter__(value), names, depth)}
+    pairs = [[encode(key, names, depth), encode(item, names, depth)] for key, item in dict.items(value)]
+    return {library.kind_of_dict(value): pairs}
 
 
-def _encode_opaque(value: object, keep: Keep | None) -> Any:  # Any: JSON
-    kind = type(value).__name__[:100]
+def _encode_fixed(value: object, names: Names, depth: int) -> Any:  # Any: JSON
+    if isinstance(value, tuple):
+        return {"tuple": _encode_items(tuple.__iter__(value), names, depth)}
+    if isinstance(value, frozenset):
+        return {"frozenset": _encode_items(frozenset.__iter__(value), names, depth)}
     if isinstance(value, Opaque):
-        number = getattr(value, "number", None)
-        return {"beyond": value.kind} if number is None else {"kept": [number, value.kind]}
-    number = keep(value) if keep else None
+        number = number_of(value)
+        return {"beyond": kind_of(value)} if number is None else {"kept": [number, kind_of(value)]}
+    if parts := library.parts_of(value):
+        return {parts[0]: [encode(part, names, depth) for part in parts[1]]}
+    kind = type(value).__name__[:100]
+    number = names.keep(value) if names.keep else None
     return {"opaque": kind} if number is None else {"kept": [number, kind]}
+
+
+def number_of(value: Opaque) -> int | None:
+    """The number that the other end keeps it under."""
+    number: int | None = value.__dict__.get("_koderz_number")
+    return number
 
 
 def _encode_items(items: Iterable[object], names: Names, depth: int) -> list[Any]:  # Any: JSON
     """Items of exactly the types that JSON has are taken as they are: most lists hold nothing else."""
     listed = list(items)
     kinds = set(map(type, listed))
-    if kinds <= _PLAIN_IN_JSON or _are_plain_numbers(listed, kinds):
-        return listed
-    return [encode(item, names, depth) for item in listed]
+    return (
+        listed if len(kinds) == 1 and _are_plain(listed, kinds.pop()) else [encode(one, names, depth) for one in listed]
+    )
 
 
-def _are_plain_numbers(items: list[Any], kinds: set[type]) -> bool:  # Any: items of these types
-    if kinds == {int}:
+def _are_plain(items: list[Any], kind: type) -> bool:  # Any: items of this type
+    if kind is int:
         return bool(min(items) >= -_INT64 and max(items) < _INT64)
-    return kinds == {float} and all(map(math.isfinite, items))
-
-
-def _encode_float(value: float) -> Any:  # Any: JSON
-    finite = value - value == 0.0  # nan and the infinities have no JSON
-    return value if finite else {"float": repr(value)}
+    if kind is float:
+        return all(map(math.isfinite, items))
+    return all(map(str.isascii, items)) if kind is str else kind is bool
 
 
 def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
@@ -140,56 +199,3 @@ def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
     if isinstance(encoded, dict):
         return tag in encoded or any(holds(content, tag) for content in encoded.values())
     return isinstance(encoded, list) and any(holds(item, tag) for item in encoded)
-
-
-def decode(value: Any, known: Known | None = None) -> object:  # Any: JSON of a hostile process
-    """The value that ``encode`` was given, flattened. Raise WireError if it is not a value of this wire."""
-    try:
-        return _decode(value, known or _NOTHING_KNOWN)
-    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-        raise WireError(f"a value that cannot be read ({type(error).__name__})") from None
-
-
-_NOTHING_KNOWN = Known(lambda _number, kind: Opaque(kind), ())
-
-
-def _decode(value: Any, known: Known) -> Any:  # Any: as above, and what came of it
-    if isinstance(value, list):
-        kinds = set(map(type, value))
-        return [_decode(item, known) for item in value] if list in kinds or dict in kinds else value
-    if not isinstance(value, dict):
-        return value
-    ((tag, content),) = value.items()
-    return _READERS[tag](content, known)
-
-
-def _decode_float(text: Any, _known: Known) -> float:  # Any: as above
-    """One and the same nan: containers take an object to equal itself, as where nothing crosses."""
-    value = float(text)
-    return value if value == value else math.nan  # noqa: PLR0124 (nan)
-
-
-def _decode_kept(content: Any, known: Known) -> object:  # Any: as above
-    number, kind = content
-    return known.kept(int(number), str(kind)[:100])
-
-
-def _decode_opaque(kind: Any, _known: Known) -> Opaque:  # Any: as above
-    return Opaque(str(kind)[:100])
-
-
-# Comprehensions, not set(...): adding hostile, colliding members one by one lets the deadline's signal in.
-_READERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
-    "int": lambda text, _: int(text, 16),
-    "float": _decode_float,
-    "bytes": lambda text, _: bytes.fromhex(text),
-    "complex": lambda parts, known: complex(_decode(parts[0], known), _decode(parts[1], known)),
-    "tuple": lambda items, known: tuple(_decode(list(items), known)),
-    "dict": lambda pairs, known: {_decode(key, known): _decode(item, known) for key, item in pairs},
-    "set": lambda items, known: {_decode(item, known) for item in items},
-    "frozenset": lambda items, known: frozenset({_decode(item, known) for item in items}),
-    "kept": _decode_kept,
-    "old": lambda number, known: known.old[number],
-    "opaque": _decode_opaque,
-    "beyond": _decode_opaque,
-}

@@ -24,16 +24,22 @@ class FrameTooLargeError(Exception):
         self.size_bytes = size_bytes
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_decode = json.JSONDecoder().decode
+_READ_BYTES = 1 << 16
+
+
 class Channel:
     """One end of a two-way stream of JSON messages over two file descriptors."""
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self.read_fd = read_fd
         self.write_fd = write_fd
+        self._ahead = b""  # what was read beyond a frame
 
     def send(self, message: dict[str, Any]) -> None:  # Any: JSON
         """Raise FrameTooLargeError before anything is written, OSError if the other end is gone."""
-        body = json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+        body = _encode(message).encode("ascii")
         if len(body) > MAX_FRAME_BYTES:
             raise FrameTooLargeError(len(body))
         rest = memoryview(len(body).to_bytes(4, "big") + body)
@@ -46,7 +52,7 @@ class Channel:
         if size_bytes > MAX_FRAME_BYTES:
             raise WireError(f"a message of {size_bytes / 1e6:.0f} MB")
         try:
-            message = json.loads(self._read(size_bytes))
+            message = _decode(self._read(size_bytes).decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise WireError(f"a message that is not JSON ({type(error).__name__})") from None
         if not isinstance(message, dict):
@@ -58,11 +64,14 @@ class Channel:
             os.close(fd)
 
     def _read(self, size_bytes: int) -> bytes:
-        parts, missing = [], size_bytes
-        while missing:
-            part = os.read(self.read_fd, min(missing, 1 << 20))
+        """Most frames are short: one look brings the length and all of the message."""
+        parts, missing = [self._ahead], size_bytes - len(self._ahead)
+        while missing > 0:
+            part = os.read(self.read_fd, max(missing, _READ_BYTES))
             if not part:
                 raise EOFError
             parts.append(part)
             missing -= len(part)
-        return b"".join(parts)
+        whole = b"".join(parts)
+        self._ahead = whole[size_bytes:]
+        return whole[:size_bytes]

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 
 from . import candidate, confine, landlock, seccomp
+from .rehearsal import rehearse
 from .wire import Channel
 
 _DEATH_SECONDS = 0.5  # how long a process that hung up may take to die before it is killed
@@ -75,6 +76,7 @@ def _live(judge_pid: int, control: socket.socket, readable: landlock.Readable | 
             landlock.restrict(readable)  # a domain of its own, so that it cannot signal the judge
         system_calls = seccomp.Filter("program") if readable else None
         confine.prepared(boxed=bool(readable))
+        rehearse()
         gc.freeze()  # a collection in a fork would copy every page it looks at
         while _serve(control, system_calls):
             pass

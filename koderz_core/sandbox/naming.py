@@ -1,0 +1,39 @@
+"""Which names of a program tests speak of, told from their texts."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+from koderz_core.records import Problem
+
+
+def spoken_of(problem: Problem, tests: str) -> list[str]:
+    """What the tests use of a program besides its function: names that the canonical solution defines."""
+    public = problem.public
+    names = _used(tests) & _defined(problem.canonical_solution)
+    return sorted(names - _defined(public.preamble) - _defined(tests) - {public.entry_point})
+
+
+@lru_cache(1024)
+def _used(source: str) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(_parsed(source)) if isinstance(node, ast.Name))
+
+
+@lru_cache(1024)
+def _defined(source: str) -> frozenset[str]:
+    """Functions, classes and constants at the top of a module."""
+    names: set[str] = set()
+    for top in _parsed(source).body:
+        if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(top.name)
+        elif isinstance(top, ast.Assign):
+            names |= {node.id for target in top.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+    return frozenset(names)
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])  # the worker says what is wrong with it

@@ -1,0 +1,125 @@
+"""Small problems with right and wrong programs and with cheats, for the self-test of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from koderz_core.records import Problem, PublicProblem, TestSet
+
+SECONDS = 10.0
+"""What each may take, whatever the judge gives others: on a busy machine, too, honest programs have to pass."""
+
+
+def small_problem(entry_point: str, tests: str, solution: str = "") -> Problem:
+    """A problem of the self-test's own family."""
+    return Problem(PublicProblem(f"selftest/{entry_point}", "", entry_point), TestSet(tests, SECONDS), solution)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """A program for one of ``PROBLEMS``. ``quick``: it is a part of the quick form, too."""
+
+    name: str
+    code: str
+    problem: str = "double"
+    quick: bool = False
+
+
+_DOUBLE = (
+    "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 4\n    assert candidate(21) == 42"
+)
+_HALF = (
+    "import math\ndef check(candidate):\n    assert math.isclose(candidate(3.0), 1.5)\n"
+    "    assert abs(candidate(5) - 2.5) < 1e-6"
+)
+_ORDER = "def check(candidate):\n    given = [3, 1, 2]\n    assert candidate(given) == sorted(given)"
+_COUNT = "def check(candidate):\n    assert list(candidate(3)) == [1, 2, 3]\n    assert sum(candidate(4)) == 10"
+_ROOT = (
+    "def check(candidate):\n    assert candidate(9) == 3\n    try:\n        candidate(-1)\n"
+    "    except ValueError as error:\n        assert str(error) == 'negative'\n    else:\n        assert False"
+)
+DOUBLES = "def double(x):\n    return 2 * x"
+PROBLEMS: Mapping[str, Problem] = {
+    "double": small_problem("double", _DOUBLE, DOUBLES),
+    "half": small_problem("half", _HALF, "def half(x):\n    return x / 2"),
+    "order": small_problem("order", _ORDER, "def order(items):\n    return sorted(items)"),
+    "count": small_problem("count", _COUNT, "def count(n):\n    yield from range(1, n + 1)"),
+    "root": small_problem(
+        "root",
+        _ROOT,
+        "def root(x):\n    if x < 0:\n        raise ValueError('negative')\n    return x ** 0.5",
+    ),
+}
+
+_ZERO = "\ndef double(x):\n    return 0"
+_YES = "class Yes{}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef double(x):\n    return Yes()"
+
+WRONG = (
+    Try("gives another number", _ZERO, quick=True),
+    Try("is no Python", "def double(x) return x", quick=True),
+    Try("is right once only", "def double(x):\n    return 2"),
+    Try("raises", "def double(x):\n    raise KeyError(x)"),
+)
+CHEATS = (
+    Try("exits as if all was well when it is loaded", "import sys\nsys.exit(0)", quick=True),
+    Try("exits at once when it is loaded", "import os\nos._exit(0)"),
+    Try("exits when it is called", "import os\ndef double(x):\n    os._exit(0)", quick=True),
+    Try(
+        "exits when nobody catches what it raises",
+        "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef double(x):\n    raise ValueError",
+    ),
+    Try("exits well in the end", "import atexit, os\natexit.register(os._exit, 0)" + _ZERO),
+    Try(
+        "exits while the tests wait",
+        "import os, signal, time\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.02)\ndef double(x):\n    time.sleep(0.2)",
+    ),
+    Try("answers with what equals everything", _YES.format(""), quick=True),
+    Try("answers with a number that equals everything", _YES.format("(int)"), quick=True),
+    Try(
+        "answers with what says to be a number",
+        "class Int:\n    __class__ = int\n    __eq__ = lambda *_: True\ndouble = lambda x: Int()",
+    ),
+    Try("answers with what has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
+    Try(
+        "answers with a number that is close to all",
+        "class Near(float):\n    __sub__ = __rsub__ = __abs__ = lambda *_: 0.0\ndef half(x):\n    return Near(9)",
+        "half",
+    ),
+    Try(
+        "answers with a list of what it likes",
+        "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
+        "def count(n):\n    return List()",
+        "count",
+    ),
+    Try("raises what is of every kind", "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any", "root"),
+    Try("says that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
+    Try(
+        "writes a verdict wherever it can",
+        'import os\nfor fd in range(64):\n    try: os.write(fd, b\'{"marks": "PPP", "completed": true}\')\n'
+        "    except OSError: pass" + _ZERO,
+        quick=True,
+    ),
+    Try(
+        "reads the expected values off its caller",
+        "import sys\ndef double(x):\n    held = sys._getframe(1).f_code.co_consts\n"
+        "    return next((one for one in held if type(one) is int and one > x), 0)",
+    ),
+    Try(
+        "looks for the tests in memory",
+        "import gc\ndef double(x):\n    found = [one.__code__.co_consts for one in gc.get_objects()\n"
+        "        if getattr(one, '__name__', '') == 'check']\n"
+        "    return next((one for held in found for one in held if one == 2 * x), 0)",
+    ),
+    Try(
+        "compiles the asserts away",
+        "import builtins, functools\nbuiltins.compile = functools.partial(compile, optimize=2)" + _ZERO,
+    ),
+    Try(
+        "makes every number close",
+        "import builtins, math\nmath.isclose = lambda *_: True\nbuiltins.abs = lambda x: 0\ndef half(x):\n    return 9",
+        "half",
+    ),
+    Try("empties what it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
+)

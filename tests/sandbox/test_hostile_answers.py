@@ -1,0 +1,30 @@
+"""Answers that are meant for the judge's own process: to keep it busy, to fill it, to be taken for others."""
+
+from collections.abc import Iterator
+
+import pytest
+from small_problem import BWRAP, best_tier, checks, judged
+
+from koderz_core.sandbox.judge import BoxedJudge
+
+
+@pytest.fixture
+def judge() -> Iterator[BoxedJudge]:
+    made = BoxedJudge(best_tier(), BWRAP, timeout_seconds=2.0, memory_bytes=200 << 20, workers=1)
+    yield made
+    made.close()
+
+
+def test_what_keeps_the_judge_busy_for_ever_is_a_timeout_of_the_program(judge, monkeypatch):
+    monkeypatch.setattr("koderz_core.sandbox.orders.GRACE_SECONDS", 0.5)
+    colliding = "def double(x): return [k * (2**61 - 1) for k in range(1, 150000)]"
+    verdict = judged(colliding, checks("assert set(candidate(1)) == {1}"), judge=judge)
+    assert (verdict.marks, verdict.error) == ("-", "timeout")
+    assert judged("def double(x): return 2 * x", judge=judge).passed
+
+
+def test_a_program_that_fills_the_judge_s_memory_harms_no_other(judge):
+    large = "def double(x): return '\\U0001F600' + 'a' * 8_000_000"
+    for _ in range(16):
+        judged(large, checks("kept = candidate(1)", "def f(): return f", "assert kept == 2"), judge=judge)
+    assert judged("def double(x): return 2 * x", judge=judge).passed
