@@ -30,7 +30,8 @@ class Zygote:
         self._control, theirs = socket.socketpair()
         self._candidate_pid = 0
         judge_pid = os.getpid()
-        if os.fork() == 0:
+        self._pid = os.fork()
+        if self._pid == 0:
             _live(judge_pid, theirs, readable)
         theirs.close()
 
@@ -58,6 +59,11 @@ class Zygote:
         """Kill the candidate and all it has started, and wait for that."""
         self._control.send(_END)
         self._read_int()
+
+    def close(self) -> None:
+        """Let it end, and wait for that."""
+        self._control.close()
+        os.waitpid(self._pid, 0)
 
     def _read_int(self) -> int:
         answer = self._control.recv(4)
