@@ -19,7 +19,8 @@ from koderz_core.sandbox import box
 
 MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
-ENDING_SECONDS = 1.0
+ENDING_SECONDS = 0.5  # how long one may take that has nothing to do
+DYING_SECONDS = 0.1  # how long what was killed may take to be gone
 _PROGRAM_ANSWERED = b'{"answered":true}'  # inside/serving.py says it before its answer
 _ENTRY = box.INSIDE / "worker.py"
 
@@ -90,16 +91,19 @@ class Worker:
         self._wait_for_group()
 
     def discard(self) -> None:
-        """Kill it and give back what it held: for the thread that uses it, or when none does."""
+        """End it and give back what it held: for the thread that uses it, or when none does."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()  # a worker that waits for an order ends by itself, and waits for its own processes
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(ENDING_SECONDS)
         self.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            pipe.close()
+        self._process.stdout.close()
         self._remove_folder()
 
     def _wait_for_group(self) -> None:
         """What the worker has started is killed with it, but takes a moment to be gone."""
-        deadline = time.monotonic() + ENDING_SECONDS
+        deadline = time.monotonic() + DYING_SECONDS
         with suppress(ProcessLookupError, PermissionError):
             while time.monotonic() < deadline:
                 os.killpg(self._process.pid, 0)

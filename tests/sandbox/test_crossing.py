@@ -211,3 +211,8 @@ def test_a_program_that_is_to_change_its_arguments_may():
     assert judged(
         in_place, checks("given = [3, 1]", "candidate(given)", "assert given == [1, 3]"), canonical=in_place
     ).passed
+
+
+def test_where_there_is_no_solution_to_tell_a_change_in_place_is_what_the_tests_look_at():
+    tests = checks("given = [3, 1]", "candidate(given)", "assert given == [1, 3]")
+    assert judged("def double(x): x.sort()", tests, canonical="").passed

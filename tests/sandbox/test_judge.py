@@ -194,3 +194,20 @@ def test_a_worker_that_cannot_be_started_is_an_error_of_ours(tier, tmp_path, mon
     monkeypatch.setattr("koderz_core.sandbox.box._interpreter", lambda: tmp_path / "gone")
     with pytest.raises(SandboxError, match="could not be started"):
         judged("", judge=BoxedJudge(tier, BWRAP))
+
+
+def test_an_assert_that_fails_once_in_a_loop_has_failed():
+    tests = checks("for n in (1, 2, 3): assert candidate(n) == 2 * n")
+    assert judged("def double(x): return 2 * x if x > 1 else 0", tests).marks == "F"
+
+
+def test_tests_that_catch_everything_cannot_catch_the_end_of_the_program():
+    tests = checks("try: candidate(1)", "except BaseException: pass", "assert candidate is not None")
+    verdict = judged("import os\ndef double(x): os._exit(0)", tests)
+    assert (verdict.passed, verdict.error) == (False, "exception")
+
+
+def test_tests_that_draw_at_random_draw_the_same_every_time():
+    tests = checks("import random", "assert candidate(1) == random.random()")
+    expected = {judged("def double(x): return 0", tests).failures[0].expected for _ in range(3)}
+    assert len(expected) == 1

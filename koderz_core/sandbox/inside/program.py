@@ -117,6 +117,7 @@ class Program:
     def _reply_to(self, message: dict[str, Any]) -> dict[str, Any]:  # Any: JSON
         number = os.urandom(8).hex()  # no answer can be sent before its question
         self._channel.send({**message, "number": number})
+        self._zygote.prepare()
         reply = self._channel.receive()
         if reply.get("number") != number:
             raise WireError("an answer that nobody asked for")

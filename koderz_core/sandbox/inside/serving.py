@@ -42,7 +42,7 @@ def main() -> None:
         while True:
             _serve(host, zygote)
     except (EOFError, BrokenPipeError):
-        return
+        zygote.close()
 
 
 def _serve(host: Channel, zygote: Zygote) -> None:

@@ -22,26 +22,37 @@ _FORK, _WAIT, _END = b"f", b"w", b"e"
 _ALIVE = 1 << 16  # an exit that no process can have
 
 
+class ZygoteGoneError(BaseException):
+    """There is nobody left to fork programs: the worker is of no more use, whatever the program at work did."""
+
+
 class Zygote:
-    """The judge's end: one candidate at a time."""
+    """The judge's end: one candidate at a time, the next one forked while this one works."""
 
     def __init__(self, readable: landlock.Readable | None) -> None:
         """Fork the zygote, before anything of a problem is read. ``readable`` None: rlimits are all there is."""
         self._control, theirs = socket.socketpair()
-        self._candidate_pid = 0
+        self._ahead: socket.socket | None = None  # the channel to the next candidate
+        self._ahead_pid = self._candidate_pid = 0
+        self._forks_ahead = readable is not None  # else a program could find the next one and wait in it
         judge_pid = os.getpid()
-        if os.fork() == 0:
+        self._pid = os.fork()
+        if self._pid == 0:
             _live(judge_pid, theirs, readable)
         theirs.close()
 
     def fork(self) -> Channel:
         """A fresh candidate's process, and the channel to it."""
-        mine, theirs = socket.socketpair()
-        socket.send_fds(self._control, [_FORK], [theirs.fileno()])
-        theirs.close()
-        self._candidate_pid = self._read_int()
+        mine = self._ahead or self._ordered()
+        self._candidate_pid = self._ahead_pid or self._read_int()
+        self._ahead, self._ahead_pid = None, 0
         fd = mine.detach()
         return Channel(fd, fd)
+
+    def prepare(self) -> None:
+        """Have the next candidate forked, if that is not done yet."""
+        if self._forks_ahead and not self._ahead:
+            self._ahead = self._ordered()
 
     def kill(self) -> None:
         """Kill the candidate; its number is nobody else's until ``end``."""
@@ -50,19 +61,37 @@ class Zygote:
 
     def wait(self) -> int | None:
         """How the candidate exited by itself, negative for a signal; None if it lives on after half a second."""
-        self._control.send(_WAIT)
+        self._order(_WAIT)
+        if self._ahead and not self._ahead_pid:
+            self._ahead_pid = self._read_int()  # it was told before
         code = self._read_int()
         return None if code == _ALIVE else code
 
     def end(self) -> None:
-        """Kill the candidate and all it has started, and wait for that."""
-        self._control.send(_END)
-        self._read_int()
+        """Have the candidate and all it has started killed."""
+        self._order(_END)
+
+    def close(self) -> None:
+        """Let it end, and wait for that."""
+        self._control.close()
+        os.waitpid(self._pid, 0)
+
+    def _ordered(self) -> socket.socket:
+        mine, theirs = socket.socketpair()
+        self._order(_FORK, theirs.fileno())
+        theirs.close()
+        return mine
+
+    def _order(self, order: bytes, *fds: int) -> None:
+        try:
+            socket.send_fds(self._control, [order], fds)
+        except OSError as error:
+            raise ZygoteGoneError from error
 
     def _read_int(self) -> int:
-        answer = self._control.recv(4)
+        answer = self._control.recv(4, socket.MSG_WAITALL)
         if len(answer) < 4:
-            raise EOFError("the zygote is gone")
+            raise ZygoteGoneError
         return int.from_bytes(answer, "big", signed=True)
 
 
@@ -78,55 +107,65 @@ def _live(judge_pid: int, control: socket.socket, readable: landlock.Readable | 
         confine.prepared(boxed=bool(readable))
         rehearse()
         gc.freeze()  # a collection in a fork would copy every page it looks at
-        while _serve(control, system_calls):
-            pass
+        _Candidates(control, system_calls).serve()
     finally:
         os._exit(0)
 
 
-def _serve(control: socket.socket, system_calls: seccomp.Filter | None) -> bool:
-    """One candidate from fork to end; False when the judge is gone."""
-    order, fds, _flags, _address = socket.recv_fds(control, 1, 1)
-    if not order:
-        return False
-    zygote_pid = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        _live_as_candidate(zygote_pid, fds[0], system_calls)
-    os.close(fds[0])
-    _tell(control, pid)
-    going_on = _end_when_told(control, pid)
-    if not system_calls:
-        confine.kill_children()
-    if going_on:
-        _tell(control, 0)
-    return going_on
+class _Candidates:
+    """The zygote's end: candidates in the order in which they were forked, the first one at work."""
 
+    def __init__(self, control: socket.socket, system_calls: seccomp.Filter | None) -> None:
+        self._control = control
+        self._system_calls = system_calls
+        self._pids: list[int] = []
+        self._exit_code: int | None = None  # of the first one, once it is reaped
 
-def _end_when_told(control: socket.socket, pid: int) -> bool:
-    """Reap the candidate; False when the judge is gone."""
-    exit_code: int | None = None
-    while (order := control.recv(1)) == _WAIT:
-        exit_code = _exited(pid) if exit_code is None else exit_code
-        _tell(control, _ALIVE if exit_code is None else exit_code)
-    if exit_code is None:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    return order == _END
+    def serve(self) -> None:
+        """Until the judge is gone."""
+        while True:
+            order, fds, _flags, _address = socket.recv_fds(self._control, 1, 1)
+            if order == _FORK:
+                self._tell(self._forked(fds[0]))
+            elif order == _WAIT:
+                self._tell(self._exited())
+            elif order == _END:
+                self._end()
+            else:
+                break
+        while self._pids:
+            self._end()
 
+    def _forked(self, fd: int) -> int:
+        zygote_pid = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            _live_as_candidate(zygote_pid, fd, self._system_calls)
+        os.close(fd)
+        self._pids.append(pid)
+        return pid
 
-def _exited(pid: int) -> int | None:
-    deadline = time.monotonic() + _DEATH_SECONDS
-    while time.monotonic() < deadline:
-        exited, status = os.waitpid(pid, os.WNOHANG)
-        if exited:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.001)
-    return None
+    def _exited(self) -> int:
+        deadline = time.monotonic() + _DEATH_SECONDS
+        while self._exit_code is None and time.monotonic() < deadline:
+            exited, status = os.waitpid(self._pids[0], os.WNOHANG)
+            if exited:
+                self._exit_code = os.waitstatus_to_exitcode(status)
+            else:
+                time.sleep(0.001)
+        return _ALIVE if self._exit_code is None else self._exit_code
 
+    def _end(self) -> None:
+        pid = self._pids.pop(0)
+        if self._exit_code is None:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self._exit_code = None
+        if not self._system_calls:
+            confine.kill_children()
 
-def _tell(control: socket.socket, number: int) -> None:
-    control.send(number.to_bytes(4, "big", signed=True))
+    def _tell(self, number: int) -> None:
+        self._control.send(number.to_bytes(4, "big", signed=True))
 
 
 def _live_as_candidate(zygote_pid: int, fd: int, system_calls: seccomp.Filter | None) -> None:
