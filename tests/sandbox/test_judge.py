@@ -182,7 +182,7 @@ def test_a_program_called_with_too_much_of_what_it_returned_fails_by_itself():
 
 
 def test_a_worker_lost_twice_is_an_error_of_ours_which_no_boxed_program_can_cause(tier):
-    code = "import os\ndef double(x): os.kill(os.getppid(), 9)"
+    code = "import os, time\ndef double(x):\n    os.kill(os.getppid(), 9)\n    time.sleep(5)"
     if tier == "limited":
         with pytest.raises(SandboxError, match="small/1"):
             judged(code)
