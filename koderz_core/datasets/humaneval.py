@@ -17,6 +17,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.datasets.lines import all_of, problems_in, read_content, row_of
 from koderz_core.errors import DataError
+from koderz_core.parsing import parse
 from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
 
 PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"
@@ -85,7 +86,7 @@ def problem_of(row: Row) -> Problem:
 def _definition_start(prompt: str, entry_point: str) -> int | None:
     """How many lines stand before the entry point's definition, decorators included with it; None: not defined."""
     try:
-        tree = ast.parse(prompt)
+        tree = parse(prompt)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _textual_start(prompt, entry_point)
     for node in reversed(tree.body):

@@ -10,6 +10,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets.evalplus import LICENCE, NEED_ARGUMENTS, PlusRow, cure_of, published_path, with_like
 from koderz_core.datasets.lines import all_of, problems_in, read_content, row_of
 from koderz_core.errors import DataError
+from koderz_core.parsing import parse
 from koderz_core.records import Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
 
 FILE = "MbppPlus.jsonl.gz"
@@ -90,7 +91,7 @@ def _problem(line: bytes) -> Problem:
 def _check(row: _Row, plus: PlusTests) -> str:
     """The asserts, with EvalPlus' comparison where they say ``==`` and that would refuse right answers."""
     try:
-        asserts = ast.parse(row.assertion)
+        asserts = parse(row.assertion)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"field assertion is not Python: {error}") from error
     lenient = [_lenient(node, row.entry_point, plus) for node in asserts.body]

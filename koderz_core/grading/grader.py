@@ -14,7 +14,7 @@ from koderz_core.grading.samples import Sample
 from koderz_core.grading.testsets import no_program
 from koderz_core.protocols import Judge
 from koderz_core.records import Problem, TestSet, Verdict
-from koderz_core.sandbox.inside.instrument import count_tests
+from koderz_core.sandbox.sources import count_tests
 
 TestKind = Literal["base", "plus"]
 Suites = tuple[TestSet, ...]

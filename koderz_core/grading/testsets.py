@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
-from koderz_core.sandbox.inside.instrument import count_tests
+from koderz_core.sandbox.sources import count_tests
 
 GATES = ("tests",)
 

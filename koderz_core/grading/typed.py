@@ -11,6 +11,7 @@ from koderz_core.datasets.typed import dataset_of
 from koderz_core.errors import DataError
 from koderz_core.grading.testsets import check_tests
 from koderz_core.grading.typed_tests import calls_of, check_of, check_source, first_called, read_tests, require_use
+from koderz_core.parsing import parse
 from koderz_core.prompts.programs import Program, Reader, indented, unindented
 from koderz_core.records import Problem, PublicProblem, TestSet, Verdict
 
@@ -116,7 +117,7 @@ def _written(prompt: str) -> Program | None:
 def _fault(prompt: str, start: int) -> DataError:
     """Why the code from ``start`` on cannot be a prompt."""
     try:
-        ast.parse(prompt[start:])
+        parse(prompt[start:])
     except SyntaxError as error:
         line = prompt.count("\n", 0, start) + (error.lineno or 0)
         return DataError(f"Line {line} of the prompt is not Python: {error.msg}. {MEND}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from koderz_core.errors import DataError
+from koderz_core.parsing import parse
 from koderz_core.prompts.names import defined_names, lacking_names
 from koderz_core.prompts.programs import Program, indented
 from koderz_core.sandbox.inside.instrument import instrument
@@ -85,7 +86,7 @@ def require_use(tests: Program, entry_point: str) -> None:
 
 def _parsed(tests: str) -> Program:
     try:
-        tree = ast.parse(tests)
+        tree = parse(tests)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"The tests are not Python: {error}. {EXAMPLE}") from error
     if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):

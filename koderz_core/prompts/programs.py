@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from koderz_core.parsing import parse
+
 MAX_PROGRAM_CHARS = 200_000
 MAX_PARSED_CHARS = 2_000_000
 """What one reply may cost, in characters parsed; some microseconds each at worst."""
@@ -66,7 +68,7 @@ class Reader:
             return _Fault(0)
         _silence()
         try:
-            return Program(source, ast.parse(source, _FILENAME))
+            return Program(source, parse(source, _FILENAME))
         except SyntaxError as error:
             return _Fault(error.lineno or 0)
         except (ValueError, RecursionError, MemoryError):  # null bytes or surrogates; nested too deeply

@@ -9,9 +9,8 @@ from functools import partial
 
 from koderz_core.errors import DataError, PlanError
 from koderz_core.records import Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
-from koderz_core.sandbox.inside.instrument import count_tests
-from koderz_core.sandbox.naming import spoken_of
 from koderz_core.sandbox.orders import Answer, Order, Report, ask
+from koderz_core.sandbox.sources import count_tests, spoken_of
 from koderz_core.sandbox.worker import Worker
 from koderz_core.sandbox.workers import Workers
 

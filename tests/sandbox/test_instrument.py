@@ -2,7 +2,8 @@ import pytest
 from small_problem import checks
 
 from koderz_core.sandbox.inside.excerpt import excerpt, shown
-from koderz_core.sandbox.inside.instrument import count_tests, instrument
+from koderz_core.sandbox.inside.instrument import instrument
+from koderz_core.sandbox.sources import count_tests
 
 
 @pytest.mark.parametrize("constant", ["assert True, 'fine'", "assert 1 == 1", "assert 'text'", "assert not False"])

@@ -1,7 +1,7 @@
 """Turns the asserts of a test's source into tests of their own: each is recorded, and the next one still runs.
 
 ``assert LEFT == RIGHT`` becomes ``with site(3) as s: s.compare("==", LEFT, RIGHT)``; see ``recorder`` for the site.
-The host uses ``count_tests``; everything else runs inside the sandbox.
+The host uses ``tests_in``; everything else runs inside the sandbox.
 """
 
 from __future__ import annotations
@@ -32,12 +32,9 @@ class Instrumented(NamedTuple):
     sources: tuple[str, ...]
 
 
-def count_tests(source: str) -> int:
-    """How many tests the source of a test set holds: its asserts that depend on something.
-
-    Raise SyntaxError (ValueError for a null byte) if it is not Python.
-    """
-    return sum(isinstance(node, ast.Assert) and not _is_constant(node) for node in ast.walk(ast.parse(source)))
+def tests_in(tree: ast.Module) -> int:
+    """How many tests a test set holds: its asserts that depend on something."""
+    return sum(isinstance(node, ast.Assert) and not _is_constant(node) for node in ast.walk(tree))
 
 
 def instrument(source: str) -> Instrumented:

@@ -1,11 +1,21 @@
-"""Which names of a program tests speak of, told from their texts."""
+"""What the texts of tests tell without being run: how many they are, which names of a program they speak of."""
 
 from __future__ import annotations
 
 import ast
 from functools import lru_cache
 
+from koderz_core.parsing import parse
 from koderz_core.records import Problem
+from koderz_core.sandbox.inside.instrument import tests_in
+
+
+def count_tests(source: str) -> int:
+    """How many tests the source of a test set holds: its asserts that depend on something.
+
+    Raise SyntaxError (ValueError for a null byte) if it is not Python.
+    """
+    return tests_in(parse(source))
 
 
 def spoken_of(problem: Problem, tests: str) -> list[str]:
@@ -34,6 +44,6 @@ def _defined(source: str) -> frozenset[str]:
 
 def _parsed(source: str) -> ast.Module:
     try:
-        return ast.parse(source)
+        return parse(source)
     except (SyntaxError, ValueError):
         return ast.Module([], [])  # the worker says what is wrong with it
