@@ -167,12 +167,12 @@ def _attacking(attack: Cheat | Host, ground: Ground) -> Program:
     """Of the same family as the honest ones, so that these meet the same workers."""
     if isinstance(attack, Cheat):
         given = {"LEFT": ground.names["ID"], "SPARED": [os.getpid(), os.getppid()]}
-        entry_point, tests = attack.exercise.entry_point, attack.exercise.tests
+        entry_point, tests, solution = attack.exercise.entry_point, attack.exercise.tests, attack.exercise.honest
     else:
         given = ground.names
-        entry_point, tests = "attack", "def check(candidate):\n    assert candidate(0) == 'nothing'\n"
+        entry_point, tests, solution = "attack", "def check(candidate):\n    assert candidate(0) == 'nothing'\n", ""
     code = "".join(f"{name} = {value!r}\n" for name, value in given.items()) + attack.code
-    problem = Problem(PublicProblem("HumanEval/attack", "", entry_point, ""), TestSet(tests), "")
+    problem = Problem(PublicProblem("HumanEval/attack", "", entry_point, ""), TestSet(tests), solution)
     return Program(attack.name, problem, code, right=False, attack=True)
 
 
