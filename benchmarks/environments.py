@@ -18,7 +18,7 @@ def environment(name: str, pins: Sequence[str], folder: Path) -> Path:
     print(f"making an environment for {name} in {folder}", file=sys.stderr)
     venv.create(folder, clear=True, symlinks=True, with_pip=bool(pins))
     if pins:
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        install = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]  # errors only
         subprocess.run([*install, *pins], check=True, stdout=sys.stderr)
     done.write_text(wanted)
     return python

@@ -218,7 +218,7 @@ def _asks(entry: Entry, provider: str) -> bool:
 
 
 def _without_addresses(message: str) -> str:
-    return re.sub(r"http://127\.0\.0\.1:\d+(/v1)?, asked for \S+,? ?", "", message)[:90]
+    return re.sub(r"http://127\.0\.0\.1:\d+(/v1)?, asked for [\w/.-]*\w", "it", message)[:90]
 
 
 def _ended(one: Seen) -> str:

@@ -1,12 +1,13 @@
 """Journals: append-only files of events, one per benchmark. They are the truth.
 
 Only the process that runs a benchmark writes its journal. Each event is one line; the file reaches the disk at least
-once a second and, without making anybody wait, whenever an experiment has ended. A crash can tear only the last line,
+once a second and, without making anybody wait, as soon as an experiment has ended. A crash can tear only the last line,
 which the next writer cuts off. Anyone may read at any time.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import threading
@@ -21,6 +22,7 @@ from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
 
 SYNC_SECONDS = 1.0
+REST_SECONDS = 0.05  # between two times that the disk is asked: many experiments may end at the same moment
 CHUNK_BYTES = 8 << 20
 PATIENCE_SECONDS = 0.5  # how long a lock may be taken before it counts as held
 _KNOCK_SECONDS = 0.01
@@ -87,7 +89,8 @@ class Journal:
                 if due:
                     os.fsync(self._file)
             except OSError as error:
-                raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
+                if error.errno != errno.EINVAL:  # no file, so nothing to sync; the next write says what is wrong
+                    raise JournalError(f"The journal {self.path.name} cannot be written: {_reason(error)}") from error
 
     def close(self) -> None:
         """Sync, release the lock, stop the syncing thread. Idempotent."""
@@ -118,6 +121,7 @@ class Journal:
             except JournalError as error:
                 self._fault = error  # the next append reports it, where somebody listens
                 return
+            self._closing.wait(REST_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import streamlit as st
 from koderz_core import KoderzError, Order, Workspace
 from koderz_core.models.availability import Availability
 from koderz_core.records import Plan
+from koderz_core.records.forecasts import Forecast
 from koderz_core.records.summaries import scripted
 from pages.ui.address import choice
 from pages.ui.budget import choose_budget, show_forecast
@@ -68,7 +69,8 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     st.metric("experiments", experiments, help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
     show_isolation(tested.isolation, tested.score)
-    show_forecast(workspace.costs.forecast(plan, concurrency), plan.budget)
+    forecast = workspace.costs.forecast(plan, concurrency)
+    show_forecast(forecast, plan.budget)
     _recorded(opened, plan)
     lacking = workspace.lacking(plan, surveyed)
     for row in lacking:
@@ -79,7 +81,7 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     st.caption("The same from a terminal:")
     st.code(command, language=None, wrap_lines=True)
     if started:
-        _start(workspace, plan, concurrency)
+        _start(workspace, plan, concurrency, forecast)
 
 
 def _recorded(opened: Opened, plan: Plan) -> None:
@@ -93,9 +95,9 @@ def _recorded(opened: Opened, plan: Plan) -> None:
         )
 
 
-def _start(workspace: Workspace, plan: Plan, concurrency: int | None) -> None:
+def _start(workspace: Workspace, plan: Plan, concurrency: int | None, forecast: Forecast) -> None:
     with st.spinner("Starting"):
-        benchmark = workspace.start(plan, concurrency)
+        benchmark = workspace.start(plan, concurrency, forecast)
     st.switch_page("pages/live.py", query_params={"benchmark": benchmark})
 
 

@@ -9,10 +9,11 @@ from koderz_core.export.formats import count, duration, money
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
+from pages.ui.budget import show_receipt
 from pages.ui.cells import draw_cells
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page, show_isolation
-from pages.ui.running import Rows, from_known, show_controls, states
+from pages.ui.running import Rows, from_known, show_controls, show_trouble, states
 from pages.ui.tables import newest_table, outcome
 from pages.ui.text import listed
 
@@ -40,8 +41,7 @@ def main() -> None:
 
 
 def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
-    row = rows.get(name)
-    return f"{NEWEST}, whoever started it" if row is None else listed(row)
+    return listed(rows[name]) if name in rows else f"{NEWEST}, whoever started it"
 
 
 def _draw(workspace: Workspace, chosen: str, now: Rows) -> None:
@@ -83,6 +83,7 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
     spent = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
     shown = {"state": row.state, "iterations": count(row.iterations), "spent": spent}
     facts(shown | ({"time left": _left(progress)} if row.state == "running" else {}))
+    show_receipt(progress.receipt)
     show_isolation(row.isolation, row.self_test)
     show_controls(workspace, progress)
     if row.state == "interrupted":
@@ -90,10 +91,7 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
     if row.errors and not row.under_way:
         st.caption(f"{row.errors} ended as error, which no rate counts. To run them again, in a terminal:")
         st.code(f"koderz resume {row.id} --retry-errors", language=None, wrap_lines=True)
-    trouble = workspace.trouble(row.id)
-    if trouble:
-        st.error("This benchmark broke off.", icon="⚠️")
-        st.text(trouble)
+    show_trouble(workspace, progress)
 
 
 def _left(progress: BenchmarkProgress) -> str:

@@ -78,6 +78,20 @@ def test_the_end_of_an_experiment_reaches_the_disk_at_once(
     journal.close()
 
 
+def test_ends_that_follow_each_other_reach_the_disk_together_and_closing_waits_for_none(
+    tmp_path: Path, on_disk: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koderz_core.journal.REST_SECONDS", 3600.0)
+    journal = begin(tmp_path / "b.jsonl")
+    for number in range(5):
+        journal.append(Entry(1.0, ExperimentFinished("solved", "gate", "oracle", None, 1.0), f"exp_{number}"))
+        deadline = time.monotonic() + (0.1 if on_disk else 10.0)
+        while len(on_disk) <= min(number, 1) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    journal.close()
+    assert (len(on_disk), on_disk[-1]) == (2, journal.path.stat().st_size)
+
+
 def test_a_journal_in_which_nothing_was_begun_leaves_no_file(tmp_path: Path) -> None:
     Journal(tmp_path / "b.jsonl").close()
     assert not (tmp_path / "b.jsonl").exists()
@@ -190,6 +204,16 @@ def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").symlink_to("/dev/full")
     with pytest.raises(JournalError, match="No space left"):
         Journal(tmp_path / "b.jsonl").append(HEADER)
+
+
+def test_what_cannot_be_synced_is_no_fault_of_its_own(tmp_path: Path) -> None:
+    journal = begin(tmp_path / "b.jsonl")
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, journal._file)
+    os.close(null)
+    journal.append(text(1))
+    journal.sync()
+    journal.close()
 
 
 def test_killed_in_mid_write_nothing_acknowledged_is_lost(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import serving_chat, streams
 
 import koderz_core.process
 import koderz_core.workspace
@@ -22,6 +24,7 @@ from koderz_core import Order, Wanted, Workspace, open_workspace, the_workspace
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
 from koderz_core.journal import read_all
+from koderz_core.limits import Limits
 from koderz_core.records import Plan
 from koderz_core.runner.live import Spoken
 from koderz_core.workspace import leave
@@ -200,3 +203,21 @@ def test_a_workspace_that_was_left_is_closed_and_another_is_opened(left: None) -
     leave()
     assert not first.runs_here(plan.id)
     assert the_workspace() is not first
+
+
+def test_questions_outside_any_experiment_keep_to_the_limits_of_their_provider() -> None:
+    inside, most = threading.Semaphore(0), []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        inside.release()
+        time.sleep(0.02)  # whoever else is let in comes meanwhile
+        most.append(inside._value)
+        inside.acquire()
+        streams({"content": "ready"})(handler)
+
+    with serving_chat() as server:
+        server.answer = answer
+        limits = {"vllm": Limits(concurrency=1)}
+        with open_workspace(vllm_base_url=server.url, limits=limits) as opened, ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: opened.ask("vllm/it", "hello"), range(4)))
+    assert most == [1, 1, 1, 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist, fmean, variance
 
 from koderz_core.records import Configuration
@@ -14,24 +14,27 @@ FEWEST = 3  # experiments that ended, from which anything is told
 
 
 def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at_once: int) -> Forecast:
-    """What so many experiments of each configuration will take, ``at_once`` of them sharing the time.
+    """What so many experiments of each configuration will take, ``at_once`` of them sharing the time, in whole waves.
 
     Told from past ones of the same configuration or, if these are fewer than ``FEWEST``, of the same strategy with the
-    same models. As if problems were drawn alike: harder ones than before take more.
+    same models. As if problems were drawn alike, and an experiment were no slower beside so many others: harder ones
+    than before, and more at once at the same server, take more.
     """
-    told = [(number, _like(configuration, past)) for configuration, number in left if number]
+    told = [(times, _like(configuration, past)) for configuration, times in left if times]
     known = all(len(like) >= FEWEST for _, like in told)
+    number = sum(times for times, _ in told)
+    waves = ceil(number / at_once)  # the last of them may leave places idle
 
-    def total(of: Callable[[Past], float | None], share: int = 1) -> Range | None:
-        return _total([(number, [of(one) for one in like]) for number, like in told], share) if known else None
+    def total(of: Callable[[Past], float | None], share: float = 1.0) -> Range | None:
+        return _total([(times, [of(one) for one in like]) for times, like in told], share) if known else None
 
     return Forecast(
-        experiments=sum(number for number, _ in told),
+        experiments=number,
         calls=total(lambda one: one.calls),
         cost_usd=total(lambda one: one.cost_usd),
-        seconds=total(lambda one: one.seconds, at_once),
+        seconds=total(lambda one: one.seconds, number / waves if waves else 1.0),
         past=sum(len(like) for _, like in told),
-        unknown=tuple(one.id for one, number in left if number and len(_like(one, past)) < FEWEST),
+        unknown=tuple(one.id for one, times in left if times and len(_like(one, past)) < FEWEST),
         unpriced=(),
     )
 
@@ -44,7 +47,7 @@ def _like(configuration: Configuration, past: Sequence[Past]) -> list[Past]:
     return [one for one in past if (one.strategy, dict(one.models)) == pair]
 
 
-def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: int) -> Range | None:
+def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) -> Range | None:
     """The sum of so many further draws from each sample; None if a value of a sample is.
 
     The mean, and the one-sided 90 % bound of the normal prediction interval for a sum of N draws after n seen, with

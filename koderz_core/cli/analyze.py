@@ -10,6 +10,7 @@ from koderz_core.analysis.timing import timings
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_iterations, print_summaries, print_timings
 from koderz_core.errors import UsageError
+from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
 from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
@@ -23,7 +24,7 @@ from koderz_core.workspace import Workspace
 @as_json
 @data_dir
 def analyze(identifier: str, show_code: bool, timing: bool, as_json: bool, data_dir: Path | None) -> int:
-    """Look into the benchmark or experiment whose id begins with IDENTIFIER."""
+    """Look into a benchmark (its name, its id, or how that begins) or an experiment (its id, or how that begins)."""
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
         if timing:
@@ -71,8 +72,10 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     summaries = opened.results.summaries(benchmark)
     failures = opened.results.failures(benchmark)
     rows = opened.results.experiments(benchmark)
+    came_to = opened.results.receipt(benchmark)
     if as_json:
-        print_json({"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows})
+        whole = {"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows}
+        print_json({**whole, "receipt": came_to})
         return
     print_summaries(summaries)
     for summary in summaries:
@@ -80,5 +83,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         told = ", ".join(f"{name} {times}" for name, times in classes.items())
         if told:
             click.echo(f"\nFailed programs of {plain(summary.label)}: {told}")
+    if came_to:
+        click.echo(f"\n{receipt(came_to)}")
     click.echo()
     print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)))

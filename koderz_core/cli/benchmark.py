@@ -12,15 +12,16 @@ import click
 
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.conclusion import conclude, exit_code
-from koderz_core.cli.forecasting import forecast_lines, receipt, warnings
+from koderz_core.cli.forecasting import forecast_lines, warnings
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
-from koderz_core.errors import Cancelled, PlanError, StoreError
+from koderz_core.errors import Cancelled, PlanError
+from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import isolation, plain
 from koderz_core.records import Plan
-from koderz_core.records.forecasts import Forecast
+from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.summaries import scripted
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
@@ -65,6 +66,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, chosen, options["repeats"]), options["dataset"])
         if options["plan_only"]:
+            opened.costs.check(plan)  # what would be refused is not worth a forecast
             return _tell(opened, plan, options["concurrency"], as_json=as_json)
         runner = perform(opened, plan, replace(manner(options, quiet=as_json), pilot=options["pilot"]))
         code = conclude(opened, runner.benchmark, runner.experiments, options["fail_under"], as_json=as_json)
@@ -117,7 +119,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     progress = Progress(quiet=how.quiet)
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
-    forecast = None if how.quiet else _forecast(opened, plan, how.concurrency)
+    forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
     with (
         opened.runner(
             plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
@@ -126,7 +128,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     ):
         if not how.quiet:
             _announce(runner, opened.sandbox.self_test(), origin, forecast)
-        runner.start(how.concurrency or default_concurrency(runner.asked))
+        runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
         progress.follow(runner, heed)
     if runner.stopping:
         raise Cancelled(
@@ -136,7 +138,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         click.echo(runner.used_up, err=True)
     if not how.quiet:
         whole = None if how.pilot or runner.used_up else forecast
-        click.echo(receipt(whole, progress.cost_usd, progress.seconds), err=True)
+        click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
 
 
@@ -155,14 +157,6 @@ def _tell(opened: Workspace, plan: Plan, concurrency: int | None, *, as_json: bo
             f"has ended so far. --pilot 5 runs five of the problems first, and tells then."
         )
     return 0
-
-
-def _forecast(opened: Workspace, plan: Plan, concurrency: int | None) -> Forecast | None:
-    """None if the store cannot be asked: a benchmark needs only its journal."""
-    try:
-        return opened.costs.forecast(plan, concurrency)
-    except StoreError:
-        return None
 
 
 def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Forecast | None) -> None:

@@ -23,7 +23,7 @@ def _only(command: Command) -> Command:
 @_only
 @data_dir
 def pause(benchmark: str, only: str | None, data_dir: Path | None) -> None:
-    """Let the running benchmark whose id begins with BENCHMARK wait before its next steps.
+    """Let the running BENCHMARK (its name, its id, or how that begins) wait before its next steps.
 
     A call to a model that is under way ends first. `koderz resume` goes on with it.
     """
@@ -35,7 +35,7 @@ def pause(benchmark: str, only: str | None, data_dir: Path | None) -> None:
 @_only
 @data_dir
 def stop(benchmark: str, only: str | None, data_dir: Path | None) -> None:
-    """Stop the running benchmark whose id begins with BENCHMARK; what it has finished is kept.
+    """Stop the running BENCHMARK (its name, its id, or how that begins); what it has finished is kept.
 
     Its experiments end at their next step and count as cancelled. `koderz resume` takes them up again.
     """

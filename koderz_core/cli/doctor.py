@@ -13,8 +13,10 @@ from koderz_core import __version__
 from koderz_core.cli.options import data_dir, workspace
 from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
 from koderz_core.diagnosis.asking import ask_each
-from koderz_core.errors import DataError, InfrastructureError
+from koderz_core.errors import ConfigError, DataError, InfrastructureError
 from koderz_core.export.formats import plain
+from koderz_core.models.availability import Availability
+from koderz_core.workspace import Workspace
 
 
 @click.command()
@@ -32,14 +34,24 @@ def doctor(real: bool, grader: bool, report: Path | None, data_dir: Path | None)
     Ends with 3 if something that is needed is missing or failed.
     """
     with workspace(data_dir) as opened:
-        surveyed = opened.available_models()
+        surveyed, wrong = _surveyed(opened)
         found = diagnose(opened.settings, surveyed, __version__, whole_self_test=grader)
-        if real:
+        found = Diagnosis((*wrong, *found.findings))
+        if real and not wrong:
             found = Diagnosis((*found.findings, *ask_each(opened.ask, surveyed, opened.settings)))
     _show(found)
     if report:
         _write(found, report)
     return InfrastructureError.exit_code if found.missing else 0
+
+
+def _surveyed(opened: Workspace) -> tuple[list[Availability], tuple[Finding, ...]]:
+    """The models, or why nobody can tell of them: a doctor does not fall ill of what it looks at."""
+    try:
+        return opened.available_models(), ()
+    except ConfigError as error:
+        lead, _, cure = str(error).rpartition(". ")
+        return [], (Finding("settings", "models.toml", "missing", lead, cure),)
 
 
 def _show(found: Diagnosis) -> None:

@@ -29,7 +29,7 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Show all benchmarks, or the one whose id begins with BENCHMARK."""
+    """Show all benchmarks, or only BENCHMARK (its name, its id, or how that begins)."""
     with workspace(data_dir) as opened:
         found = opened.results
         chosen = found.find(benchmark) if benchmark else None

@@ -47,10 +47,7 @@ def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any)
 
 def _benchmark(opened: Workspace, text: str) -> str:
     """The id of the benchmark that a text means. Raises UnknownNameError, UsageError."""
-    named = [row.id for row in opened.results.benchmarks() if text and row.name == text]
-    if len(named) > 1:
-        raise UsageError(f"{text!r} is the name of several benchmarks: {', '.join(named)}. Give the id.")
-    found = named[0] if named else opened.results.find(text)
+    found = opened.results.find(text)
     if found.startswith("exp_"):
         whole = opened.results.experiment(found).experiment.benchmark
         raise UsageError(f"{found} is one experiment. Go on with its whole benchmark: koderz resume {whole}")

@@ -93,9 +93,10 @@ def datasets(settings: Settings) -> Iterator[Finding]:
 def disk(settings: Settings) -> Iterator[Finding]:
     """Whether the data folder can be written, and how much room it has."""
     subject, there = str(settings.home), _nearest(settings.home)
-    if not os.access(there, os.W_OK):
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        why = "cannot be written" if there.is_dir() else "is a file"
         cure = "Make it yours, or name another folder: KODERZ_HOME=FOLDER"
-        yield Finding("disk", subject, "missing", f"{there} cannot be written", cure)
+        yield Finding("disk", subject, "missing", f"{there} {why}", cure)
         return
     free = shutil.disk_usage(there).free
     said = f"{free / 1e9:.1f} GB free"

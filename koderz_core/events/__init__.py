@@ -9,6 +9,7 @@ from koderz_core.events.kinds import (
     Event,
     ExperimentFinished,
     ExperimentStarted,
+    ForecastMade,
     TextStored,
 )
 from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
@@ -42,6 +43,7 @@ __all__ = [
     "Event",
     "ExperimentFinished",
     "ExperimentStarted",
+    "ForecastMade",
     "MemoryRecalled",
     "Note",
     "ProgramProbed",

@@ -32,6 +32,7 @@ from koderz_core.records import (
     Tier,
     Verdict,
 )
+from koderz_core.records.forecasts import Forecast
 
 Kind = str
 
@@ -55,6 +56,13 @@ class BenchmarkOpened:
     energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
     forked_from: str | None = None
     self_test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastMade:
+    """What was left to do would probably take that, as was told when it was begun: the receipt compares."""
+
+    forecast: Forecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,7 @@ class BenchmarkClosed:
 
 Event = (
     BenchmarkOpened
+    | ForecastMade
     | ControlObeyed
     | TextStored
     | ExperimentStarted
@@ -140,6 +149,7 @@ Event = (
 
 KINDS: Mapping[Kind, type[Event]] = {
     "benchmark_opened": BenchmarkOpened,
+    "forecast_made": ForecastMade,
     "control_obeyed": ControlObeyed,
     "text_stored": TextStored,
     "experiment_started": ExperimentStarted,

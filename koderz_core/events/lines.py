@@ -50,8 +50,14 @@ _EVENTS = {kind: msgspec.json.Decoder(record) for kind, record in KINDS.items()}
 
 def encode(entry: Entry) -> bytes:
     """One journal line, newline included."""
-    payload = msgspec.Raw(_ENCODER.encode(entry.event))
-    line = _Line(SCHEMA_VERSION, entry.at, _NAMES[type(entry.event)], payload, entry.experiment, entry.ordinal)
+    line = {
+        "v": SCHEMA_VERSION,
+        "at": entry.at,
+        "kind": _NAMES[type(entry.event)],
+        "event": entry.event,
+        "experiment": entry.experiment,
+        "ordinal": entry.ordinal,
+    }
     return _ENCODER.encode(line) + b"\n"
 
 

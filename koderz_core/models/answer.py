@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from koderz_core.errors import LateError
 from koderz_core.records import Completion, Finish, Sampling, Usage
 
-MOST_TOKENS = 1 << 53
-"""A count of tokens beyond this is a server's mistake."""
+MOST_TOKENS = 1 << 31
+"""A count of tokens beyond this is a server's mistake: no context holds as many."""
 MOST_LETTERS = 40
 """A provider's word for how it processed a request is no longer than this."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
@@ -75,13 +75,23 @@ class Answer:
         return "stop" if any(piece.strip() for piece in self.pieces) else "empty"
 
 
-def count_of(record: object, name: str) -> int | None:
-    """A count of tokens in a client's record, None if it is missing or senseless: the clients check nothing."""
-    value = getattr(record, name, None)
-    return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else None
+def held(record: object, name: str) -> object:
+    """A field of what a server sent, be it JSON or a client's record of it; None if it is missing."""
+    return record.get(name) if isinstance(record, dict) else getattr(record, name, None)
+
+
+def count_of(record: object, name: str, below: int = MOST_TOKENS) -> int | None:
+    """A count in what a server sent, None if it is missing or senseless, as nobody has checked it.
+
+    ``below``: what no true count reaches; that of tokens unless it is said otherwise.
+    """
+    value = held(record, name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < below else None
 
 
 def text_of(record: object, name: str) -> str:
-    """A text in a client's record, "" if it is missing; lone surrogates, which no file can hold, become "?"."""
-    value = getattr(record, name, None)
+    """A text in what a server sent, "" if it is missing; lone surrogates, which no file can hold, become "?"."""
+    value = held(record, name)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""

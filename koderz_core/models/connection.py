@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import re
 import time
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
 from typing import Any
+from urllib.request import getproxies
 
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
+from koderz_core.models.ways import Ways
 
 _DEADLINE = "koderz_deadline"
+_STREAMED = re.compile(rb'"stream" ?: ?true')  # no text in JSON holds that: its quotes have backslashes
 
 
 def connection(  # Any: a client's keyword arguments
@@ -27,22 +31,23 @@ def connection(  # Any: a client's keyword arguments
     is cut off after ``seconds`` of its own, so the last one may end that much later; and not covered are
     the look-up of a host's name and a server that drips the head of its answer.
     """
-    # A transport of its own uses no proxy from the environment: none may see what stays on this machine.
-    straight = {"transport": web.HTTPTransport(limits=web.Limits(max_keepalive_connections=None))}
+    in_time = _in_time(web)
 
     def begin(request: Any) -> None:  # Any: of either library
         request.extensions[_DEADLINE] = time.monotonic() + seconds
-        if _is_streamed(request):
+        if request.method == "POST" and _STREAMED.search(request.content):
             request.extensions["timeout"]["read"] = min(seconds, silence_seconds)
 
     def watch(response: Any) -> None:  # Any: as above
-        response.stream = _in_time(web, response)
+        response.stream = in_time(response.stream, response.request)
 
+    # A transport of its own uses no proxy from the environment: none may see what stays on this machine.
+    straight = is_loopback(url) or not getproxies()
     return {
         "timeout": web.Timeout(seconds, connect=min(seconds, connect_seconds)),
         "follow_redirects": False,  # the address that the egress gate saw is the only one asked
         "event_hooks": {"request": [begin], "response": [watch]},
-        **(straight if is_loopback(url) else {}),
+        **({"transport": Ways(web)} if straight else {}),
     }
 
 
@@ -59,29 +64,26 @@ def is_silence(error: BaseException) -> bool:
     return request is not None and time.monotonic() < request.extensions.get(_DEADLINE, 0.0)
 
 
-def _is_streamed(request: Any) -> bool:  # Any: of either library
-    if request.method != "POST":
-        return False
-    asked = json.loads(request.content)
-    return isinstance(asked, dict) and asked.get("stream") is True
-
-
-def _in_time(web: ModuleType, response: Any) -> Any:  # Any: of either library
+@cache
+def _in_time(web: ModuleType) -> Any:  # Any: a class of either library's kind
     """The body of an answer; it raises ``web.ReadTimeout`` as soon as something comes after the deadline.
 
     The clients look at what was said, so only here is seen what says nothing and yet keeps a call alive: pings,
     comments, white space.
     """
-    stream, request = response.stream, response.request
 
     class InTime(web.SyncByteStream):  # type: ignore[misc, name-defined] # each library insists on its own class
+        def __init__(self, stream: Any, request: Any) -> None:  # Any: of either library
+            self._stream, self._request = stream, request
+
         def __iter__(self) -> Iterator[bytes]:
-            for part in stream:
-                if time.monotonic() > request.extensions[_DEADLINE]:
-                    raise web.ReadTimeout("The answer takes too long.", request=request)
+            deadline = self._request.extensions[_DEADLINE]
+            for part in self._stream:
+                if time.monotonic() > deadline:
+                    raise web.ReadTimeout("The answer takes too long.", request=self._request)
                 yield part
 
         def close(self) -> None:
-            stream.close()
+            self._stream.close()
 
-    return InTime()
+    return InTime

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import cast
 
 from koderz_core.errors import LateError, ModelError
+from koderz_core.models.answer import held
 from koderz_core.models.connection import is_silence
 from koderz_core.models.provider import Advice, ModelCard
 from koderz_core.models.retry_after import retry_after_seconds
@@ -87,9 +88,12 @@ class Server:
             raise self.broke_off() from None
 
     def failed(self, account: object) -> ModelError:
-        """It told of a failure although it had answered 200; a gateway's ``account`` has the status it was given."""
+        """It told of a failure although it had answered 200; a gateway's ``account`` has the status it was given.
+
+        One of 500 or more tells that it failed in the middle, so what it had said till then may have been billed.
+        """
         code = account.get("code") if isinstance(account, dict) else None
-        return self.status(code) if isinstance(code, int) and 400 <= code < 600 else self.broke_off()
+        return self.status(code) if isinstance(code, int) and 400 <= code < 500 else self.broke_off()
 
     def status(self, status: int, word: object = None, error: BaseException | None = None) -> ModelError:
         """It answered with an HTTP status. ``word``: the protocol's own for it; anything longer may quote.
@@ -141,7 +145,7 @@ class Server:
 
     def not_a_chat(self, reply: object = None) -> ModelError:
         """``reply``, in the client's form, is no answer: a failure that the server tells of, or nothing known."""
-        account = getattr(reply, "error", None)
+        account = held(reply, "error")
         if isinstance(account, dict):
             return self.failed(account)
         cure = f"Check {self.advice.variable}."  # or a gateway in between has sent its own page, which may pass

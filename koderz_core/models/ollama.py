@@ -23,6 +23,7 @@ from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Sampling, Usage
 
 CLOUD = "https://ollama.com"
+MOST_NANOSECONDS = 1 << 53
 
 
 class OllamaModel:
@@ -62,7 +63,7 @@ class OllamaModel:
             self._end(answer, last, streamed=streamed)
         if answer.failed:
             raise self._server.broke_off()
-        loading_seconds = (count_of(last, "load_duration") or 0) / 1e9
+        loading_seconds = (count_of(last, "load_duration", MOST_NANOSECONDS) or 0) / 1e9
         return answer.completion(sent, streamed=streamed, waited_seconds=loading_seconds)
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 LONGEST_SECONDS = 300.0
@@ -29,8 +30,10 @@ def _seconds(text: str, unit: float, now: float) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
-def _until(date: str, now: float) -> float | None:
+def _until(text: str, now: float) -> float | None:
+    """A date without a zone, which is an old form of it too, is of Greenwich."""
     try:
-        return parsedate_to_datetime(date).timestamp() - now
+        date = parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
     except (ValueError, OverflowError):
         return None

@@ -32,6 +32,7 @@ from koderz_core.models.capability_table import TABLE, Thinking
 from koderz_core.records import Tier
 
 FILE = "models.toml"
+MOST_USD = 1e6  # for a million tokens: more is a slip of the pen, and sums of it no numbers
 
 
 class _Closed(BaseModel):
@@ -41,10 +42,10 @@ class _Closed(BaseModel):
 class StatedPrice(_Closed):
     """US dollars per million tokens. Input read from or written to a cache costs as other input unless stated."""
 
-    input_usd_per_mtok: float = Field(ge=0)
-    output_usd_per_mtok: float = Field(ge=0)
-    cache_read_usd_per_mtok: float | None = Field(default=None, ge=0)
-    cache_write_usd_per_mtok: float | None = Field(default=None, ge=0)
+    input_usd_per_mtok: float = Field(ge=0, le=MOST_USD)
+    output_usd_per_mtok: float = Field(ge=0, le=MOST_USD)
+    cache_read_usd_per_mtok: float | None = Field(default=None, ge=0, le=MOST_USD)
+    cache_write_usd_per_mtok: float | None = Field(default=None, ge=0, le=MOST_USD)
     source: str = Field(min_length=1, max_length=200)
     date: date
 

@@ -2,51 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, timedelta
 
 from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.capabilities import capabilities_of, honoured
-from koderz_core.models.catalogue import resolve
+from koderz_core.models.catalogue import ModelCard, resolve
 from koderz_core.models.pricing import dearest_tier, price
 from koderz_core.records import Request, Sampling, Usage
 
 TEMPLATE_TOKENS = 64  # that a provider's template puts around a conversation
 MESSAGE_TOKENS = 16  # and around each message; measured templates put in 3 to 7
+DAY = tuple(timedelta(minutes=30 * half) for half in range(49))  # prices that change within a day do so on these
+MANY = 1_000_000  # tokens that show a price
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 class WorstCases:
-    """Worst cases under the same settings; remembers them, since the price list takes longer than the rest of a call.
+    """Worst cases under the same settings; remembers them for a day, since the price list takes longer than all else.
 
     Safe to ask from several threads.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, clock: Callable[[], datetime] = _now) -> None:
         self._settings = settings
-        self._known: dict[tuple[str, int, int | None], float | None] = {}
+        self._clock = clock
+        self._known: dict[tuple[str, int, int | None, date], float | None] = {}
+        self._moments: dict[tuple[str, date], tuple[datetime, ...]] = {}
 
     def of(self, model: str, request: Request) -> float | None:
         """US dollars that no answer to ``request`` exceeds; None if its model has no price or its length no limit.
 
         No tokenizer makes more tokens of a text than it has bytes, and no answer has more than the tokens it may have,
-        what the model thinks included. All input is taken as new to the provider's cache if that is dearer. A local
-        model costs what its time costs: at most that which a request may take, and the energy of GPUs, which is known
-        only afterwards, not at all. Raises UnknownNameError, ConfigError.
+        what the model thinks included. All input is taken as new to the provider's cache if that is dearer, and the
+        answer as given at the dearest hour of the next day: it is billed when it ends, and some are cheaper by night.
+        A local model costs what its time costs: at most that which a request may take, and the energy of GPUs, which is
+        known only afterwards, not at all. Raises UnknownNameError, ConfigError.
         """
         sent = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + len(one.content.encode()) for one in request.messages)
-        asked = model, _rounded_up(sent), honoured(request, capabilities_of(model, self._settings)).max_tokens
+        longest = honoured(request, capabilities_of(model, self._settings)).max_tokens
+        asked = model, _rounded_up(sent), longest, self._clock().date()
         if asked not in self._known:
             self._known[asked] = self._priced(*asked)
         return self._known[asked]
 
-    def _priced(self, model: str, sent: int, longest: int | None) -> float | None:
+    def _priced(self, model: str, sent: int, longest: int | None, day: date) -> float | None:
         card = resolve(model, self._settings)
         if longest is None and card.tier != "local":
             return None
         tier = dearest_tier(card, self._settings)
         ways = [Usage(sent, longest or 0, cache_write_tokens=cached, service_tier=tier) for cached in (None, sent)]
-        costs = [price(card, usage, self._settings.timeout, self._settings).usd for usage in ways]
+        if (card.id, day) not in self._moments:
+            self._moments[card.id, day] = self._moments_of(card)
+        costs = [self._usd(card, usage, at) for usage in ways for at in self._moments[card.id, day]]
         return max((usd for usd in costs if usd is not None), default=None)
+
+    def _moments_of(self, card: ModelCard) -> tuple[datetime, ...]:
+        """One for each price that a model has within the next day."""
+        now, found = self._clock(), dict[tuple[float | None, ...], datetime]()
+        for at in (now + later for later in DAY):
+            found.setdefault(tuple(self._usd(card, Usage(*each), at) for each in ((MANY, 0), (0, MANY))), at)
+        return tuple(found.values())
+
+    def _usd(self, card: ModelCard, usage: Usage, at: datetime) -> float | None:
+        return price(card, usage, self._settings.timeout, self._settings, at).usd
 
 
 def unpriced(models: Iterable[str], settings: Settings) -> tuple[str, ...]:

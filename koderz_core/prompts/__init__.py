@@ -8,3 +8,6 @@ VERSIONS = {
     "review": review.VERSION,
     "spec": spec.VERSION,
 }
+
+OF_ROLES = {"coder": ("coding", "extraction"), "reviewer": ("review",), "spec": ("spec",)}
+"""What each role is told, and how its answer is read."""

@@ -68,6 +68,9 @@ class _Reading:
     lines: list[str] = field(default_factory=list)
 
     def take(self, line: str) -> None:
+        if "`" not in line and "~" not in line:  # as most lines
+            (self.prose if self.opened is None else self.lines).append(line)
+            return
         fence = _fence(line)
         if self.opened is None:
             self._take_outside(line, fence)

@@ -1,4 +1,4 @@
-"""What a benchmark will probably take, told before it is begun, and the past that tells it."""
+"""What a benchmark will probably take, told before it is begun, the past that tells it, and what it came to."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Forecast:
     """What the ``experiments`` without a result will take; None: not known. ``past``: how many it is told from.
 
     ``unknown``: ids of configurations of which too few like them have ended so far. ``unpriced``: ids of models without
-    a known price.
+    a known price. ``spent_usd``: what calls of the same plan have cost already, as far as that is known.
     """
 
     experiments: int
@@ -41,3 +41,25 @@ class Forecast:
     past: int
     unknown: tuple[str, ...]
     unpriced: tuple[str, ...]
+    spent_usd: float = 0.0
+
+    def may_exceed(self, usd: float | None) -> bool:
+        """Whether in more than one case of ten all of it costs more, what is spent already included."""
+        return usd is not None and self.cost_usd is not None and self.spent_usd + self.cost_usd.p90 > usd
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says anything of what is left to do."""
+        return self.experiments > 0 and not self.unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a benchmark has come to since its forecast was made; ``cost_usd`` None if one of its calls has no price.
+
+    ``forecast`` None: nothing was told. ``seconds`` None: it rested in between.
+    """
+
+    forecast: Forecast | None
+    cost_usd: float | None
+    seconds: float | None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
-from typing import Literal
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from functools import cache
+from typing import Any, Literal
 
 import msgspec
 
@@ -121,13 +122,19 @@ def fingerprint(value: object) -> str:
 
 
 def _canonical(value: object) -> object:
+    if isinstance(value, str | int | float | None):  # most of what there is
+        return value
     if is_dataclass(value) and not isinstance(value, type):
-        pairs = ((one, getattr(value, one.name)) for one in fields(value))
-        return {one.name: _canonical(held) for one, held in pairs if held != _default(one)}
+        pairs = ((name, getattr(value, name), default) for name, default in _defaults(type(value)))
+        return {name: _canonical(held) for name, held, default in pairs if held != default}
     if isinstance(value, Mapping):
         return {str(key): _canonical(held) for key, held in value.items()}
     return [_canonical(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _default(one: Field[object]) -> object:
-    return one.default_factory() if one.default_factory is not MISSING else one.default
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
+    """The names of a record's fields, and their defaults. ``kind``: any class of records, which have no common one."""
+    return tuple(
+        (one.name, one.default if one.default_factory is MISSING else one.default_factory()) for one in fields(kind)
+    )

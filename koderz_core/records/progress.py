@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from koderz_core.records.forecasts import Receipt
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.verdicts import ErrorClass
 
@@ -25,16 +26,30 @@ class NewestIteration:
 
 
 @dataclass(frozen=True, slots=True)
+class FailingModel:
+    """A model that has kept failing: of its newest ``tries`` so many ``failed``, the last with this message."""
+
+    model: str
+    tries: int
+    failed: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkProgress:
     """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
 
     ``seconds_left`` is None while there is no result by which it could be told, and while nobody works on it.
+    ``receipt``: what it came to beside what was foretold, None before its end.
+    ``failing``: models that keep failing just now.
     """
 
     benchmark: BenchmarkRow
     experiments: tuple[ExperimentRow, ...]
     newest: tuple[NewestIteration, ...]
     seconds_left: float | None
+    receipt: Receipt | None = None
+    failing: tuple[FailingModel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

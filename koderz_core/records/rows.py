@@ -139,7 +139,10 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One attempt to have a model answer. ``text``: SHA-256 of the answer; ``message``: why it failed."""
+    """One attempt to have a model answer. ``text``: SHA-256 of the answer; ``message``: why it failed.
+
+    Of one that failed, ``status``, ``wait_seconds`` and ``arrived`` are as in ``CallFailed``; else None.
+    """
 
     experiment: str
     ordinal: int
@@ -170,6 +173,9 @@ class CallRow:
     kwh: float | None
     energy_usd: float | None
     rental_usd: float | None
+    status: int | None = None
+    wait_seconds: float | None = None
+    arrived: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

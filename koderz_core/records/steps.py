@@ -38,7 +38,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What an experiment may still use; None: there is no limit."""
+    """What an experiment may still use; None: there is no limit, as there never is on its ``seconds`` so far."""
 
     iterations: int | None
     cost_usd: float | None = None

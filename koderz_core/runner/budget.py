@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from koderz_core.errors import BudgetSpent, OverBudget, PlanError
+from koderz_core.errors import BudgetSpent, ModelError, OverBudget, PlanError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, Entry
 from koderz_core.records import Budget, Cost, Request
 
@@ -35,15 +35,16 @@ def nothing_known(_model: str, _request: Request) -> float | None:
 class Reservation:
     """What is held for one attempt of a call, and what that counts as: all of it, until it is told what became of it.
 
-    Both in picodollars.
+    Both in picodollars. ``lost``: nothing was had for it.
     """
 
     held: int
     counts: int
+    lost: bool = True
 
     def answered(self, cost: Cost) -> None:
         """The attempt was answered and cost that."""
-        self.counts = of_answer(cost, self.held)
+        self.counts, self.lost = of_answer(cost, self.held), False
 
     def failed(self, failure: CallFailed) -> None:
         """The attempt failed."""
@@ -55,6 +56,7 @@ class Spending:
     """What the calls of a journal have cost, by experiment, told by its entries in order."""
 
     settled: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # picodollars
+    _lost: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # of these, for nothing
     _open: dict[tuple[str, int | None], int] = field(default_factory=dict)  # attempts without an end so far
 
     def add(self, entry: Entry) -> None:
@@ -62,16 +64,27 @@ class Spending:
         place, event = (entry.experiment or "", entry.ordinal), entry.event
         match event:
             case CallStarted():
-                self.settled[place[0]] += self._open.get(place, 0)  # an attempt before it was cut off by a crash
+                self._lose(place[0], self._open.get(place, 0))  # an attempt before it was cut off by a crash
                 self._open[place] = _up(event.reserved_usd or 0.0)
             case CallFinished():
                 self.settled[place[0]] += of_answer(event.cost, self._open.pop(place, 0))
             case CallFailed():
-                self.settled[place[0]] += of_failure(event, self._open.pop(place, 0))
+                self._lose(place[0], of_failure(event, self._open.pop(place, 0)))
 
     def total(self) -> Mapping[str, int]:
         """Picodollars by experiment; what has no end counts with all that was reserved for it."""
-        total = defaultdict(int, self.settled)
+        return self._with_open(self.settled)
+
+    def lost(self) -> Mapping[str, int]:
+        """What of that bought no answer."""
+        return self._with_open(self._lost)
+
+    def _lose(self, experiment: str, amount: int) -> None:
+        self.settled[experiment] += amount
+        self._lost[experiment] += amount
+
+    def _with_open(self, known: Mapping[str, int]) -> Mapping[str, int]:
+        total = defaultdict(int, known)
         for (experiment, _), reserved in self._open.items():
             total[experiment] += reserved
         return total
@@ -94,12 +107,13 @@ def of_failure(failure: CallFailed, reserved: int) -> int:
 class Ledger:
     """The accounts of a benchmark and its experiments. May be used from any thread."""
 
-    def __init__(self, budget: Budget = NO_LIMIT, before: Mapping[str, int] | None = None) -> None:
-        """``before``: picodollars that experiments have spent already."""
+    def __init__(self, budget: Budget = NO_LIMIT, before: Spending | None = None) -> None:
+        """``before``: what experiments have spent already."""
+        before = before or Spending()
         self._budget = budget
         self._limit, self._each = _floor(budget.usd), _floor(budget.per_experiment_usd)
         self._changed = threading.Condition()  # guards all below; who waits for money waits for it
-        self._spent = defaultdict(int, before or {})
+        self._spent, self._lost = defaultdict(int, before.total()), defaultdict(int, before.lost())
         self._reserved: defaultdict[str, int] = defaultdict(int)
         self._all_spent, self._all_reserved = sum(self._spent.values()), 0
         self.used_up: str | None = None  # what to say once a call did not fit the benchmark's budget, for good
@@ -110,7 +124,8 @@ class Ledger:
     ) -> Iterator[Reservation]:
         """Hold ``usd`` for one attempt; where calls under way may leave enough, wait for them, calling ``check``.
 
-        Raises OverBudget (the experiment's), BudgetSpent (the benchmark's), PlanError (unknown), what ``check`` raises.
+        Raises OverBudget (the experiment's), ModelError (that is lost on calls that broke off), BudgetSpent (the
+        benchmark's), PlanError (unknown), what ``check`` raises.
         """
         if usd is None and self._budget.limits and not self._budget.allow_unpriced:
             raise PlanError(
@@ -130,6 +145,7 @@ class Ledger:
             with self._changed:
                 self._hold(experiment, -amount)
                 self._spent[experiment] += held.counts
+                self._lost[experiment] += held.counts if held.lost else 0
                 self._all_spent += held.counts
                 self._changed.notify_all()
 
@@ -144,8 +160,10 @@ class Ledger:
             return max(0, self._each - self._spent[experiment] - self._reserved[experiment]) / PICO
 
     def _fits(self, experiment: str, amount: int) -> bool:
-        """Whether there is enough now. Raises OverBudget, BudgetSpent if there never will be."""
+        """Whether there is enough now. Raises OverBudget, ModelError, BudgetSpent if there never will be."""
         if self._each is not None and self._spent[experiment] + amount > self._each:
+            if self._spent[experiment] - self._lost[experiment] + amount <= self._each:
+                raise ModelError(_told_of_loss(experiment, self._each, self._lost[experiment]))
             raise OverBudget(f"The budget of {experiment} does not hold its next call.")
         if self.used_up is None and self._limit is not None and self._all_spent + amount > self._limit:
             self.used_up = _told(self._limit, self._all_spent, amount)
@@ -181,6 +199,13 @@ def _told(limit: int, spent: int, amount: int) -> str:
     return (
         f"The budget of ${limit / PICO:g} is used up: ${spent / PICO:.6g} is spent, and the next call may cost "
         f"${amount / PICO:.6g}. What has no result counts as cancelled and can be taken up with a larger --max-cost."
+    )
+
+
+def _told_of_loss(experiment: str, limit: int, lost: int) -> str:
+    return (
+        f"Calls that broke off may have cost ${lost / PICO:.6g} of the ${limit / PICO:g} that {experiment} may spend, "
+        f"so its next call is not sent. That is not its models' fault: start anew with --fork."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.catalogue import address_of, identity
-from koderz_core.prompts import VERSIONS
+from koderz_core.prompts import OF_ROLES, VERSIONS
 from koderz_core.records import Configuration, Scalar
 
 Conditions = Mapping[str, Scalar]
@@ -23,9 +23,15 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     return {
         "test_timeout": settings.test_timeout,
         **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
-        **of_prompts(VERSIONS),
+        **of_prompts(prompts_of(configurations)),
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
     }
+
+
+def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
+    """The versions of the prompts that the roles of these configurations are told."""
+    used = {name for one in configurations for role in one.models for name in OF_ROLES[role]}
+    return {name: version for name, version in VERSIONS.items() if name in used}
 
 
 def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:

@@ -12,9 +12,8 @@ from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price_version
-from koderz_core.prompts import VERSIONS
 from koderz_core.records import Plan, Scalar, Tier
-from koderz_core.runner.conditions import check_same, conditions, of_prompts
+from koderz_core.runner.conditions import check_same, conditions, of_prompts, prompts_of
 
 _LOG = logging.getLogger("koderz")
 
@@ -32,7 +31,7 @@ def header(
         koderz_version=version,
         benchmark=plan.id,
         plan=plan,
-        prompt_versions=VERSIONS,
+        prompt_versions=prompts_of(plan.configurations),
         price_version=price_version(),
         isolation=isolation,
         tiers=_tiers(plan, settings),
@@ -57,7 +56,8 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", asked.benchmark)
     plan, tiers = _grown(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
-    return replace(asked, plan=plan, tiers=tiers, forked_from=recorded.forked_from)
+    versions = {**recorded.prompt_versions, **asked.prompt_versions}
+    return replace(asked, plan=plan, tiers=tiers, prompt_versions=versions, forked_from=recorded.forked_from)
 
 
 def _grown(asked: Plan, recorded: Plan) -> Plan:

@@ -13,8 +13,11 @@ from koderz_core.errors import DataError, JournalError, PlanError, UnknownNameEr
 from koderz_core.events import BenchmarkOpened
 from koderz_core.grading.testsets import check_tests
 from koderz_core.journal import read_all
+from koderz_core.prompts import VERSIONS
 from koderz_core.records import Dataset, Plan
-from koderz_core.runner.conditions import conditions
+from koderz_core.runner.conditions import conditions, of_prompts
+
+ONCE_NAMED = ("coding", "extraction", "review", "spec")
 
 
 def recorded_plan(journal: Path) -> Plan:
@@ -31,10 +34,12 @@ def recorded_plan(journal: Path) -> Plan:
 def as_recorded(plan: Plan, settings: Settings) -> Plan:
     """A plan without a journal under conditions that were once named beside its own, if it has a journal so.
 
-    The size of contexts was named for every model before it was only for those that it reaches.
+    Every prompt was named before only those of a plan's roles were, and the size of contexts for every model before it
+    was only for those that it reaches.
     """
-    once = replace(plan, conditions={"num_ctx": settings.num_ctx, **plan.conditions})
-    return once if _journal(once, settings).exists() and not _journal(plan, settings).exists() else plan
+    prompts = {**of_prompts({name: VERSIONS[name] for name in ONCE_NAMED}), **plan.conditions}
+    once = (replace(plan, conditions=one) for one in (prompts, {"num_ctx": settings.num_ctx, **prompts}))
+    return next((one for one in (plan, *once) if _journal(one, settings).exists()), plan)
 
 
 def dataset_of(plan: Plan, settings: Settings) -> Dataset:

@@ -10,9 +10,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from koderz_core.errors import JournalError, KoderzError, PlanError, UsageError
-from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed
+from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
 from koderz_core.records import Control, Plan, Problem
+from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import Wish, following, forget
 from koderz_core.runner.crew import Crew, models, piloted, remaining
@@ -69,10 +70,11 @@ class Runner:
         self.kept_errors = len((history.errors.keys() & asked) - {work.experiment.id for work in works})
         self.remaining = len(works)  # how many experiments had not ended when this runner took over
         self.left_out = sum(one.id not in asked and history.is_open(one.id) for one in self.plan.experiments())
-        self._ledger = Ledger(self.asked.budget, history.spending.total())
+        self._ledger = Ledger(self.asked.budget, history.spending)
         parts = replace(provide(models(works)), ledger=self._ledger)
         self._recorder = Recorder(journal, watches, parts.clock, history.texts)
         self._crew = Crew(works, parts, self._recorder, self._gate)
+        self._forecast: Forecast | None = None  # what was told of this before
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -86,6 +88,11 @@ class Runner:
         """What no experiment should have raised; each ended its experiment as error."""
         return self._crew.bugs
 
+    def foretold(self, forecast: Forecast | None) -> Runner:
+        """Itself; ``start`` will write down what was foretold of it, so that a receipt can compare."""
+        self._forecast = forecast
+        return self
+
     def start(self, concurrency: int = 1) -> None:
         """Begin, in threads of its own; returns at once. Raises PlanError (begun before, no thread), JournalError."""
         if self._thread is not None or concurrency < 1:
@@ -96,6 +103,8 @@ class Runner:
             self._recorder.say(self._header)
         if self.recorded is not None and self.remaining:
             self._recorder.say(ControlObeyed("resume", None, os.getpid()))
+        if self._forecast is not None and self.remaining:
+            self._recorder.say(ForecastMade(self._forecast))
         self._gate.open(concurrency)
         thread = threading.Thread(target=self._run, name=self.benchmark)
         thread.start()

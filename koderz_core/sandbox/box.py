@@ -13,8 +13,11 @@ from koderz_core.errors import SandboxError
 from koderz_core.records import Isolation
 
 INSIDE = Path(__file__).resolve().parent / "inside"
-ENVIRONMENT = {"PYTHONHASHSEED": "0"}
-"""All of it. The same program has the same verdict, so a set of texts has the same order each time."""
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}
+"""All of it. The same program has the same verdict, so a set of texts has the same order each time.
+
+Libraries are linked at the start, not again in each fork where a function is called for the first time.
+"""
 _LIBRARY_FOLDERS = ("/usr/lib", "/usr/lib64", "/lib", "/lib64")
 _BESIDES = ("/usr/share/zoneinfo", "/etc/ld.so.cache")
 _INSTALLED = frozenset({"site-packages", "dist-packages"})  # data sets with their answers may be among the packages

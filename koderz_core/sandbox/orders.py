@@ -109,8 +109,9 @@ _ANSWERS = msgspec.json.Decoder(Answer)
 
 def _asked(workers: Workers, order: Order) -> Answer:
     nonce = secrets.token_hex(16)
+    message = _encoded({"nonce": nonce, **order.content()})
     with workers.worker(order.problem.rpartition("/")[0]) as worker:
-        said = worker.answer(_encoded({"nonce": nonce, **order.content()}), order.seconds + GRACE_SECONDS)
+        said = worker.answer(message, order.seconds + GRACE_SECONDS)
         try:
             answer = _ANSWERS.decode(said)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

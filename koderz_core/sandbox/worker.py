@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import astuple
+from itertools import count
 
 from koderz_core.errors import SandboxError
 from koderz_core.records import Isolation
@@ -21,8 +22,10 @@ MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
 ENDING_SECONDS = 0.5  # how long one may take that has nothing to do
 DYING_SECONDS = 0.1  # how long what was killed may take to be gone
-_PROGRAM_ANSWERED = b'{"answered":true}'  # inside/serving.py says it before its answer
+_READ_BYTES = 1 << 16
+_HEAD = 4  # bytes that tell the length of an answer
 _ENTRY = box.INSIDE / "worker.py"
+_TURNS = count()  # workers begin on different cores
 
 
 class LostError(Exception):
@@ -50,9 +53,11 @@ class Worker:
         self._guard = threading.Lock()  # guards the process's end: its number is killed only while it is its own
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        os.set_blocking(self._out, False)
+        assert self._process.stderr is not None
+        ends = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._in, self._out, self._progress = (end.fileno() for end in ends)
+        for fd in (self._in, self._out, self._progress):
+            os.set_blocking(fd, False)
         try:
             self._read(time.monotonic() + START_SECONDS)
         except (LostError, TimeoutError) as error:
@@ -69,13 +74,14 @@ class Worker:
     def answer(self, order: bytes, seconds: float) -> bytes:
         """Raises LostError, with the worker ended, if there is no whole answer within ``seconds``."""
         deadline = time.monotonic() + seconds
+        self._program_answered()  # that of the last order is forgotten
         try:
             self._write(len(order).to_bytes(4, "big") + order, deadline)
-            said = self._read(deadline)
-            return self._read_on(deadline) if said == _PROGRAM_ANSWERED else said
+            return self._read(deadline)
         except TimeoutError:
+            own = self._program_answered()
             self.kill()
-            raise LostError("it stalled") from None
+            raise (StalledError("it stalled on what the program gave it") if own else LostError("it stalled")) from None
         except BaseException:  # an answer that nobody has read would be taken for the next one
             self.kill()
             raise
@@ -94,11 +100,13 @@ class Worker:
         """End it and give back what it held: for the thread that uses it, or when none does."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        assert self._process.stderr is not None
         self._process.stdin.close()  # a worker that waits for an order ends by itself, and waits for its own processes
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING_SECONDS)
         self.kill()
         self._process.stdout.close()
+        self._process.stderr.close()
         self._remove_folder()
 
     def _wait_for_group(self) -> None:
@@ -116,34 +124,40 @@ class Worker:
     def _write(self, message: bytes, deadline: float) -> None:
         rest = memoryview(message)
         while rest:
-            self._wait(self._in, select.POLLOUT, deadline)
             try:
                 rest = rest[os.write(self._in, rest) :]
+            except BlockingIOError:
+                self._wait(self._in, select.POLLOUT, deadline)
             except BrokenPipeError:
                 raise LostError("it died") from None
 
     def _read(self, deadline: float) -> bytes:
-        size_bytes = int.from_bytes(self._read_exactly(4, deadline), "big")
-        if size_bytes > MAX_ANSWER_BYTES:
+        """One answer: mostly there as a whole at the first look, and nothing comes after it."""
+        said = b""
+        while len(said) < _HEAD:
+            said += self._some(deadline)
+        missing = _HEAD + int.from_bytes(said[:_HEAD], "big") - len(said)
+        if not 0 <= missing <= MAX_ANSWER_BYTES:
             raise LostError("it answered too much")
-        return self._read_exactly(size_bytes, deadline)
-
-    def _read_on(self, deadline: float) -> bytes:
-        try:
-            return self._read(deadline)
-        except TimeoutError:
-            raise StalledError("it stalled on what the program gave it") from None
-
-    def _read_exactly(self, size_bytes: int, deadline: float) -> bytes:
-        parts, missing = [], size_bytes
-        while missing:
-            self._wait(self._out, select.POLLIN, deadline)
-            part = os.read(self._out, missing)
-            if not part:
-                raise LostError("it died")
-            parts.append(part)
-            missing -= len(part)
+        parts = [said[_HEAD:]]
+        while missing > 0:
+            parts.append(self._some(deadline))
+            missing -= len(parts[-1])
         return b"".join(parts)
+
+    def _some(self, deadline: float) -> bytes:
+        self._wait(self._out, select.POLLIN, deadline)
+        some = os.read(self._out, _READ_BYTES)
+        if not some:
+            raise LostError("it died")
+        return some
+
+    def _program_answered(self) -> bool:
+        """Whether something has come of the program (inside/serving.py says it) since this was asked last."""
+        try:
+            return bool(os.read(self._progress, _READ_BYTES))
+        except BlockingIOError:
+            return False
 
     def _wait(self, fd: int, event: int, deadline: float) -> None:
         poll = select.poll()
@@ -161,13 +175,13 @@ def _start(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: s
         raise SandboxError("Programs can be judged on Linux and macOS only. On Windows, install koderz inside WSL2.")
     readable = None if isolation == "limited" else astuple(box.readable())
     parent = 0 if isolation == "hardened" else os.getpid()  # bubblewrap sees to it that nothing outlives it
-    setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes, "parent": parent})
+    setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes, "parent": parent, "turn": next(_TURNS)})
     return subprocess.Popen(
         [*box.command(isolation, bwrap), str(_ENTRY), setup],
         cwd=folder,
         env={**box.ENVIRONMENT, "HOME": folder},  # else a program that may write would find the user's own
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,
     )

@@ -21,6 +21,7 @@ from koderz_core.events import (
     Event,
     ExperimentFinished,
     ExperimentStarted,
+    ForecastMade,
     MemoryRecalled,
     ProgramProbed,
     RemainingRead,
@@ -76,6 +77,12 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
 def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
     closed: dict[str, Value] = {"id": place.benchmark, "closed_at": place.at, "closed_reason": event.reason}
     yield Change("benchmarks", "amend", closed)
+
+
+def _forecast_made(event: ForecastMade, place: Place) -> Iterator[Change]:
+    """The last one counts: it is about what was left then."""
+    told: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": _json(event.forecast)}
+    yield Change("forecasts", "replace", {"benchmark": place.benchmark, **told})
 
 
 def _control_obeyed(event: ControlObeyed, place: Place) -> Iterator[Change]:
@@ -143,6 +150,7 @@ def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:
 
 def _call_failed(event: CallFailed, place: Place) -> Iterator[Change]:
     fault: dict[str, Value] = {"state": "failed", "message": event.message, "seconds": event.seconds}
+    fault |= {"status": event.status, "wait_seconds": event.wait_seconds, "arrived": event.arrived}
     yield Change("calls", "amend", _call_key(place) | fault)
 
 
@@ -216,6 +224,7 @@ def _json(value: object) -> str:
 # Any: each function takes the event it stands beside, which a mapping's type cannot say.
 CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
     BenchmarkOpened: _benchmark_opened,
+    ForecastMade: _forecast_made,
     ControlObeyed: _control_obeyed,
     TextStored: _text_stored,
     ExperimentStarted: _experiment_started,

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 import msgspec
 from duckdb import DuckDBPyConnection
 
-from koderz_core.errors import DataError, UnknownNameError, UsageError
+from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.records import Outcome, Tier
-from koderz_core.records.forecasts import Past
-from koderz_core.records.progress import Neighbours, NewestIteration
+from koderz_core.records.forecasts import Past, Receipt
+from koderz_core.records.progress import FailingModel, Neighbours, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.records.timing import Span
 from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, in_effect, newest
+from koderz_core.store.failing import failing
+from koderz_core.store.finding import benchmark_ids, find
 from koderz_core.store.frames import Excerpt, excerpt, frame
 from koderz_core.store.past import past
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
+from koderz_core.store.receipts import receipt
 from koderz_core.store.timing import spans
 
 if TYPE_CHECKING:
@@ -33,25 +36,15 @@ class Reader:
     def __init__(self, con: DuckDBPyConnection) -> None:
         self._con = con
 
-    def find(self, prefix: str) -> str:
-        """The id of the one benchmark or experiment that begins so (``bench_`` or ``exp_`` may be left out).
-
-        Raises UnknownNameError if there is none, UsageError if there are several.
-        """
-        rows = self._con.execute(_IDS, {"prefix": prefix, "most": _SHOWN + 1}).fetchall() if prefix else []
-        ids = [str(row[0]) for row in rows]
-        if prefix in ids or len(ids) == 1:
-            return prefix if prefix in ids else ids[0]
-        if not ids:
-            raise UnknownNameError("benchmark or experiment", prefix, self._benchmark_ids())
-        more = ", ..." if len(ids) > _SHOWN else ""
-        raise UsageError(f"{prefix!r} fits several: {', '.join(ids[:_SHOWN])}{more}. Give more of the id.")
+    def find(self, text: str) -> str:
+        """The id of the one benchmark of that name, or benchmark or experiment that begins so. Raises as ``find``."""
+        return find(self._con, text)
 
     def benchmarks(self, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
         """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
         found = benchmarks(self._con, writers, benchmark)
         if benchmark is not None and not found:
-            raise UnknownNameError("benchmark", benchmark, self._benchmark_ids())
+            raise UnknownNameError("benchmark", benchmark, benchmark_ids(self._con))
         return found
 
     def held(self) -> frozenset[Held]:
@@ -61,6 +54,10 @@ class Reader:
     def newest(self, benchmark: str) -> list[NewestIteration]:
         """The latest iterations of a benchmark, the newest first."""
         return newest(self._con, benchmark)
+
+    def failing(self, benchmark: str, since: float) -> list[FailingModel]:
+        """The models of a benchmark that have kept failing ``since`` then (seconds since 1970)."""
+        return failing(self._con, benchmark, since)
 
     def summaries(self, writers: Writers, benchmarks: Collection[str] | None = None) -> list[SummaryRow]:
         """One row per benchmark (in the order of the ids given; of all the newest first) and configuration."""
@@ -132,6 +129,10 @@ class Reader:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
         return past(self._con, strategies)
 
+    def receipt(self, benchmark: str) -> Receipt | None:
+        """What a benchmark has come to, beside what was foretold; None before its end, or if nothing was."""
+        return receipt(self._con, benchmark)
+
     def text(self, sha256: str) -> str:
         """The text that events name by this hash. Raises DataError."""
         found = self._con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
@@ -156,15 +157,7 @@ class Reader:
         """The first ``limit`` lines of ``frame``, and how many it has. Raises UnknownNameError."""
         return excerpt(self._con, writers, table, benchmark, limit)
 
-    def _benchmark_ids(self) -> list[str]:
-        return [str(row[0]) for row in self._con.execute("select id from benchmarks").fetchall()]
 
-
-_SHOWN = 12
-_IDS = """
-select id from (select id from benchmarks union all select id from experiments)
-where starts_with(id, $prefix) or starts_with(split_part(id, '_', 2), $prefix) order by id limit $most
-"""
 _SUMMARIES = f"""
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,

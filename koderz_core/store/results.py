@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
-from koderz_core.records.forecasts import Past
+from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.progress import BenchmarkProgress, Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
@@ -24,6 +24,8 @@ from koderz_core.store.timeline import Told, steps
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
+
+LATELY_SECONDS = 300.0  # what began before says nothing of who fails now
 
 Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
 """All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
@@ -43,10 +45,13 @@ class Results:
         self._clock = clock
         self.faults: tuple[str, ...] = ()
 
-    def find(self, prefix: str) -> str:
-        """The id of the one benchmark or experiment that begins so. Raises UnknownNameError, UsageError."""
+    def find(self, text: str) -> str:
+        """The id of the one benchmark of that name, or benchmark or experiment whose id begins so.
+
+        Raises UnknownNameError, UsageError.
+        """
         with self._reader() as reader:
-            return reader.find(prefix)
+            return reader.find(text)
 
     def find_problem(self, name: str | None) -> str | None:
         """The id of a problem that some experiment is on; ``3`` is short for ``HumanEval/3``. None stays None.
@@ -81,9 +86,10 @@ class Results:
             row = reader.benchmarks(writers, benchmark)[0]
             held = reader.held()
             experiments = [writers.told(one, held) for one in reader.experiments(benchmark)]
-            newest = reader.newest(benchmark)
+            newest, receipt = reader.newest(benchmark), reader.receipt(benchmark)
+            failing = reader.failing(benchmark, self._clock() - LATELY_SECONDS)
         left = self._forecast(experiments, self._clock()) if row.state == "running" else None
-        return BenchmarkProgress(row, ordered(experiments), tuple(newest), left)
+        return BenchmarkProgress(row, ordered(experiments), tuple(newest), left, receipt, tuple(failing))
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
@@ -125,6 +131,11 @@ class Results:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
         with self._reader() as reader:
             return reader.past(strategies)
+
+    def receipt(self, benchmark: str) -> Receipt | None:
+        """What a benchmark (by id) has come to, beside what was foretold; None before its end, or if nothing was."""
+        with self._reader() as reader:
+            return reader.receipt(benchmark)
 
     def texts(self, hashes: Iterable[str]) -> Mapping[str, str]:
         """SHA-256 -> the text that rows name so; those that no journal holds are left out."""

@@ -16,6 +16,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "benchmarks": ("id",),
     "configurations": ("benchmark", "id"),
     "experiments": ("id",),
+    "forecasts": ("benchmark",),
     "controls": ("benchmark", "target", "what"),
     "iterations": ("experiment", "iteration"),
     "calls": ("experiment", "ordinal", "attempt"),
@@ -142,7 +143,16 @@ alter table calls add column energy_usd double;
 alter table calls add column rental_usd double
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_FIFTH = """
+create table forecasts (
+    benchmark varchar primary key, "at" double not null, position bigint not null, forecast json not null
+);
+alter table calls add column status integer;
+alter table calls add column wait_seconds double;
+alter table calls add column arrived boolean
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from functools import cache
 
 from koderz_core.config import Settings
+from koderz_core.errors import ModelError
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import address_of, identity, resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.protocols import Judge, Model
-from koderz_core.records import Cost, Usage
+from koderz_core.records import Completion, Cost, Message, Request, Sampling, Usage
 from koderz_core.runner.calls.lanes import Lanes
 from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.gate import Gate, Passage
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.redaction import Redactor
@@ -45,6 +47,17 @@ class Asking:
             lanes=self._lanes,
             context_tokens=self._context_tokens,
         )
+
+    def ask(self, model: Model, prompt: str, max_tokens: int) -> Completion:
+        """One question outside any experiment: a single attempt, as soon as the limits of its provider allow it."""
+        request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
+        with self._lanes.of(model.id).entered(request, Passage(Gate(), "", "")) as entry:
+            try:
+                entry.answer = model.complete(request, lambda _text: None)
+            except ModelError as error:
+                entry.error = error
+                raise
+            return entry.answer
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
         return price(resolve(name, self._settings), usage, seconds, self._settings)

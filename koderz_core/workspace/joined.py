@@ -22,7 +22,8 @@ from koderz_core.models.opened import OpenModels
 from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Report
 from koderz_core.protocols import Model
-from koderz_core.records import Completion, Dataset, Message, Plan, Problem, Request, Sampling, Verdict
+from koderz_core.records import Completion, Dataset, Plan, Problem, Verdict
+from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.forms import StrategyForm, strategy_forms
 from koderz_core.runner.header import header
 from koderz_core.runner.live import Spoken
@@ -143,12 +144,13 @@ class Workspace:
             runner.start(concurrency or default_concurrency(plan))
             runner.wait()
 
-    def start(self, plan: Plan, concurrency: int | None = None) -> str:
+    def start(self, plan: Plan, concurrency: int | None = None, forecast: Forecast | None = None) -> str:
         """Run a plan in threads that outlive the caller; the benchmark's id. What runs here already is left running.
 
-        Raises as ``runner``, and UsageError while the same benchmark is still being stopped.
+        ``forecast``: what somebody was told of it, which its receipt compares with. Raises as ``runner``, and
+        UsageError while the same benchmark is still being stopped.
         """
-        self._running.start(plan, lambda: self.runner(plan), concurrency)
+        self._running.start(plan, lambda: self.runner(plan).foretold(forecast), concurrency)
         return plan.id
 
     def resume(self, benchmark: str, concurrency: int | None = None) -> str:
@@ -231,9 +233,8 @@ class Workspace:
         return self._models.get(name, dataset)
 
     def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
-        """Ask a model one question outside any experiment. Raises ModelError."""
-        request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
-        return self.model(name).complete(request, lambda _text: None)
+        """Ask a model one question outside any experiment, within its provider's limits. Raises ModelError."""
+        return self._asking.ask(self.model(name), prompt, max_tokens)
 
     def available_models(self) -> list[Availability]:
         """Which models can be asked now, and what the others lack."""

@@ -1,12 +1,13 @@
-"""Money before a launch: what may be spent, and what will probably be."""
+"""Money: what may be spent, what will probably be, and what it came to."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import count, duration, money
 from koderz_core.records import Budget
-from koderz_core.records.forecasts import Forecast
+from koderz_core.records.forecasts import Forecast, Receipt
 
 
 def choose_budget() -> Budget:
@@ -46,5 +47,11 @@ def show_forecast(forecast: Forecast, budget: Budget) -> None:
         st.caption(f"Told from {count(forecast.past)} experiments that have ended.")
     for model in forecast.unpriced:
         st.text(f"No price is known of {model}.")
-    if budget.usd is not None and forecast.cost_usd is not None and forecast.cost_usd.p90 > budget.usd:
-        st.text(f"{money(budget.usd)} may not be enough.")
+    if forecast.may_exceed(budget.usd):
+        st.text(f"{money(budget.usd)} for all of it, what is spent already included, may not be enough.")
+
+
+def show_receipt(came_to: Receipt | None) -> None:
+    """What a benchmark that has come to its end cost and took, beside what was foretold."""
+    if came_to:
+        st.text(receipt(came_to))

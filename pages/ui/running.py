@@ -62,6 +62,16 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
 
 
+def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
+    """What broke a benchmark, and which models keep failing while it runs: nobody asks those for a while."""
+    for one in progress.failing if progress.benchmark.under_way else ():
+        st.warning("A model keeps failing. It is asked again from time to time; the others go on.", icon="🩹")
+        st.text(f"{one.model}: {one.failed} of its newest {one.tries} tries failed, the last so: {one.message}")
+    if trouble := workspace.trouble(progress.benchmark.id):
+        st.error("This benchmark broke off.", icon="⚠️")
+        st.text(trouble)
+
+
 def is_resumable(row: BenchmarkRow) -> bool:
     """Whether nobody is at it and a resumption would take up something: what ended as error keeps that result."""
     return not row.under_way and (row.state != "finished" or row.cancelled > 0)

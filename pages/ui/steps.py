@@ -133,9 +133,12 @@ def _call(call: CallRow) -> Mapping[str, object]:
         "ended": call.finish or call.message,
         "attempt": call.attempt,
         "state": call.state,
+        "status": call.status,
+        "next try after": duration(call.wait_seconds) if call.wait_seconds is not None else "",
         "tier": call.tier,
         "first token": duration(call.first_token_seconds),
         "tokens/s": None if speed is None else round(speed, 1),
         "priced by": call.cost_source,
-        "temperature": call.sampling.temperature,
+        "temperature asked": call.sampling.temperature,
+        "temperature taken": call.honoured.temperature if call.honoured else None,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from scipy import stats
@@ -29,6 +30,22 @@ def test_what_always_took_the_same_takes_that_so_many_times() -> None:
     assert (told.cost_usd.p50, told.cost_usd.p90) == (4.0, 4.0)
     assert (told.seconds.p50, told.calls.p50) == (20.0, 16.0)
     assert (told.experiments, told.past, told.unknown) == (8, 3, ())
+
+
+@pytest.mark.parametrize(("number", "seconds"), [(1, 10.0), (4, 10.0), (5, 20.0), (8, 20.0)])
+def test_the_time_is_that_of_whole_waves_so_that_one_experiment_is_no_faster_with_many_places(
+    number: int, seconds: float
+) -> None:
+    told = forecast([(DIRECT, number)], past(DIRECT, 1.0, 1.0, 1.0), at_once=4)
+    assert told.seconds
+    assert told.seconds.p50 == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("spent_usd", "may"), [(0.0, False), (6.5, True)])
+def test_a_budget_holds_what_is_spent_already_and_what_is_left(spent_usd: float, may: bool) -> None:
+    told = replace(forecast([(DIRECT, 8)], past(DIRECT, 0.5, 0.5, 0.5), at_once=4), spent_usd=spent_usd)
+    assert told.may_exceed(10.0) is may
+    assert not told.may_exceed(None)
 
 
 def test_too_few_like_it_tell_nothing() -> None:

@@ -57,6 +57,17 @@ def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
     assert "It cost $0.00 (forecast: about $0.00, in 9 of 10 cases at most $0.00) and took" in then.err
 
 
+def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: Any) -> None:
+    koderz(*SMALL, "--pilot", "3")
+    (benchmark,) = {row["benchmark"] for row in koderz("results", "--json").json}
+    assert koderz("analyze", benchmark, "--json").json["receipt"] is None
+    koderz(*SMALL)
+    told = koderz("analyze", benchmark, "--json").json["receipt"]
+    assert (told["forecast"]["experiments"], told["cost_usd"]) == (3, 0.0)
+    assert told["seconds"] > 0
+    assert "(forecast: about $0.00" in koderz("analyze", benchmark).out
+
+
 def test_a_forecast_as_json_has_nothing_that_is_not_known(koderz: Any) -> None:
     forecast = koderz(*SMALL, "--plan-only", "--json").json
     assert (forecast["experiments"], forecast["cost_usd"], len(forecast["unknown"])) == (6, None, 1)
@@ -93,7 +104,8 @@ def test_a_model_without_a_price_is_refused_under_a_budget_unless_it_is_allowed(
     assert refused.code == 2
     assert "openai/nobody-knows" in refused.err
     assert "--allow-unpriced" in refused.err
-    assert "No price is known of openai/nobody-knows" in koderz(*command, "--max-cost", "1", "--plan-only").out
+    assert (koderz(*command, "--max-cost", "1", "--plan-only").code, refused.out) == (2, "")
+    assert "No price is known of openai/nobody-knows" in koderz(*command, "--plan-only").out
 
 
 @pytest.mark.parametrize("usd", ["-1", "nan"])

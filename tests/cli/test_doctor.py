@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from chat_server import Server, sends, serving_chat, streams
 
+from koderz_core.config import load_settings
 from koderz_core.records import Verdict
 from koderz_core.sandbox.judge import BoxedJudge
 
@@ -32,6 +33,16 @@ def test_what_is_missing_ends_with_3_and_names_the_command_that_mends_it(
     said = koderz("doctor")
     assert said.code == 3
     assert "Missing: any model" in said.out
+
+
+def test_what_is_wrong_with_the_ground_is_told_like_all_else_and_written_down(koderz: Koderz, tmp_path: Path) -> None:
+    home = load_settings().home
+    home.mkdir()
+    (home / "models.toml").write_text("[")
+    said = koderz("doctor", "--json", str(tmp_path / "report.json"))
+    first = json.loads((tmp_path / "report.json").read_text())["findings"][0]
+    assert (said.code, first["area"], first["state"]) == (3, "settings", "missing")
+    assert "not valid TOML" in first["said"]
 
 
 def test_with_all_that_is_needed_it_ends_with_0_and_writes_a_report_without_keys(

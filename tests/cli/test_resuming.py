@@ -297,3 +297,12 @@ def test_a_benchmark_goes_on_in_the_background_as_it_was_planned(koderz: Any, jo
         while workspace.runs_here(benchmark):
             time.sleep(0.01)
         assert workspace.results.benchmark(benchmark).state == "finished"
+
+
+def test_a_benchmark_is_named_by_its_name_wherever_one_is_asked_for(koderz: Any) -> None:
+    koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong", "--name", "mine of May")
+    (row,) = koderz("results", "mine of May", "--json").json
+    assert koderz("analyze", "mine of May", "--json").json["benchmark"] == row["benchmark"]
+    for command in ("pause", "stop"):
+        said = koderz(command, "mine of May")
+        assert (said.code, f"{row['benchmark']} is not being run now" in said.err) == (2, True)

@@ -48,6 +48,12 @@ def test_one_model_that_is_not_scripted_is_needed() -> None:
     assert missing.cure == "Start Ollama"
 
 
+def test_a_data_folder_that_is_a_file_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = only(list(disk(load_settings(home=tmp_path / "file" / "home"))))
+    assert (found.state, found.said) == ("missing", f"{tmp_path / 'file'} is a file")
+
+
 def test_a_full_disk_is_missing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**12, 10**12 - 10**6, 10**6))

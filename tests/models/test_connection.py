@@ -118,6 +118,17 @@ def test_to_connect_takes_its_own_time_and_never_more_than_the_whole() -> None:
     assert (hasty.connect, hasty.read) == (0.5, 0.5)
 
 
+@pytest.mark.parametrize(("streams", "silence"), [(True, 2.0), (False, 9.0)])
+def test_only_a_streamed_answer_may_not_be_silent_whatever_the_prompt_says(streams: bool, silence: float) -> None:
+    asked = {"messages": [{"content": '{"stream": true, "stream":true}'}], "stream": streams}
+    with httpx.Client() as client:
+        request = client.build_request("POST", "http://a", json=asked)
+    for begin in connection(httpx, "http://a", 9.0, 1.0, 2.0)["event_hooks"]["request"]:
+        request.extensions["timeout"]["read"] = 9.0
+        begin(request)
+    assert request.extensions["timeout"]["read"] == silence
+
+
 @pytest.fixture
 def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A proxy that the environment names for every address."""

@@ -118,6 +118,12 @@ def test_zero_prompt_tokens_are_unknown_tokens(server: Server) -> None:
     assert ask(server, whole({"content": "hi"}, usage={**USAGE, "prompt_tokens": 0})).usage.input_tokens is None
 
 
+@pytest.mark.parametrize("senseless", [10**15, True, -1, "5", None])
+def test_a_senseless_count_of_tokens_is_none(server: Server, senseless: object) -> None:
+    usage = {**USAGE, "completion_tokens": senseless}
+    assert ask(server, whole({"content": "hi"}, usage=usage)).usage.output_tokens is None
+
+
 @pytest.mark.parametrize(
     ("message", "reason", "text", "finish"),
     [

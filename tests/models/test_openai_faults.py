@@ -153,6 +153,7 @@ def test_a_server_that_gave_up_is_not_the_models_failure(server: Server, reason:
         ({"message": PROMPT, "code": 401}, "answered 401. ", False),
         ({"message": PROMPT, "code": "server_error"}, "broke off", True),
         ({"message": PROMPT, "code": 1113}, "broke off", True),
+        ({"message": PROMPT, "code": 502}, "broke off", True),  # in the middle: what came before may be billed
     ],
 )
 @pytest.mark.parametrize("streamed", [False, True])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from koderz_core.models.retry_after import LONGEST_SECONDS, retry_after_seconds
@@ -25,3 +27,14 @@ NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
 )
 def test_seconds_a_date_and_nonsense(head: dict[str, str], seconds: float | None) -> None:
     assert retry_after_seconds(head, NOW) == seconds
+
+
+@pytest.mark.parametrize("text", ["Sun Nov  6 08:50:07 1994", "Sun, 06 Nov 1994 08:50:07 -0000"])
+def test_a_date_without_a_zone_is_of_greenwich_wherever_koderz_is(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert retry_after_seconds({"retry-after": text}, NOW) == 30.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -64,6 +64,10 @@ def test_a_change_of_the_file_is_seen(file: Path, settings: Settings) -> None:
             'in table ["openai/a".price] output_usd: no such key',
         ),
         (
+            '["openai/a".price]\ninput_usd_per_mtok = 1e308\n',
+            'in table ["openai/a".price] input_usd_per_mtok: input should be less than or equal to 1000000',
+        ),
+        (
             '["openai/a".price]\ninput_usd_per_mtok = -1\n',
             'in table ["openai/a".price] input_usd_per_mtok: input should',
         ),

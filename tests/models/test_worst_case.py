@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,3 +72,17 @@ def test_where_openai_may_choose_how_to_process_a_call_the_dearest_way_counts() 
     usual = CASES.of("openai/gpt-6-luna", request("x", 1))
     assert usual is not None
     assert chosen == pytest.approx(2 * usual)
+
+
+@pytest.mark.parametrize("hour", [0, 2, 12])
+def test_where_prices_rise_by_the_hour_the_dearest_one_that_may_come_counts(hour: int) -> None:
+    settings = load_settings(openai_base_url="https://api.deepseek.com/v1")
+    cases = WorstCases(settings, lambda: datetime(2026, 11, 20, hour, tzinfo=UTC))
+    card, usage = resolve("openai/deepseek-v4-pro", settings), Usage(1000, 1000)
+    most = cases.of(card.id, request("x" * 1000, 1000))
+    peak = price(card, usage, 1.0, settings, datetime(2026, 11, 20, 2, tzinfo=UTC)).usd
+    night = price(card, usage, 1.0, settings, datetime(2026, 11, 20, 20, tzinfo=UTC)).usd
+    assert peak is not None
+    assert night is not None
+    assert most is not None
+    assert night < peak <= most

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.records import Budget, Plan
+from koderz_core.events import CallFailed, CallStarted, Entry
+from koderz_core.journal import Journal
+from koderz_core.records import Budget, Plan, Sampling
 
 Visit = Callable[..., AppTest]
 
@@ -30,6 +34,17 @@ def test_a_budget_is_part_of_the_command_that_does_the_same(visit: Visit) -> Non
     assert "--max-cost-per-experiment 0.5" in command
 
 
+@pytest.mark.usefixtures("recorded")
+def test_what_was_launched_tells_at_its_end_what_it_cost_beside_what_was_foretold(visit: Visit) -> None:
+    with open_workspace() as workspace:
+        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:2", name="foretold"))
+        workspace.start(plan, forecast=workspace.costs.forecast(plan))
+        while workspace.runs_here(plan.id):
+            time.sleep(0.01)
+    text = said(visit("live", benchmark=plan.id))
+    assert "It cost $0.00 (forecast: about $0.00" in text
+
+
 def test_what_has_ended_tells_what_the_next_will_take(recorded: Plan) -> None:
     with open_workspace() as workspace:
         order = Order([Wanted("direct", {"coder": "scripted/strong"})], "0:20", budget=Budget(1.0))
@@ -39,3 +54,19 @@ def test_what_has_ended_tells_what_the_next_will_take(recorded: Plan) -> None:
         assert forecast.cost_usd
         assert forecast.cost_usd.p90 == 0
         workspace.costs.check(replace(plan, budget=Budget(0.0)))
+
+
+def test_a_model_that_keeps_failing_is_told_while_its_benchmark_runs_wherever_that_is(
+    visit: Visit, recorded: Plan
+) -> None:
+    experiment = recorded.experiments()[0].id
+    asked = CallStarted("coder", 0, "openai/down", "hash", (), Sampling(), 0, 1)
+    with open_workspace() as workspace:
+        journal = Journal(workspace.settings.journals_dir / f"{recorded.id}.jsonl")
+    for ordinal in range(100, 110):
+        for event in (asked, CallFailed("<b>it is down", 0.1, True, 503)):
+            journal.append(Entry(time.time(), event, experiment, ordinal))
+    text = said(visit("live", benchmark=recorded.id))
+    journal.close()
+    assert "openai/down: 10 of its newest 10 tries failed, the last so: <b>it is down" in text
+    assert "keeps failing" not in said(visit("live", benchmark=recorded.id))

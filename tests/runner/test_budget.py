@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from koderz_core.errors import BudgetSpent, Cancelled, OverBudget, PlanError
+from koderz_core.errors import BudgetSpent, Cancelled, ModelError, OverBudget, PlanError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, Entry
 from koderz_core.records import Budget, Cost, Sampling, Usage
 from koderz_core.runner.budget import PICO, Ledger, Spending, check_limits, check_priced
@@ -105,6 +105,25 @@ def test_what_broke_off_counts_whole_and_what_was_refused_counts_nothing(status:
     with ledger.reserved("exp_a", 0.75) as held:
         held.failed(CallFailed("it failed", 1.0, True, status))
     assert ledger.left("exp_a") == left
+
+
+def test_an_experiment_whose_money_was_lost_on_calls_that_broke_off_is_not_its_models_failure() -> None:
+    ledger = Ledger(Budget(per_experiment_usd=1.0))
+    with ledger.reserved("exp_a", 0.75) as held:
+        held.failed(CallFailed("broke off", 1.0, True))
+    with pytest.raises(ModelError, match=r"\$0.75 of the \$1 that exp_a"):
+        spend(ledger, 0.75, 0.1)
+    spend(ledger, 0.25, 0.25)
+    with pytest.raises(OverBudget):  # this would not fit even if nothing had been lost
+        spend(ledger, 1.0, 0.1)
+
+
+def test_what_was_lost_before_a_crash_is_known_afterwards() -> None:
+    spending = Spending()
+    spending.add(Entry(0.0, started(0.75), "exp_a", 1))
+    ledger = Ledger(Budget(per_experiment_usd=1.0), spending)
+    with pytest.raises(ModelError, match="not its models' fault"):
+        spend(ledger, 0.5, 0.1)
 
 
 def test_an_answer_of_unknown_cost_counts_as_the_most_it_can_have_cost() -> None:

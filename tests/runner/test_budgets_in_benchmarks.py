@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.errors import PlanError
+from koderz_core.errors import ModelError, PlanError
 from koderz_core.events import CallFinished, CallStarted, Entry, ExperimentFinished, RemainingRead
 from koderz_core.protocols import Context
 from koderz_core.records import Budget, Remaining
@@ -38,6 +38,18 @@ def test_an_experiment_that_has_used_up_its_budget_is_unsolved_and_says_why(benc
         ("unsolved", "budget", None, None),
     ]
     assert len(of(made.entries(), CallFinished)) == 2 * 3  # 0.25, 0.25, and 0.5 + 0.5 fits still
+
+
+def test_an_experiment_whose_money_went_on_calls_that_broke_off_is_an_error_and_not_unsolved(bench: Make) -> None:
+    def breaks_off(_: object) -> str:
+        raise ModelError("It broke off.", retryable=True)
+
+    made = never_solves(bench, Budget(per_experiment_usd=0.75))
+    made.answer = breaks_off
+    made.go()
+    (end,) = of(made.entries(), ExperimentFinished)
+    assert (end.outcome, end.reason, len(made.requests)) == ("error", None, 1)
+    assert "may have cost $0.5 of the $0.75" in end.error
 
 
 def test_what_the_benchmarks_budget_keeps_from_its_end_is_cancelled_and_the_rest_never_begun(bench: Make) -> None:

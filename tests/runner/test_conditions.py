@@ -26,3 +26,14 @@ def test_a_benchmark_goes_on_whatever_spelling_it_was_recorded_in(recorded: str)
     check_same("bench_1", now, {"vllm at": recorded})
     with pytest.raises(PlanError, match="the address of vllm"):
         check_same("bench_1", now, {"vllm at": recorded.replace(":9", ":8")})
+
+
+def test_only_the_prompts_that_a_plans_roles_are_told_can_keep_it_from_going_on() -> None:
+    direct = conditions(CONFIGURATIONS, load_settings())
+    whole = Configuration("supervised", dict.fromkeys(("spec", "coder", "reviewer"), ("vllm/it",)), {})
+    both = conditions([*CONFIGURATIONS, whole], load_settings())
+    assert {name for name in direct if name.endswith(" prompt")} == {"coding prompt", "extraction prompt"}
+    assert set(both) - set(direct) == {"review prompt", "spec prompt"}
+    check_same("bench_1", direct, {**both, "review prompt": "of long ago"})
+    with pytest.raises(PlanError, match="the version of the review prompt"):
+        check_same("bench_1", both, {**both, "review prompt": "of long ago"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -130,9 +129,8 @@ def test_a_start_that_waits_holds_up_no_other_start(bench: Make, tmp_path: Path)
     assert model.asked.wait(SECONDS)
     running.control(stopping.plan.id, "stop")
     again = in_background(running.start, stopping.plan, stopping.runner)
-    begin = time.monotonic()
     running.start(quick.plan, quick.runner)
-    assert time.monotonic() - begin < SECONDS / 2
+    assert again.is_alive(), "it waits still, however long the other start took on a busy machine"
     model.let.set()
     again.join(SECONDS)
     running.close()

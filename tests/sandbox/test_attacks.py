@@ -1,7 +1,7 @@
 """Whoever attacks the grader fails: no cheat passes, nothing outside is reached, and the next program is judged right.
 
-Each attack must succeed where nothing defends. All are tried as the user that runs the tests; root tries them as an
-ordinary user too.
+Each attack must succeed where nothing defends. All are tried as the user that runs the tests; root tries those that
+go beyond their own interpreter as an ordinary user too.
 """
 
 from __future__ import annotations
@@ -82,6 +82,10 @@ def test_a_host_attack_gets_nothing_and_the_next_programs_are_judged_right(attac
         assert got == []
 
 
+def test_a_judge_still_judges_right_after_all_of_them(judge: BoxedJudge) -> None:
+    assert serves(judge, DOUBLE)
+
+
 @pytest.fixture(scope="module")
 def everybodys() -> Iterator[tuple[str, str]]:
     """An interpreter and a path of modules that an ordinary user can read, wherever root keeps its own."""
@@ -98,7 +102,7 @@ def everybodys() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the tests above ran as an ordinary user")
 @pytest.mark.parametrize("tier", ["", *TIERS])
-def test_it_is_the_same_for_an_ordinary_user(tier: str, everybodys: tuple[str, str]) -> None:
+def test_what_reaches_out_fails_for_an_ordinary_user_too(tier: str, everybodys: tuple[str, str]) -> None:
     python, folder = everybodys
     done = subprocess.run(
         [python, "-m", "attacks", *(["--tier", tier] if tier else [])],
@@ -116,4 +120,4 @@ def test_it_is_the_same_for_an_ordinary_user(tier: str, everybodys: tuple[str, s
     if rows and "skipped" in rows[0]:
         pytest.skip(rows[0]["skipped"])
     assert [row for row in rows if not row["as_promised"]] == []
-    assert len(rows) > 150, done.stderr
+    assert len(rows) >= 30, done.stderr

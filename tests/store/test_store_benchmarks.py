@@ -10,10 +10,20 @@ from dataclasses import replace
 import pytest
 
 from koderz_core.analysis.forecast import seconds_left
-from koderz_core.errors import UnknownNameError
-from koderz_core.events import BenchmarkClosed, CodeTested, Entry, ExperimentFinished, ExperimentStarted
+from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.events import (
+    BenchmarkClosed,
+    CallFailed,
+    CodeTested,
+    ControlObeyed,
+    Entry,
+    ExperimentFinished,
+    ExperimentStarted,
+    ForecastMade,
+)
 from koderz_core.journal import Journal
 from koderz_core.records import Verdict
+from koderz_core.records.forecasts import Forecast, Range
 from koderz_core.store.results import Results
 
 
@@ -235,3 +245,47 @@ def test_neighbours_are_those_in_the_order_of_progress(results, journal, plan):
 def test_an_unknown_experiment_has_no_neighbours(results, journal):
     with pytest.raises(UnknownNameError, match="exp_0"):
         results.neighbours("exp_0")
+
+
+@pytest.mark.parametrize(
+    ("failed", "answered", "later", "seen"), [(10, 2, 0.0, 1), (8, 1, 0.0, 0), (10, 3, 0.0, 0), (10, 0, 600.0, 0)]
+)
+def test_a_model_that_keeps_failing_now_is_told_and_no_other(store, journal, plan, failed, answered, later, seen):
+    experiment = plan.experiments()[0]
+    for ordinal in range(failed + answered):
+        journal.ask(experiment, ordinal)
+        if ordinal < answered:
+            journal.answer(experiment, ordinal, "def f(): ...")
+        else:
+            journal.say(CallFailed(f"down {ordinal}", 0.5, True, 503, None, 1.5), experiment.id, ordinal)
+    found = Results(store, seconds_left, clock=lambda: journal.at + later).progress(journal.plan.id).failing
+    assert [(one.failed, one.tries) for one in found] == [(failed, failed + answered)] * seen
+    assert all(one.message == f"down {failed + answered - 1}" for one in found)
+
+
+def test_a_benchmark_is_found_by_its_name_before_anything_by_its_id(results, journal, write, plan):
+    named = write(replace(plan, name="0"))
+    assert results.find("0") == named.plan.id
+    write(replace(plan, name="0", seed=1))
+    with pytest.raises(UsageError, match="name of several benchmarks"):
+        results.find("0")
+
+
+@pytest.mark.parametrize("rested", [False, True])
+def test_a_receipt_counts_what_was_paid_since_the_forecast_and_no_time_that_was_not_worked(
+    results, journal, plan, rested
+):
+    first, *others = plan.experiments()
+    journal.tell(first, usd=5.0)
+    forecast, made_at = Forecast(len(others), Range(5, 5), Range(1.0, 2.0), Range(9.0, 9.5), 3, (), ()), journal.at + 1
+    journal.say(ForecastMade(forecast))
+    for experiment in others:
+        journal.tell(experiment, usd=0.5)
+        if rested and experiment is others[0]:
+            journal.say(ControlObeyed("resume", None, 1))
+    finished_at = journal.at
+    assert results.receipt(plan.id) is None
+    journal.say(BenchmarkClosed("finished"))
+    receipt = results.receipt(plan.id)
+    assert (receipt.forecast, receipt.cost_usd) == (forecast, 0.5 * len(others))
+    assert receipt.seconds == (None if rested else finished_at - made_at)

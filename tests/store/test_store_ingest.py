@@ -79,6 +79,16 @@ def test_an_answer_belongs_to_the_attempt_begun_last(store, journal, plan):
         ]
 
 
+def test_a_failed_try_keeps_its_status_and_when_the_next_was_due(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.ask(experiment, 0)
+    journal.say(CallFailed("busy", 0.5, True, 429, 7.0, 7.5, arrived=False), experiment.id, 0)
+    store.ingest()
+    with store.open() as con:
+        (call,) = Reader(con).calls(experiment.id)
+    assert (call.status, call.wait_seconds, call.arrived) == (429, 7.5, False)
+
+
 def test_a_call_sent_again_forgets_its_failure(store, journal, plan):
     experiment = plan.experiments()[0]
     journal.ask(experiment, 0)

@@ -62,7 +62,8 @@ class _Served:
     def load(self) -> Reply:
         """Preamble and code are compiled apart, so that lines are counted in the code."""
         names = self._module.__dict__
-        exec(compile(self._program["preamble"], "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
+        if preamble := self._program["preamble"]:
+            exec(compile(preamble, "<preamble>", "exec", dont_inherit=True), names)  # noqa: S102 (the point)
         exec(_compiled(self._program["code"], _PROGRAM, "exec"), names)  # noqa: S102 (the point)
         if not callable(names.get(self._program["entry_point"])):
             raise NameError(f"the program defines no function {self._program['entry_point']!r}")
@@ -84,12 +85,12 @@ class _Served:
     def _do(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
         """Do something with a kept object; arguments that the program has changed in place go back too."""
         crossed = Crossed()
-        known = self._known._replace(crossed=crossed, numbers=True)
+        known = Known(self._known.kept, crossed, numbers=True)
         arguments: Any = decode(asked["arguments"], known)  # a tuple and a dict: the judge is trusted
-        named: Any = decode(asked["named"], known)
+        named: Any = decode(asked["named"], known) if asked["named"] else {}
         before = changes.Snapshot(crossed)
         value = _DOINGS[asked["do"]](self._kept[asked["target"]], *arguments, **named)
-        names = self._names._replace(crossed=crossed)
+        names = Names(self._keep, crossed)
         return {"value": encode(value, names), "changes": before.changes(names)}
 
     def _next(self, asked: dict[str, Any]) -> Reply:  # Any: JSON

@@ -20,6 +20,7 @@ from . import kernel, landlock, seccomp
 FILE_BYTES = 8 << 20  # where files can be written at all
 OPEN_FILES = 64
 STACK_BYTES = 8 << 20  # where the system sets no limit, endless recursion in C would eat the memory instead
+_FIRST = 3  # descriptor after the standard ones
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36  # linux/prctl.h
 
 
@@ -37,9 +38,16 @@ def keep_only(*kept: int) -> tuple[int, ...]:
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
-    final = [os.dup2(fd, 3 + place) for place, fd in enumerate(moved)]
-    os.closerange(3 + len(final), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    final = [os.dup2(fd, _FIRST + place) for place, fd in enumerate(moved)]
+    os.closerange(_FIRST + len(final), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     return tuple(final)
+
+
+def keep_channel(fd: int) -> int:
+    """As ``keep_only(fd)`` in a fork of a process that has called it, and since then opened few descriptors."""
+    os.dup2(fd, _FIRST)
+    os.closerange(_FIRST + 1, OPEN_FILES)
+    return _FIRST
 
 
 def enclose(readable: landlock.Readable) -> None:

@@ -34,7 +34,7 @@ class Program:
         self._known = Known(self._handle)
         self._ended: Fault | None = None
 
-    def load(self, program: dict[str, Any], answered: Callable[[], None]) -> dict[str, object]:  # Any: JSON
+    def load(self, program: dict[str, Any], answered: Callable[[], object]) -> dict[str, object]:  # Any: JSON
         """What the program binds to each of ``program["names"]``. Raise what the program raised.
 
         ``answered`` is told as soon as there is something of the program's to deal with.
@@ -51,7 +51,7 @@ class Program:
         """Call, or look into, what the candidate's process keeps."""
         crossed = Crossed()
         names = Names(crossed=crossed, numbers=True)
-        message = {"arguments": encode(arguments, names), "named": encode(named, names)}
+        message = {"arguments": encode(arguments, names), "named": named and encode(named, names)}
         self._check_can_cross(arguments, list(message.values()))
         self.calls += 1
         try:
@@ -60,7 +60,7 @@ class Program:
             if self.calls == 1:  # later ones may be made of what the program returned
                 raise TestsBrokenError(f"they call the program with {error}") from None
             raise
-        known = self._known._replace(crossed=crossed if self._mirrors else _copied(message, self._known))
+        known = Known(self._handle, crossed if self._mirrors else _copied(message, self._known))
         if reply.get("changes"):
             self.changed = True
             self._told(changes.apply, reply["changes"], known)
@@ -144,8 +144,8 @@ class Program:
 def _copied(message: dict[str, Any], known: Known) -> Crossed:  # Any: JSON
     """The containers of a message once more, to be changed where the caller's are not to be."""
     crossed = Crossed()
-    for part in message.values():
-        decode(part, known._replace(crossed=crossed, numbers=True))
+    for part in filter(None, message.values()):
+        decode(part, Known(known.kept, crossed, numbers=True))
     return crossed
 
 

@@ -26,7 +26,7 @@ _CALL = {
     "do": "call",
     "target": 0,
     "arguments": encode(([1, 2.5], "text", {1: (True, None)})),
-    "named": encode({}),
+    "named": {},
 }
 
 

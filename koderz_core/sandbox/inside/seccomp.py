@@ -103,6 +103,7 @@ def _worker_rules(machine: str) -> dict[int, _Rule]:
         number["clone"]: [_load(_argument(0)), Step(_JUMP_ANY_BIT, 0, 1, new_namespaces), _REFUSE, _ALLOW],
         number["fcntl"]: _only(1, (0, 1, 2, 3, 4, 1030)),  # F_SETFL besides
         number["socketpair"]: _only(0, (1,)),  # AF_UNIX
+        number["sched_setaffinity"]: _only(0, (0,)),  # of no other process
         number["prctl"]: _only(0, (1, 4, 22, 36, 38)),  # PDEATHSIG, DUMPABLE, SECCOMP, CHILD_SUBREAPER, NO_NEW_PRIVS
     }
 

@@ -1,7 +1,8 @@
 """The worker: forks the zygote, then is the judge of one program after another.
 
 The host speaks first, then both take turns: one frame with an order, one with the answer, which bears the order's
-nonce; before it one that only says that the program has answered something. Exit code and printed text mean nothing.
+nonce. A byte on what was standard error says that the program has answered something: the host looks for it only where
+no answer comes. Exit code and printed text mean nothing.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import gc
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from . import confine, landlock, warm
+from .core import Core
 from .excerpt import excerpt
 from .faults import TestsBrokenError
 from .probing import observe
@@ -30,34 +33,35 @@ def main() -> None:
     confine.guard_judge()
     if readable:
         confine.enclose(readable)
+    core = Core(setup["turn"]) if readable else None  # elsewhere programs may have threads of their own
     zygote = Zygote(readable)
-    host = Channel(os.dup(0), os.dup(1))
+    host, progress = Channel(os.dup(0), os.dup(1)), os.dup(2)
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)  # what tests print goes nowhere
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)  # what tests print goes nowhere
     confine.restrict_memory(setup["memory_bytes"])  # room for the answers that programs may inflate
     gc.freeze()
     host.send({"ready": warm.MODULES})
     try:
         while True:
-            _serve(host, zygote)
+            worked = _serve(host, zygote, lambda: os.write(progress, b"."))
+            if core and core.left(worked, lambda: time.process_time() + zygote.spent()):
+                zygote.move(core.number)
     except (EOFError, BrokenPipeError):
         zygote.close()
 
 
-def _serve(host: Channel, zygote: Zygote) -> None:
-    received = host.receive()
+def _serve(host: Channel, zygote: Zygote, answered: Answered) -> float:
+    """How many seconds the order took."""
+    received, began = host.receive(), time.monotonic()
     order, calls = Order(**received["order"]), received["calls"]
-
-    def answered() -> None:
-        host.send({"answered": True})
-
     if calls is None:
         answer = _judged(order, zygote, answered)
     else:
         answer = {"observed": [sight._asdict() for sight in observe(order, calls, zygote, answered)]}
     host.send({"nonce": received["nonce"], **answer})
     gc.collect()  # what tests hold of a program's answers is all in circles, and may be large
+    return time.monotonic() - began
 
 
 def _judged(order: Order, zygote: Zygote, answered: Answered) -> dict[str, Any]:  # Any: JSON

@@ -42,6 +42,7 @@ WORKER = """
 WITH_ARGUMENTS = """
     futex 202 98        fcntl 72 25         ioctl 16 29         prlimit64 302 261   kill 62 129
     tgkill 234 131      clone 56 220        clone3 435 435      socketpair 53 199   prctl 157 167
+    sched_setaffinity 203 122
 """
 NEWEST = 462
 """The last number that was looked at (mseal, Linux 6.10): what comes later is as if the kernel did not have it."""

@@ -17,7 +17,7 @@ from .program import Program
 from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, PASSED, Failure, Outcome, Recorder
 from .zygote import Zygote
 
-Answered = Callable[[], None]
+Answered = Callable[[], object]
 """Told when there is something of the program's to deal with: what stalls the judge from then on is the program's."""
 _DEATH = Fault("exception", "the program's process did not report on its tests")
 

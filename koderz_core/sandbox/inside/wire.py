@@ -24,7 +24,7 @@ class FrameTooLargeError(Exception):
         self.size_bytes = size_bytes
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode  # values has none
 _decode = json.JSONDecoder().decode
 _READ_BYTES = 1 << 16
 

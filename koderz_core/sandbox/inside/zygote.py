@@ -13,12 +13,12 @@ import socket
 import time
 from contextlib import suppress
 
-from . import candidate, confine, landlock, seccomp
+from . import candidate, confine, core, landlock, seccomp
 from .rehearsal import rehearse
 from .wire import Channel
 
 _DEATH_SECONDS = 0.5  # how long a process that hung up may take to die before it is killed
-_FORK, _WAIT, _END = b"f", b"w", b"e"
+_FORK, _WAIT, _END, _MOVE = b"f", b"w", b"e", b"m"
 _ALIVE = 1 << 16  # an exit that no process can have
 
 
@@ -34,6 +34,7 @@ class Zygote:
         self._control, theirs = socket.socketpair()
         self._ahead: socket.socket | None = None  # the channel to the next candidate
         self._ahead_pid = self._candidate_pid = 0
+        self._spent = 0.0  # by the candidates that have ended
         self._forks_ahead = readable is not None  # else a program could find the next one and wait in it
         judge_pid = os.getpid()
         self._pid = os.fork()
@@ -69,7 +70,16 @@ class Zygote:
 
     def end(self) -> None:
         """Have the candidate and all it has started killed."""
+        self._spent += _processor_seconds(self._candidate_pid)
         self._order(_END)
+
+    def spent(self) -> float:
+        """Seconds of processor time of the zygote and all candidates that have ended."""
+        return self._spent + _processor_seconds(self._pid)
+
+    def move(self, core: int) -> None:
+        """Have it, and the candidates that it forks from now on, work on another core."""
+        self._order(_MOVE + core.to_bytes(2, "big"))
 
     def close(self) -> None:
         """Let it end, and wait for that."""
@@ -93,6 +103,12 @@ class Zygote:
         if len(answer) < 4:
             raise ZygoteGoneError
         return int.from_bytes(answer, "big", signed=True)
+
+
+def _processor_seconds(pid: int) -> float:
+    with suppress(OSError):  # a process that is gone
+        return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) of Linux' C libraries has it
+    return 0.0
 
 
 def _live(judge_pid: int, control: socket.socket, readable: landlock.Readable | None) -> None:
@@ -131,6 +147,8 @@ class _Candidates:
                 self._tell(self._exited())
             elif order == _END:
                 self._end()
+            elif order == _MOVE:
+                core.settle(int.from_bytes(self._control.recv(2, socket.MSG_WAITALL), "big"))
             else:
                 break
         while self._pids:
@@ -172,7 +190,7 @@ def _live_as_candidate(zygote_pid: int, fd: int, system_calls: seccomp.Filter | 
     """The candidate's whole life. Whatever ends it, it never returns into the zygote's code."""
     try:
         confine.die_with_parent(zygote_pid)
-        (kept,) = confine.keep_only(fd)
+        kept = confine.keep_channel(fd)
         candidate.serve(Channel(kept, kept), system_calls)
     finally:
         os._exit(0)

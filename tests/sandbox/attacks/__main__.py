@@ -1,6 +1,7 @@
-"""Tries every attack and prints a table, one line of JSON per attack: ``python -m attacks [--tier strong]``.
+"""Tries attacks and prints a table, one line of JSON per attack: ``python -m attacks [--tier strong]``.
 
-Without a tier the twins are tried. So another user can be asked to try them all, in a process of its own.
+Without a tier the twins are tried. So another user can be asked to try them, in a process of its own: all that reach
+beyond the program's own interpreter, inside which it makes no difference whose it is, and that the tier is to stop.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import sys
 from collections.abc import Iterator
 
-from .cheating import CHEATS, serves, survives, twin_succeeds
+from .cheating import CHEATS, reaches_out, serves, survives, twin_succeeds
 from .exercises import DOUBLE
 from .hosting import HOST_ATTACKS, gets, twin_gets
 from .judges import missing, open_judge, promises, unmet
@@ -29,7 +30,7 @@ def main() -> int:
 
 
 def twins() -> Iterator[dict[str, object]]:
-    for cheat in CHEATS:
+    for cheat in filter(reaches_out, CHEATS):
         if not unmet(cheat.needs):
             yield _row(cheat.name, twin_succeeds(cheat), "")
     for attack in HOST_ATTACKS:
@@ -40,13 +41,13 @@ def twins() -> Iterator[dict[str, object]]:
 
 def judged(tier: Tier) -> Iterator[dict[str, object]]:
     judge = open_judge(tier)
-    for cheat in CHEATS:
+    for cheat in filter(reaches_out, CHEATS):
         if promises(tier, cheat.holds_from):
             yield _row(cheat.name, survives(cheat, judge), "")
     for attack in HOST_ATTACKS:
-        got = gets(attack, judge)
-        kept = not (got and promises(tier, attack.holds_from))
-        yield _row(attack.name, kept and serves(judge, DOUBLE), ", ".join(got))
+        if promises(tier, attack.holds_from):
+            got = gets(attack, judge)
+            yield _row(attack.name, not got and serves(judge, DOUBLE), ", ".join(got))
     judge.close()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from koderz_core.errors import SandboxError
 from koderz_core.protocols import Judge
 from koderz_core.records import Problem, PublicProblem, TestSet
+from koderz_core.sandbox.judge import BoxedJudge
 
 from . import plain
 from .cheats_frames import FRAME_CHEATS
@@ -51,13 +52,19 @@ def passes(judge: Judge, exercise: Exercise, code: str) -> bool:
     return judge.check(problem, code, tests).passed
 
 
-def survives(cheat: Cheat, judge: Judge) -> bool:
+def survives(cheat: Cheat, judge: BoxedJudge) -> bool:
     """Whether the judge is proof against the cheat and goes on judging; a lost worker is no success of the cheat."""
     try:
         beaten = succeeds(cheat, judge)
     except SandboxError:
         beaten = False
-    return not beaten and serves(judge, cheat.exercise)
+    worn_out = judge.isolation == "limited" and not reaches_out(cheat)  # the next program has another worker
+    return not beaten and (worn_out or serves(judge, cheat.exercise))
+
+
+def reaches_out(cheat: Cheat) -> bool:
+    """Whether the cheat goes beyond its own process: it leaves something behind, or what it does is the system's."""
+    return cheat.aim != "pass" or cheat.holds_from != "limited"
 
 
 def _programs(cheat: Cheat) -> list[str]:

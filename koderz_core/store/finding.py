@@ -1,0 +1,37 @@
+"""What a text of a person means: a benchmark by its name, or a benchmark or an experiment by how its id begins."""
+
+from __future__ import annotations
+
+from duckdb import DuckDBPyConnection
+
+from koderz_core.errors import UnknownNameError, UsageError
+
+MOST_SHOWN = 12
+
+
+def find(con: DuckDBPyConnection, text: str) -> str:
+    """The id of the one benchmark of that name, else of what begins so (``bench_`` or ``exp_`` may be left out).
+
+    Raises UnknownNameError if there is none, UsageError if there are several.
+    """
+    for sql, fits in ((_NAMED, "is the name of several benchmarks"), (_IDS, "fits several")):
+        rows = con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
+        ids = [str(row[0]) for row in rows]
+        if text in ids or len(ids) == 1:
+            return text if text in ids else ids[0]
+        if ids:
+            more = ", ..." if len(ids) > MOST_SHOWN else ""
+            raise UsageError(f"{text!r} {fits}: {', '.join(ids[:MOST_SHOWN])}{more}. Give more of the id.")
+    raise UnknownNameError("benchmark or experiment", text, benchmark_ids(con))
+
+
+def benchmark_ids(con: DuckDBPyConnection) -> list[str]:
+    """The ids of all benchmarks."""
+    return [str(row[0]) for row in con.execute("select id from benchmarks").fetchall()]
+
+
+_NAMED = "select id from benchmarks where name = $text order by id limit $most"
+_IDS = """
+select id from (select id from benchmarks union all select id from experiments)
+where starts_with(id, $text) or starts_with(split_part(id, '_', 2), $text) order by id limit $most
+"""
