@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import koderz_core
@@ -13,6 +14,8 @@ from koderz_core.config import Settings, load_settings
 TEST_DATA = os.environ.get("KODERZ_TEST_DATA")  # a folder with published files, which are no part of koderz
 ROOT = Path(koderz_core.__file__).parents[1]
 MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
+hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
+hypothesis.settings.load_profile("patient")
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import sqrt
-from statistics import NormalDist
+from math import comb, sqrt
+from statistics import NormalDist, fmean
+
+from koderz_core.records.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,22 @@ class Rate:
         return self.successes / self.n if self.n else None
 
 
+@dataclass(frozen=True, slots=True)
+class ClusteredRate:
+    """``successes`` of ``n`` trials of ``problems``, of each one or more. What was not tried at all is None.
+
+    ``value``: the mean over problems of the share solved, so that every problem weighs the same. ``low`` and ``high``
+    bound the rate over all problems like these, not over further repeats of these alone.
+    """
+
+    problems: int
+    successes: int
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Rate:
     """The rate with Wilson's score interval, without continuity correction, for one trial per problem.
 
@@ -30,13 +49,72 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Rate:
     DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science 16 (2001) 101-133, equation (4).
     """
     assert 0 <= successes <= n, f"{successes} successes of {n}"
+    return Rate(successes, n, *_score_interval(successes / n, n, confidence)) if n else Rate(0, 0, None, None)
+
+
+def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: float = 0.95) -> ClusteredRate:
+    """The rate where problems are repeated, from ``(successes, trials)`` of each: Wilson's interval, clustered.
+
+    Repeats of a problem resemble each other, so Wilson's n becomes the number of independent trials that the data are
+    worth (Kish, Survey Sampling, 1965, section 8.2; for intervals Korn and Graubard, Survey Methodology 24 (1998)
+    193-201): ``p (1 - p) / v``, v the variance of the mean of the problems' shares. Between one per problem and all.
+    Both p and v are taken with one problem that is always and one that never solved added, as Bonett and Price (2012)
+    do for pairs: v is 0 at 0 and 100 % and says too little near them. With one trial of each problem it is ``wilson``.
+    """
+    counts = [(successes, n) for successes, n in successes_by_problem.values() if n]
+    assert all(0 <= successes <= n for successes, n in counts), "more successes than trials"
+    problems, successes, n = len(counts), sum(one for one, _ in counts), sum(n for _, n in counts)
+    if not problems:
+        return ClusteredRate(0, 0, 0, None, None, None)
+    shares = [one / of for one, of in counts]
+    worth = min(float(n), problems * _design_gain(shares))
+    value = fmean(shares)
+    return ClusteredRate(problems, successes, n, value, *_score_interval(value, worth, confidence))
+
+
+def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
+    """How many trials of each problem were solved, and of how many with a result; problems without are left out."""
+    counts: dict[str, tuple[int, int]] = {}
+    for trial in trials:
+        if trial.scored:
+            solved, n = counts.get(trial.problem, (0, 0))
+            counts[trial.problem] = solved + trial.solved, n + 1
+    return counts
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The chance that one of k samples of a problem is right, if c of n independent samples were: ``k <= n``.
+
+    Unbiased: ``1 - C(n - c, k) / C(n, k)``. Chen et al., "Evaluating Large Language Models Trained on Code", arXiv
+    2107.03374 (2021), equation (1). Not for iterations of one experiment, which see what came before.
+    """
+    assert 0 <= c <= n, f"{c} right of {n}"
+    assert 0 < k <= n, f"{k} of {n} samples"
+    return 1 - comb(n - c, k) / comb(n, k)
+
+
+def mean_pass_at_k(successes_by_problem: Mapping[str, tuple[int, int]], k: int) -> float | None:
+    """``pass_at_k``, mean over problems; None if one has fewer than k samples (leaving it out could flatter)."""
+    counts = successes_by_problem.values()
+    if not counts or any(n < k for _, n in counts):
+        return None
+    return fmean(pass_at_k(n, successes, k) for successes, n in counts)
+
+
+def _score_interval(share: float, n: float, confidence: float) -> tuple[float, float]:
     assert 0 < confidence < 1, f"confidence {confidence}"
-    if n == 0:
-        return Rate(0, 0, None, None)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    middle = (successes + z * z / 2) / (n + z * z)
-    reach = z / (n + z * z) * sqrt(successes * (n - successes) / n + z * z / 4)
+    middle = (share * n + z * z / 2) / (n + z * z)
+    reach = z / (n + z * z) * sqrt(share * (1 - share) * n + z * z / 4)
     # Exact at the ends, where rounding would leave the interval a hair off the possible.
-    low = 0.0 if successes == 0 else max(0.0, middle - reach)
-    high = 1.0 if successes == n else min(1.0, middle + reach)
-    return Rate(successes, n, low, high)
+    low = 0.0 if share == 0 else max(0.0, middle - reach)
+    high = 1.0 if share == 1 else min(1.0, middle + reach)
+    return low, high
+
+
+def _design_gain(shares: list[float]) -> float:
+    """How many independent trials each problem's repeats are worth; at least 1, as no share varies more than 0 or 1."""
+    n = len(shares) + 2
+    mean = (sum(shares) + 1) / n
+    variance = (sum(share * share for share in shares) + 1) / n - mean * mean
+    return mean * (1 - mean) / variance

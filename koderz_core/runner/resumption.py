@@ -14,7 +14,7 @@ from koderz_core.events import BenchmarkOpened
 from koderz_core.grading.testsets import check_tests
 from koderz_core.journal import read_all
 from koderz_core.records import Dataset, Plan
-from koderz_core.runner.conditions import conditions
+from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, TIME_LIMIT, conditions, of_problems
 
 
 def recorded_plan(journal: Path) -> Plan:
@@ -29,12 +29,16 @@ def recorded_plan(journal: Path) -> Plan:
 
 
 def as_recorded(plan: Plan, settings: Settings) -> Plan:
-    """A plan without a journal under conditions that were once named beside its own, if it has a journal so.
+    """A plan without a journal under conditions that were once named instead of its own, if it has a journal so.
 
-    The size of contexts was named for every model before it was only for those that it reaches.
+    The size of contexts was named for every model before it was only for those that it reaches; the time limit of
+    tests was the setting's, whoever set it; and plus tests were no part of a score.
     """
-    once = replace(plan, conditions={"num_ctx": settings.num_ctx, **plan.conditions})
-    return once if _journal(once, settings).exists() and not _journal(plan, settings).exists() else plan
+    once = {one: value for one, value in plan.conditions.items() if one != HELD_OUT}
+    if once.get(TIME_LIMIT) == BY_CANONICAL:
+        once[TIME_LIMIT] = settings.test_timeout
+    before = (replace(plan, conditions=one) for one in (once, {"num_ctx": settings.num_ctx, **once}))
+    return next((one for one in (plan, *before) if _journal(one, settings).exists()), plan)
 
 
 def dataset_of(plan: Plan, settings: Settings) -> Dataset:
@@ -63,10 +67,11 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
         if problem not in problems:
             raise DataError(f"{plan.dataset.name} has no problem {problem} any more, so {plan.id} cannot be forked.")
         check_tests(problems[problem])
+    now = conditions(plan.configurations, settings) | of_problems(problems[one] for one in plan.problems)
     stem = plan.name or f"{plan.id}-fork"
     names = (f"{stem}-{number}" for number in count(2))
     name = stem if not plan.name and stem not in taken else next(one for one in names if one not in taken)
-    return replace(plan, name=name, dataset=dataset.origin, conditions=conditions(plan.configurations, settings))
+    return replace(plan, name=name, dataset=dataset.origin, conditions=now)
 
 
 def _journal(plan: Plan, settings: Settings) -> Path:

@@ -142,7 +142,9 @@ alter table calls add column energy_usd double;
 alter table calls add column rental_usd double
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_FIFTH = "alter table configurations add column feedback varchar default 'full'"
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

@@ -57,6 +57,12 @@ def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
     assert "It cost $0.00 (forecast: about $0.00, in 9 of 10 cases at most $0.00) and took" in then.err
 
 
+def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
+    said = koderz(*SMALL, "--plan-only").out
+    assert "With 6 problems a difference below 89 points will usually go unnoticed" in said
+    assert koderz(*SMALL, "--plan-only", "--json").json["can_show"] in said
+
+
 def test_a_forecast_as_json_has_nothing_that_is_not_known(koderz: Any) -> None:
     forecast = koderz(*SMALL, "--plan-only", "--json").json
     assert (forecast["experiments"], forecast["cost_usd"], len(forecast["unknown"])) == (6, None, 1)

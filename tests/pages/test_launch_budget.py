@@ -39,3 +39,10 @@ def test_what_has_ended_tells_what_the_next_will_take(recorded: Plan) -> None:
         assert forecast.cost_usd
         assert forecast.cost_usd.p90 == 0
         workspace.costs.check(replace(plan, budget=Budget(0.0)))
+
+
+def test_what_the_plan_can_show_changes_with_its_problems(visit: Visit) -> None:
+    app = visit("launch")
+    assert "no difference, however large, can be told from luck" in said(app)
+    app.segmented_control(key="way").set_value("all").run()
+    assert "With 164 problems a difference below" in said(app)

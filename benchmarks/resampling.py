@@ -1,0 +1,176 @@
+"""How often resampled intervals and the bands of curves hold the truth, and how long resampling takes.
+
+Run: ``python benchmarks/resampling.py`` (needs the ``dev`` extra; two minutes). It draws costs, solves and whole
+trials of which the truth is known, asks ``koderz_core.analysis`` for its intervals, and prints the share that hold the
+truth, with the plain percentiles and BCa for contrast. Then the seconds that the frontier of 12 configurations with
+164 problems takes: the exit code is 1 if that is more than the limit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from statistics import NormalDist
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+from process_tree import machine
+
+from koderz_core.analysis.bootstrap import Interval, ratio, ratio_interval, sums, weights
+from koderz_core.analysis.curves import ceiling, curves
+from koderz_core.analysis.tradeoff import tradeoff
+from koderz_core.records.trials import Trial, Try
+
+Array = NDArray[np.float64]
+SIZES = (20, 50, 164)
+MANY, SOME = 1_000, 300
+LIMIT_SECONDS = 0.2
+MOST = 10
+"""Attempts of a trial."""
+
+
+def main() -> int:
+    draw = np.random.default_rng(20261121)
+    print(f"{machine()}, {datetime.now(UTC).date()}; simulated {MANY:,} times (costs) or {SOME} times (curves).\n")
+    _costs(draw)
+    _curves(draw)
+    seconds = _frontier(draw)
+    print(f"\nFrontier of 12 configurations, 164 problems, 2000 resamples: {seconds * 1000:.0f} ms, "
+          f"{seconds / LIMIT_SECONDS:.2f} of the limit.")  # fmt: skip
+    return int(seconds > LIMIT_SECONDS)
+
+
+def _costs(draw: np.random.Generator) -> None:
+    kinds: dict[str, tuple[Callable[[int], tuple[Array, Array]], float]] = {
+        "mean cost, log-normal (sd 1)": (lambda n: (draw.lognormal(0, 1, n), np.ones(n)), np.exp(0.5)),
+        "per solved, 90 % solved": (lambda n: _once(draw, n, 0.9), np.exp(0.245) / 0.9),
+        "per solved, 50 %": (lambda n: _once(draw, n, 0.5), np.exp(0.245) / 0.5),
+        "per solved, 10 %": (lambda n: _once(draw, n, 0.1), np.exp(0.245) / 0.1),
+        "loop, 90 % solved": (lambda n: _loop(draw, n, 0.9), _loop_truth(0.9)),
+        "loop, 50 %": (lambda n: _loop(draw, n, 0.5), _loop_truth(0.5)),
+    }
+    print("| what | problems | this one | percentiles | BCa |\n|---|---|---|---|---|")
+    for name, (made, truth) in kinds.items():
+        for n in SIZES:
+            found = [_three(*made(n), seed) for seed in range(MANY)]
+            shares = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
+            print(f"| {name} | {n} | {shares[0]:.3f} | {shares[1]:.3f} | {shares[2]:.3f} |", flush=True)
+    print()
+
+
+def _three(over: Array, under: Array, seed: int) -> tuple[Interval, Interval, Interval]:
+    drawn = sums(np.stack((over, under)), weights(len(over), seed))
+    found, value = ratio(drawn[0], drawn[1]), float(ratio(over.sum(), under.sum()))
+    without = ratio(over.sum() - over, under.sum() - under)
+    tails = _bca_tails(value, found, without) if np.isfinite(without).all() else (0.025, 0.975)
+    return ratio_interval(over, under, seed), _between(value, found, (0.025, 0.975)), _between(value, found, tails)
+
+
+def _bca_tails(value: float, found: Array, without: Array) -> tuple[float, float]:
+    """Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987) 171-185."""
+    normal, away = NormalDist(), without.mean() - without
+    below = float((found < value).mean() + (found == value).mean() / 2)
+    shift = normal.inv_cdf(min(max(below, 1e-4), 1 - 1e-4))
+    spread = float((away**2).sum())
+    skew = float((away**3).sum()) / (6 * spread**1.5) if spread else 0.0
+    low, high = (normal.cdf(shift + (shift + z) / (1 - skew * (shift + z))) for z in (-1.96, 1.96))
+    return low, high
+
+
+def _between(value: float, found: Array, tails: tuple[float, float]) -> Interval:
+    low, high = np.quantile(found, tails, method="inverted_cdf")
+    return Interval(value, float(low), float(high))
+
+
+def _holds(found: Interval, truth: float) -> bool:
+    return found.low is not None and found.high is not None and found.low <= truth <= found.high
+
+
+def _once(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]:
+    return draw.lognormal(0, 0.7, n), (draw.random(n) < rate).astype(float)
+
+
+def _loop(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]:
+    """Solved after a few attempts, or all attempts spent."""
+    solved = draw.random(n) < rate
+    attempts = np.where(solved, np.minimum(draw.geometric(0.5, n), MOST), MOST)
+    return attempts * draw.lognormal(0, 0.4, n), solved.astype(float)
+
+
+def _loop_truth(rate: float) -> float:
+    attempts = sum(min(k, MOST) * 0.5**k for k in range(1, 60))
+    return float((rate * attempts + (1 - rate) * MOST) * np.exp(0.08) / rate)
+
+
+def _curves(draw: np.random.Generator) -> None:
+    """40 % end in a success, 20 % in a false pass of the gate, the others never pass."""
+    print("| problems | repeats | alike | cancelled | band, mean of steps | at the last step | ceiling (2/3) |")
+    print("|---|---|---|---|---|---|---|")
+    for n, repeats, alike, cancelled in (
+        (20, 1, False, 0.0), (164, 1, False, 0.0), (20, 1, False, 0.2), (164, 1, False, 0.2),
+        (20, 3, False, 0.0), (20, 3, True, 0.0), (164, 3, True, 0.2),
+    ):  # fmt: skip
+        steps, last, ceilings = [], [], []
+        for seed in range(SOME):
+            trials = _trials(draw, n, repeats, alike, cancelled)
+            (curve,) = curves({"a": trials}, "attempts", seed).curves
+            rows = zip(curve.at[1:], curve.low[1:], curve.high[1:], strict=True)
+            held = [low <= 0.4 * (1 - 0.7**at if at < MOST else 1) <= high for at, low, high in rows]
+            steps.append(np.mean(held))
+            last.append(held[-1])
+            found = ceiling(trials)
+            rate = found.rate if found else None
+            ceilings.append(rate is None or rate.low is None or rate.high is None or rate.low <= 2 / 3 <= rate.high)
+        row = f"| {n} | {repeats} | {'yes' if alike else 'no'} | {cancelled:.0%} | {np.mean(steps):.3f}"
+        print(f"{row} | {np.mean(last):.3f} | {np.mean(ceilings):.3f} |", flush=True)
+
+
+def _trials(draw: np.random.Generator, n: int, repeats: int, alike: bool, cancelled: float) -> list[Trial]:
+    made = []
+    for problem in range(n):
+        fates = [_fate(draw) for _ in range(repeats)]
+        for repeat in range(repeats):
+            end, attempts = fates[0 if alike else repeat]
+            cut = int(draw.integers(0, MOST)) if draw.random() < cancelled else MOST
+            made.append(_trial(problem, repeat, "cut" if cut < attempts else end, min(cut, attempts)))
+    return made
+
+
+def _fate(draw: np.random.Generator) -> tuple[str, int]:
+    end = str(draw.choice(["success", "false", "never"], p=[0.4, 0.2, 0.4]))
+    return end, MOST if end == "never" else min(int(draw.geometric(0.3)), MOST)
+
+
+def _trial(problem: int, repeat: int, end: str, attempts: int, usd: float = 1.0) -> Trial:
+    passed, solved, cut = end in ("success", "false"), end == "success", end == "cut"
+    tried = Try(attempts, f"{problem}/{repeat}", passed, 0, 1, None, solved, usd, 1.0)
+    return Trial(
+        "bench", "conf", f"{problem}/{repeat}", f"p/{problem}", repeat,
+        "cancelled" if cut else "solved" if solved else "unsolved",
+        None if cut else "gate" if passed else "iterations",
+        "held_out", None if cut else passed, None, attempts, usd, 0.0, 1, 0, 1.0,
+        (tried,) if attempts and not cut else (),
+    )  # fmt: skip
+
+
+def _frontier(draw: np.random.Generator) -> float:
+    held = {
+        name: [
+            _trial(n, 0, "success" if draw.random() < rate else "never", 1, float(draw.lognormal())) for n in range(164)
+        ]
+        for name, rate in enumerate(np.linspace(0.3, 0.9, 12))
+    }
+    return min(_timed(lambda: tradeoff(held)) for _ in range(5))
+
+
+def _timed(what: Callable[[], object]) -> float:
+    weights.cache_clear()
+    began = perf_counter()
+    what()
+    return perf_counter() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())

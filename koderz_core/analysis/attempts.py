@@ -1,0 +1,96 @@
+"""Attempt by attempt: how many solve, what errors turn into, and how often the same program comes again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from koderz_core.analysis.rates import ClusteredRate, clustered
+from koderz_core.records.trials import Trial
+from koderz_core.records.verdicts import ErrorClass
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt of the trials that came to it (``at_risk``).
+
+    ``hazard``: the share of these that it solved, with an interval. ``false_passes``: those that it ended by a pass of
+    the gate which the held-out tests refute. ``tests``: the mean share of gate tests passed by ``tested`` of them; None
+    if none was tested.
+    """
+
+    attempt: int
+    at_risk: int
+    solved: int
+    false_passes: int
+    hazard: ClusteredRate
+    tests: float | None
+    tested: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """How often an attempt that ended as ``before`` was followed by one that ended as ``after``; None: it passed."""
+
+    before: ErrorClass | None
+    after: ErrorClass | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Of ``programs`` tried, ``repeated`` were ones that the same trial had tried before, in ``trials`` of them."""
+
+    programs: int
+    repeated: int
+    trials: int
+
+
+def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:
+    """Attempts 1, 2, ... of trials that have a result; an untested answer is the first and only attempt of its trial.
+
+    The hazard in discrete time: Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 2002, section
+    2.4.2. Later attempts are made on what is left, the harder problems: a falling hazard is not tiredness.
+    """
+    scored = [one for one in trials if one.scored]
+    longest = max((_length(one) for one in scored), default=0)
+    return tuple(_attempt(scored, number) for number in range(1, longest + 1))
+
+
+def transitions(trials: Sequence[Trial]) -> tuple[Transition, ...]:
+    """Which error follows which, most frequent first."""
+    counts = Counter((one.error, other.error) for trial in trials for one, other in pairwise(trial.tries))
+    return tuple(Transition(before, after, count) for (before, after), count in counts.most_common())
+
+
+def repeats(trials: Sequence[Trial]) -> Repeats:
+    """How often models went round in circles."""
+    programs = [[one.code for one in trial.tries if one.code is not None] for trial in trials]
+    again = [len(tried) - len(set(tried)) for tried in programs]
+    return Repeats(sum(map(len, programs)), sum(again), sum(number > 0 for number in again))
+
+
+def _attempt(scored: Sequence[Trial], number: int) -> Attempt:
+    at_risk = [one for one in scored if _length(one) >= number]
+    ended = [one for one in at_risk if _length(one) == number]
+    tries = [one.tries[number - 1] for one in at_risk if one.tries]
+    shares = [one.tests_passed / one.tests_total if one.tests_total else float(one.gate_passed) for one in tries]
+    counts: dict[str, tuple[int, int]] = {}
+    for one in at_risk:
+        solved, n = counts.get(one.problem, (0, 0))
+        counts[one.problem] = solved + (one.solved and _length(one) == number), n + 1
+    return Attempt(
+        attempt=number,
+        at_risk=len(at_risk),
+        solved=sum(one.solved for one in ended),
+        false_passes=sum(bool(one.gate_passed) and not one.solved for one in ended),
+        hazard=clustered(counts),
+        tests=sum(shares) / len(shares) if shares else None,
+        tested=len(shares),
+    )
+
+
+def _length(trial: Trial) -> int:
+    return len(trial.tries) or trial.iterations

@@ -1,0 +1,223 @@
+"""Success against attempts, dollars and seconds; the ceiling that false passes set; where cheap reaches frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from koderz_core.analysis.bootstrap import Array, interval, means, sums, weights
+from koderz_core.analysis.incidence import CENSORED, FALSE_PASS, Axis, Courses, courses, incidence, resampled, steps
+from koderz_core.analysis.rates import ClusteredRate, clustered
+from koderz_core.analysis.tradeoff import common_problems
+from koderz_core.records.order import natural
+from koderz_core.records.trials import Trial
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Curve(Generic[K]):
+    """Which ``share`` of the problems was solved having used no more than ``at``: a staircase from 0 to the end.
+
+    ``low`` and ``high`` bound each step (95 %, one step at a time). ``false_passes``: the share that stopped on the
+    gate but fails the held-out tests. ``problems``: those with a result; ``censored`` trials were cancelled, failed on
+    our side or have not ended.
+    """
+
+    key: K
+    at: tuple[float, ...]
+    share: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    false_passes: float
+    problems: int
+    trials: int
+    censored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curves(Generic[K]):
+    """Curves of one axis up to ``end``; ``left_out``: without a result, or of an unknown price or duration."""
+
+    axis: Axis
+    end: float
+    curves: tuple[Curve[K], ...]
+    left_out: tuple[K, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """How far retrying until the gate passes can go: ``rate`` is P(held-out tests pass | gate passes).
+
+    ``false_positives``: P(gate passes | held-out tests fail). Both over the distinct programs of each trial, a problem
+    with more of them weighing no more.
+    """
+
+    rate: ClusteredRate
+    false_positives: ClusteredRate
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """With how many dollars allowed per problem the cheap configuration solves ``target``, what the frontier one does.
+
+    ``usd``, ``low`` and ``high``: None is "never"; ``never`` is the share of resamples in which it never does.
+    ``reached``: the most that the cheap one solves; ``frontier_usd``: what the frontier one spends on a problem, None
+    if unknown. ``problems``: those on which both have a result.
+    """
+
+    usd: float | None
+    low: float | None
+    high: float | None
+    never: float
+    target: float
+    reached: float
+    frontier_usd: float | None
+    problems: int
+
+
+def curves(trials_by_key: Mapping[K, Sequence[Trial]], axis: Axis, seed: int = 0) -> Curves[K]:
+    """The cumulative incidence of success along an axis.
+
+    A pass of the gate that the held-out tests refute ends a trial for good and stays in the denominator, as does
+    stopping at a limit of the configuration's own; Kaplan and Meier's estimator would drop both and rise above the
+    ceiling (Stroebl, Kapoor, Narayanan, arXiv 2411.17501). The axis ends where a configuration ran out of what it
+    measures, attempts or dollars, so that all had that much; where none did, at the most that one used.
+    """
+    of_problem = {key: _problems(trials) for key, trials in trials_by_key.items()}
+    held = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
+    known = {key: one for key, one in held.items() if one is not None and (one.events != CENSORED).any()}
+    limits = [limit for key in known if (limit := _limit(trials_by_key[key], axis)) is not None]
+    end = min(limits) if limits else max((float(one.ends[-1]) for one in known.values()), default=0.0)
+    drawn = tuple(_curve(key, one, end, seed) for key, one in known.items())
+    return Curves(axis, end, drawn, tuple(key for key in trials_by_key if key not in known))
+
+
+def ceiling(trials: Iterable[Trial]) -> Ceiling | None:
+    """The ceiling of one configuration; None if none of its programs was put to both kinds of tests.
+
+    Stroebl, Kapoor and Narayanan, "The Limits of Inference Scaling Through Resampling", arXiv 2411.17501, section 3.
+    """
+    passing: dict[str, tuple[int, int]] = {}
+    failing: dict[str, tuple[int, int]] = {}
+    for trial in trials:
+        for gate, held_out in _judged(trial):
+            if gate:
+                _count(passing, trial.problem, held_out)
+            if not held_out:
+                _count(failing, trial.problem, gate)
+    return Ceiling(clustered(passing), clustered(failing)) if passing or failing else None
+
+
+def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0) -> BreakEven | None:
+    """Where the cheap configuration's curve reaches the frontier one's success; None if that cannot be told.
+
+    That needs a problem on which both have a result, and the prices of the cheap one. Limits are part of a
+    configuration: "never" is said of the cheap one with its own limits of iterations and dollars.
+    """
+    problems = common_problems((cheap, frontier))
+    held = courses(cheap, "usd", problems) if problems else None
+    if held is None:
+        return None
+    scored = [one for one in frontier if one.scored]
+    solved = means(problems, scored, lambda one: one.solved)
+    paid = float(means(problems, scored, lambda one: np.nan if one.usd is None else one.usd).mean())
+    n = len(problems)
+    plain, drawn = incidence(held, np.ones((n, 1))), resampled(held, seed)
+    at = _reached(held, plain, np.array([solved.mean()]))
+    reached = _reached(held, drawn, sums(solved, weights(n, seed)) / n)
+    bounds = interval(float(at[0]), reached, n)
+    return BreakEven(
+        usd=_finite(bounds.value),
+        low=_finite(bounds.low),
+        high=_finite(bounds.high),
+        never=float(np.isinf(reached).mean()),
+        target=float(solved.mean()),
+        reached=float(plain[-1, 0]) if len(plain) else 0.0,
+        frontier_usd=_finite(paid),
+        problems=n,
+    )
+
+
+def _curve(key: K, held: Courses, end: float, seed: int) -> Curve[K]:
+    ones = np.ones((held.problems, 1))
+    shown = steps(held) <= end
+    at, share = steps(held)[shown], incidence(held, ones)[shown, 0]
+    low, high = _band(held, share, resampled(held, seed)[shown].var(axis=1))
+    stopped = incidence(held, ones, FALSE_PASS)[steps(held, FALSE_PASS) <= end, 0]
+    return Curve(
+        key,
+        at=(0.0, *at.tolist(), end),
+        share=_to_the_end(share),
+        low=_to_the_end(low),
+        high=_to_the_end(high),
+        false_passes=float(stopped[-1]) if len(stopped) else 0.0,
+        problems=held.with_result,
+        trials=len(held.ends),
+        censored=int((held.events == CENSORED).sum()),
+    )
+
+
+def _to_the_end(heights: Array) -> tuple[float, ...]:
+    """From nothing at 0, and flat after the last step."""
+    rising = [0.0, *heights.tolist()]
+    return (*rising, rising[-1])
+
+
+def _band(held: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
+    """Wilson's interval for as many problems as the bootstrap's variance is that of, as ``clustered`` does.
+
+    Resamples of no success, or of nothing else, do not vary: so one problem always and one never solved are added.
+    """
+    n = held.with_result
+    squares = variance * n * n + n * share**2 + 1
+    mean = (n * share + 1) / (n + 2)
+    worth = np.minimum(n * mean * (1 - mean) / (squares / (n + 2) - mean**2), (held.events != CENSORED).sum())
+    z = 1.959963984540054
+    middle = (share * worth + z * z / 2) / (worth + z * z)
+    reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)
+    return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
+
+
+def _reached(held: Courses, share: Array, target: Array) -> Array:
+    """Per column the first dollars at which the share is the target, infinite if it never is; 0 is there at once."""
+    there = share >= target - 1e-9
+    at = np.append(steps(held), inf)
+    first = np.where(there.any(axis=0), there.argmax(axis=0), len(at) - 1) if len(share) else np.zeros(len(target), int)
+    found: Array = np.where(target <= 1e-9, 0.0, at[first])
+    return found
+
+
+def _limit(trials: Sequence[Trial], axis: Axis) -> float | None:
+    """The most that a trial used before it ran out of it."""
+    reason = {"attempts": "iterations", "usd": "budget"}.get(axis)
+    cut = [one for one in trials if one.scored and one.reason == reason and (one.tries or axis == "usd")]
+    ended = [one.iterations if axis == "attempts" else one.usd for one in cut if not one.gate_passed]
+    return max((float(used) for used in ended if used is not None), default=None)
+
+
+def _judged(trial: Trial) -> Iterable[tuple[bool, bool]]:
+    """What each distinct program did on gate and held-out tests."""
+    if trial.score_kind != "held_out":
+        return ()
+    tried = {one.code: (one.gate_passed, one.held_out_passed) for one in trial.tries if one.held_out_passed is not None}
+    if not tried and trial.gate_passed is not None:
+        return ((trial.gate_passed, trial.solved),)
+    return [(gate, bool(held_out)) for gate, held_out in tried.values()]
+
+
+def _count(counts: dict[str, tuple[int, int]], problem: str, happened: bool) -> None:
+    so_far, n = counts.get(problem, (0, 0))
+    counts[problem] = so_far + happened, n + 1
+
+
+def _problems(trials: Iterable[Trial]) -> list[str]:
+    return sorted({trial.problem for trial in trials}, key=natural)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and isfinite(number) else None

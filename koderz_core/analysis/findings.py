@@ -1,0 +1,145 @@
+"""What a comparison comes to, in plain sentences that say how sure it is and claim no more than was tested."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor, inf, log10
+from typing import TypeVar
+
+from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.curves import BreakEven
+from koderz_core.analysis.paired import Paired
+from koderz_core.analysis.power import detectable
+from koderz_core.analysis.tradeoff import Tradeoff
+
+K = TypeVar("K")
+
+NO_BASELINE = (
+    "No measured baseline: no frontier model answered these problems directly, so nothing here says what it would have "
+    "solved, what it would have cost, or what was saved."
+)
+
+_FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What was found of a configuration, ``a`` of ``test``, against another, ``b``; None where it is not known.
+
+    ``p``: adjusted for how many pairs were tested. ``price``: a's cost per solved problem by b's (``price_ratio``).
+    ``mixed``: whether one is scored by the tests it stopped on and the other by held-out tests.
+    """
+
+    label: str
+    other: str
+    test: Paired
+    p: float | None
+    price: Interval | None
+    break_even: BreakEven | None
+    mixed: bool = False
+
+
+def finding(of: Against) -> str:
+    """Whether the two were told apart, by how much, and what the one costs of the other."""
+    if not of.test.n:
+        return f"{of.label} and {of.other} have no problem with a result of both: nothing can be said of the two."
+    parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price)}."]
+    if of.break_even is not None:
+        parts.append(_break_even(of.label, of.other, of.break_even))
+    if of.mixed:
+        parts.append(
+            "One of them is scored by the tests it stopped on (oracle), the other by held-out tests: the difference is "
+            "not theirs alone."
+        )
+    if of.test.unpaired:
+        left = f"{of.test.unpaired} problem{'s' if of.test.unpaired > 1 else ''}"
+        parts.append(f"Left out: {left} without a result of both.")
+    return " ".join(parts)
+
+
+def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
+    """Which configurations no other beats in both cost and success, and how often resamples agree; None if unknown."""
+    placed = [(point, point.probability) for point in found.points if point.probability is not None]
+    on = [f"{labels[point.key]} ({_percent(share)})" for point, share in placed if point.on_frontier]
+    near = [
+        f"{labels[point.key]} ({_percent(share)})"
+        for point, share in placed
+        if not point.on_frontier and share > _ALPHA
+    ]
+    if len(placed) < 2:
+        return None
+    said = f"On {found.problems} problems nothing measured is both cheaper and better than {_listed(on)}"
+    off = f"; {_listed(near)} cannot be ruled out" if near else ""
+    return f"{said}{off} (in brackets: share of resamples that put it on the frontier)."
+
+
+def _difference(of: Against) -> str:
+    test = of.test
+    difference, low, high = (100 * (one or 0.0) for one in (test.difference, test.low, test.high))
+    than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
+    bounds = f"95 % {low:+.0f} to {high:+.0f}"
+    return (
+        f"On {test.n} problem{'s' if test.n > 1 else ''} {of.label} solved {than} {of.other} ({bounds}, p {_p(of.p)})"
+    )
+
+
+def _verdict(of: Against) -> str:
+    if of.p is None:
+        return "not tested"
+    if of.p <= _ALPHA:
+        return "more than luck"
+    if of.test.method != "exact McNemar":
+        return "not told apart at this size"
+    unseen = detectable(of.test.n, power=0.5)
+    if unseen == inf:
+        return "not told apart, and so few problems could not tell any two apart"
+    return f"not told apart at this size, at which a difference below {100 * unseen:.2g} points usually goes unnoticed"
+
+
+def _price(price: Interval | None) -> str:
+    if price is None:
+        return "their costs per solved problem cannot be compared"
+    if price.value == 0:
+        return "it cost nothing"
+    said = f"it cost {_times(price.value)} per solved problem"
+    if price.low is None or price.high is None:
+        return said
+    bounds = f"95 % {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
+    return f"{said} ({bounds}{', so either may be the cheaper' if price.low <= 1 <= price.high else ''})"
+
+
+def _times(value: float) -> str:
+    whole = round(1 / value)
+    if 2 <= whole <= 10 and abs(1 / value - whole) < 0.25:
+        return _FRACTIONS[whole - 2]
+    return f"{value:.2g} times as much" if value >= 0.1 else f"1/{whole} as much"
+
+
+def _break_even(label: str, other: str, found: BreakEven) -> str:
+    never = f"in {_percent(found.never)} of resamples it never does"
+    if found.usd is None:
+        return f"Within its own limits {label} never reaches what {other} solved ({never})."
+    bounds = " to ".join("never" if one is None else _usd(one) for one in (found.low, found.high))
+    paid = "" if found.frontier_usd is None else f"; {other} spent {_usd(found.frontier_usd)}"
+    return f"{label} reaches what {other} solved at {_usd(found.usd)} a problem (95 % {bounds}; {never}){paid}."
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "unknown"
+    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
+
+
+def _usd(usd: float) -> str:
+    """Two significant digits, and at least cents."""
+    return f"${usd:.{2 if usd == 0 else max(2, 1 - floor(log10(usd)))}f}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,69 @@
+"""Many configurations: which of them can be told apart when all pairs are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import TypeVar
+
+from koderz_core.analysis.paired import paired
+from koderz_core.analysis.rates import by_problem
+from koderz_core.records.trials import Trial
+
+K = TypeVar("K", bound=Hashable)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """The p-values, in their order, made larger for their number: at most ``alpha`` of such families claim wrongly.
+
+    Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6 (1979) 65-70.
+    """
+    adjusted, highest = [0.0] * len(p), 0.0
+    for place, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        highest = max(highest, min(1.0, (len(p) - place) * p[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def rank_groups(
+    keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float = 0.05
+) -> list[tuple[K, ...]]:
+    """Groups, best first, of configurations that cannot be told apart: two share a group exactly if they cannot.
+
+    Two are told apart if the p of their paired test is at most ``alpha`` after Holm's adjustment over all pairs that
+    have a problem in common. Groups are as large as can be, so a configuration may be in several: one in the middle
+    that differs neither from the best nor from the worst. Inside a group the order is that of ``keys`` and means
+    nothing; groups are ordered by the shares solved of their members, the best first. A configuration without any
+    result is in none. This is the compact letter display, found by insert-and-absorb: Piepho, Journal of Computational
+    and Graphical Statistics 13 (2004) 456-466.
+    """
+    shares = {key: share for key in keys if (share := _share(trials_by_key[key])) is not None}
+    known = [key for key in keys if key in shares]
+    groups = [frozenset(known)] if known else []
+    for one, other in _told_apart(known, trials_by_key, alpha):
+        groups = _parted(groups, one, other)
+    best_first = {key: place for place, key in enumerate(sorted(known, key=shares.__getitem__, reverse=True))}
+    groups.sort(key=lambda group: sorted(best_first[key] for key in group))
+    return [tuple(key for key in known if key in group) for group in groups]
+
+
+def _told_apart(keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float) -> list[tuple[K, K]]:
+    pairs = [(pair, paired(trials_by_key[pair[0]], trials_by_key[pair[1]]).p) for pair in combinations(keys, 2)]
+    tested = [(pair, p) for pair, p in pairs if p is not None]
+    adjusted = holm([p for _, p in tested])
+    return [pair for (pair, _), p in zip(tested, adjusted, strict=True) if p <= alpha]
+
+
+def _parted(groups: Sequence[frozenset[K]], one: K, other: K) -> list[frozenset[K]]:
+    """The groups after these two have been told apart, without those that lie inside another."""
+    halves: list[frozenset[K]] = []
+    for group in groups:
+        halves += [group - {one}, group - {other}] if {one, other} <= group else [group]
+    distinct = list(dict.fromkeys(halves))
+    return [group for group in distinct if not any(group < larger for larger in distinct)]
+
+
+def _share(trials: Sequence[Trial]) -> float | None:
+    counts = by_problem(trials).values()
+    return fmean(solved / n for solved, n in counts) if counts else None

@@ -1,0 +1,202 @@
+"""What solving costs: per solved problem, beside a baseline, for one solve more, and how much of it is frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, isnan, nan
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from koderz_core.analysis.bootstrap import Array, Interval, interval, means, ratio, ratio_interval, sums, weights
+from koderz_core.analysis.tradeoff import common_problems, non_dominated
+from koderz_core.records.trials import Trial
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What a configuration spent less than a baseline on the ``problems`` that both solved, in mean dollars of each.
+
+    ``share``: of the baseline's dollars, negative if it spent more, None if the baseline was free. ``difference``: its
+    success rate less the baseline's on the ``of`` problems where both have a result, without which savings say little.
+    """
+
+    problems: int
+    usd: float
+    baseline_usd: float
+    saved_usd: Interval
+    share: Interval | None
+    difference: float
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierShare:
+    """How much of the dollars and tokens went to models of the frontier tiers; None if unknown or none was used."""
+
+    usd: float | None
+    tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Margin(Generic[K]):
+    """From the next cheaper configuration to a dearer one: dollars and solves more per problem, and their ratio.
+
+    ``sure``: the share of resamples in which the dearer one really solves more.
+    """
+
+    cheaper: K
+    dearer: K
+    usd: float
+    solved: float
+    usd_per_solve: float
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptCost:
+    """What one attempt more cost the ``trials`` that made it, and how many it solved; infinite per solve if none."""
+
+    attempt: int
+    trials: int
+    usd: float
+    solved: int
+    usd_per_solve: float
+
+
+def cost_per_solved(trials: Sequence[Trial], seed: int = 0) -> Interval | None:
+    """Mean dollars per problem by the share solved; infinite if none was; None without a result or if unpriced.
+
+    The expected cost of one right answer: cost-of-pass, Erol et al., arXiv 2504.13359 (2025), over all problems at
+    once. Failures are paid for; what was cancelled or failed on our side says nothing and is not counted.
+    """
+    problems = common_problems([trials])
+    usd, solved = _usd(problems, trials), _solved(problems, trials)
+    return ratio_interval(usd, solved, seed) if problems and not np.isnan(usd).any() else None
+
+
+def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0) -> Interval | None:
+    """How often the cost per solved problem of b that of a is, on the problems where both have a result.
+
+    None if there are none, a price is unknown, b is free, or one of them solved none.
+    """
+    problems = common_problems((a, b))
+    if not problems:
+        return None
+    totals = np.stack([_usd(problems, a), _solved(problems, a), _usd(problems, b), _solved(problems, b)])
+    plain, drawn = totals.sum(axis=1), sums(totals, weights(len(problems), seed))
+    if np.isnan(plain).any() or not plain[1:].all():
+        return None
+    return interval(float(_over(plain)), _over(drawn), len(problems))
+
+
+def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0) -> Savings | None:
+    """a against a measured baseline, on the problems both solved in at least one repeat, by what solving took there.
+
+    None if there are none or a price is unknown.
+    """
+    compared = common_problems((a, baseline))
+    solved_by = [[one for one in trials if one.solved] for trials in (a, baseline)]
+    problems = common_problems(solved_by)
+    usd, baseline_usd = (_usd(problems, trials) for trials in solved_by)
+    if not problems or np.isnan(usd + baseline_usd).any():
+        return None
+    saved = baseline_usd - usd
+    n = len(problems)
+    return Savings(
+        problems=n,
+        usd=float(usd.mean()),
+        baseline_usd=float(baseline_usd.mean()),
+        saved_usd=ratio_interval(saved, np.ones(n), seed),
+        share=ratio_interval(saved, baseline_usd, seed) if baseline_usd.sum() else None,
+        difference=float(_solved(compared, a).mean() - _solved(compared, baseline).mean()),
+        of=len(compared),
+    )
+
+
+def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
+    """Over the trials that have a result."""
+    scored = [one for one in trials if one.scored]
+    return FrontierShare(
+        _part([one.frontier_usd for one in scored], [one.usd for one in scored]),
+        _part([one.frontier_tokens for one in scored], [one.tokens for one in scored]),
+    )
+
+
+def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[Margin[K], ...]:
+    """Incremental cost per extra solve along the frontier, by rising cost, on the problems that all have a result of.
+
+    What is dominated buys nothing and is left out, as are configurations of unknown price. The incremental ratio of
+    cost-effectiveness analysis: Drummond et al., Methods for the Economic Evaluation of Health Care Programmes, 2015,
+    section 4.3.
+    """
+    held = {key: trials for key, trials in trials_by_key.items() if any(one.scored for one in trials)}
+    problems = common_problems(list(held.values()))
+    usd = {key: _usd(problems, trials) for key, trials in held.items()}
+    priced = [key for key in held if problems and not np.isnan(usd[key]).any()]
+    solved = {key: _solved(problems, held[key]) for key in priced}
+    paid = {key: float(usd[key].mean()) for key in priced}
+    if not priced:
+        return ()
+    best = non_dominated(np.array(list(paid.values())), np.array([solved[key].mean() for key in priced]))
+    order = sorted((key for key, on in zip(priced, best, strict=True) if on), key=lambda key: paid[key])
+    drawn = weights(len(problems), seed)
+    return tuple(
+        Margin(one, other, paid[other] - paid[one], more, (paid[other] - paid[one]) / more, sure)
+        for one, other in pairwise(order)
+        if (more := float((solved[other] - solved[one]).mean())) > 0
+        for sure in (float((sums(solved[other] - solved[one], drawn) > 1e-9).mean()),)
+    )
+
+
+def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
+    """The marginal dollars of attempts 1, 2, ... of the trials that have a result; None if a price is unknown.
+
+    The first includes what came before it, as a spec; the last what came after it. A solve counts for the last.
+    """
+    scored = [one for one in trials if one.scored]
+    paid = [_spent(one) for one in scored]
+    if any(isnan(one) for spent in paid for one in spent):
+        return None
+    found = []
+    for attempt in range(1, max(map(len, paid), default=0) + 1):
+        made = [(one, spent) for one, spent in zip(scored, paid, strict=True) if len(spent) >= attempt]
+        usd = sum(spent[attempt - 1] for _, spent in made)
+        solved = sum(one.solved and len(spent) == attempt for one, spent in made)
+        found.append(AttemptCost(attempt, len(made), usd, solved, usd / solved if solved else inf))
+    return tuple(found)
+
+
+def _spent(trial: Trial) -> list[float]:
+    """Dollars attempt by attempt; an untested answer is one attempt; nan: unknown."""
+    so_far = [nan if one.usd is None else one.usd for one in trial.tries[:-1]]
+    totals = [0.0, *so_far, nan if trial.usd is None else trial.usd]
+    return [after - before for before, after in pairwise(totals)]
+
+
+def _over(totals: Array) -> Array:
+    """a's cost per solve by b's, of a's dollars and solves, then b's; not by division of two that may be infinite."""
+    return ratio(totals[0] * totals[3], totals[1] * totals[2])
+
+
+def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float | None:
+    known, total = ([one for one in numbers if one is not None] for numbers in (some, whole))
+    if len(known) < len(some) or len(total) < len(whole) or not sum(total):
+        return None
+    return sum(known) / sum(total)
+
+
+def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
+    return means(problems, _scored(trials), lambda one: nan if one.usd is None else one.usd)
+
+
+def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
+    return means(problems, _scored(trials), lambda one: one.solved)
+
+
+def _scored(trials: Sequence[Trial]) -> list[Trial]:
+    return [one for one in trials if one.scored]

@@ -1,0 +1,139 @@
+"""Cost against success: which configurations are beaten by none, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from koderz_core.analysis.bootstrap import Array, interval, means, sums, weights
+from koderz_core.analysis.rates import by_problem, clustered
+from koderz_core.records.order import natural
+from koderz_core.records.trials import Trial
+
+K = TypeVar("K")
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Point(Generic[K]):
+    """A configuration's success rate and its mean dollars per problem, with 95 % intervals.
+
+    ``on_frontier``: none is as cheap and as good and in one of both better. ``probability``: the share of resamples in
+    which that holds. ``on_hull``: no mixture of two others is either. All that needs a price is None if one is unknown.
+    """
+
+    key: K
+    success: float
+    success_low: float | None
+    success_high: float | None
+    usd: float | None
+    usd_low: float | None
+    usd_high: float | None
+    on_frontier: bool | None
+    probability: float | None
+    on_hull: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff(Generic[K]):
+    """Points in the order given, of the ``problems`` on which every one of them has a result.
+
+    ``left_out``: configurations without any result. Without a common problem there are no points.
+    """
+
+    points: tuple[Point[K], ...]
+    problems: int
+    left_out: tuple[K, ...]
+
+
+def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Tradeoff[K]:
+    """Put configurations on the plane of cost and success, resampling problems jointly for what is uncertain.
+
+    The frontier is Kapoor et al., "AI Agents That Matter", arXiv 2407.01502 (2024), section 2; its probability is the
+    share of joint bootstrap resamples, as in the package ``evalstats``. The rate's interval is ``clustered``'s, since
+    resamples of all or nothing do not vary. The cost of what has no result (cancelled, error) is not counted.
+    """
+    scored = {key: [one for one in trials if one.scored] for key, trials in trials_by_key.items()}
+    left_out = tuple(key for key, trials in scored.items() if not trials)
+    held = {key: trials for key, trials in scored.items() if trials}
+    problems = common_problems(list(held.values()))
+    if not problems:
+        return Tradeoff((), 0, left_out)
+    success = np.stack([means(problems, trials, lambda one: one.solved) for trials in held.values()])
+    usd = np.stack([means(problems, trials, _usd) for trials in held.values()])
+    priced = np.array([not np.isnan(row).any() for row in usd])
+    frontier = iter(_frontier(usd[priced], success[priced], seed))
+    drawn = sums(usd, weights(len(problems), seed)) / len(problems)
+    points = []
+    for at, (key, trials) in enumerate(held.items()):
+        kept = set(problems)
+        rate = clustered(by_problem(one for one in trials if one.problem in kept))
+        solved = float(success[at].mean()), rate.low, rate.high
+        if not priced[at]:
+            points.append(Point(key, *solved, None, None, None, None, None, None))
+            continue
+        paid = interval(float(usd[at].mean()), drawn[at], len(problems))
+        points.append(Point(key, *solved, paid.value, paid.low, paid.high, *next(frontier)))
+    return Tradeoff(tuple(points), len(problems), left_out)
+
+
+def common_problems(groups: Sequence[Sequence[Trial]]) -> list[str]:
+    """The problems of which every group has a scored trial, in natural order."""
+    found = [{one.problem for one in trials if one.scored} for trials in groups]
+    return sorted(set.intersection(*found), key=natural) if found else []
+
+
+def non_dominated(usd: Array, success: Array) -> Booleans:
+    """For which configurations (first axis) no other costs no more and solves no less, and one of both really.
+
+    Equals do not beat each other. Further axes, as resamples, are looked at one by one.
+    """
+    cheaper, better = usd[:, None] <= usd[None], success[:, None] >= success[None]  # [i, j]: i than j
+    really = (usd[:, None] < usd[None]) | (success[:, None] > success[None])
+    beats: Booleans = cheaper & better & really
+    best: Booleans = np.logical_not(np.any(beats, axis=0))
+    return best
+
+
+def hull(usd: Array, success: Array) -> Booleans:
+    """Which configurations are on the upper hull of the frontier: no mixture of two costs as little and solves more.
+
+    Problems given to one of two configurations by lot cost and solve what lies on the line between them. Monotone
+    chain: Andrew, Information Processing Letters 9 (1979) 216-219.
+    """
+    frontier = non_dominated(usd, success)
+    chain: list[tuple[float, float]] = []
+    for x, y in sorted({(float(usd[at]), float(success[at])) for at in np.flatnonzero(frontier)}):
+        while len(chain) > 1 and _turns_left(chain[-2], chain[-1], (x, y)):
+            chain.pop()
+        chain.append((x, y))
+    kept = set(chain)
+    return np.array([(float(x), float(y)) in kept for x, y in zip(usd, success, strict=True)], dtype=np.bool_)
+
+
+def _frontier(usd: Array, success: Array, seed: int) -> list[tuple[bool, float, bool]]:
+    n = usd.shape[1]
+    paid, solved = _exact(usd.mean(axis=1)), _exact(success.mean(axis=1))
+    drawn = weights(n, seed)
+    probability = non_dominated(_exact(sums(usd, drawn) / n), _exact(sums(success, drawn) / n)).mean(axis=1)
+    placed = zip(non_dominated(paid, solved), probability, hull(paid, solved), strict=True)
+    return [(bool(on), float(share), bool(convex)) for on, share, convex in placed]
+
+
+def _exact(numbers: Array) -> Array:
+    """Without the last digits, in which sums of equal numbers may differ."""
+    scale = np.abs(numbers).max(initial=0.0) or 1.0
+    exact: Array = (numbers / scale).round(12)
+    return exact
+
+
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 1e-12
+
+
+def _usd(trial: Trial) -> float:
+    return np.nan if trial.usd is None else trial.usd

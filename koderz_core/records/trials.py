@@ -1,0 +1,70 @@
+"""Experiments as statistics look at them: what came of each, and what had been used by then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.records.plans import Outcome, ScoreKind, StopReason
+from koderz_core.records.verdicts import ErrorClass
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One iteration of a trial. ``usd`` and ``seconds`` had been used in all when it ended; ``usd`` None: unknown.
+
+    ``code``: SHA-256 of its program, None if the reply held none. ``held_out_passed`` None: not scored on such tests.
+    ``checkpoints``: how many reviews by a stronger model came before it.
+    """
+
+    iteration: int
+    code: str | None
+    gate_passed: bool
+    tests_passed: int
+    tests_total: int
+    error: ErrorClass | None
+    held_out_passed: bool | None
+    usd: float | None
+    seconds: float
+    checkpoints: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One experiment: a configuration (named by ``benchmark`` and ``configuration``) on a problem, one repeat.
+
+    ``outcome`` None: it has not ended. ``usd`` and tokens are of its finished calls, None if unknown; those named
+    ``frontier`` of its calls to models of the tiers frontier and small frontier. ``gate_passed``: what the returned
+    program did on the tests that the loop saw, None if it saw none. ``code``: SHA-256 of the returned program.
+    """
+
+    benchmark: str
+    configuration: str
+    experiment: str
+    problem: str
+    repeat: int
+    outcome: Outcome | None
+    reason: StopReason | None
+    score_kind: ScoreKind | None
+    gate_passed: bool | None
+    code: str | None
+    iterations: int
+    usd: float | None
+    frontier_usd: float | None
+    tokens: int | None
+    frontier_tokens: int | None
+    seconds: float | None
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is a trial of."""
+        return self.benchmark, self.configuration
+
+    @property
+    def scored(self) -> bool:
+        """Whether it says something about its configuration; what was cancelled or failed on our side does not."""
+        return self.outcome in ("solved", "unsolved")
+
+    @property
+    def solved(self) -> bool:
+        return self.outcome == "solved"

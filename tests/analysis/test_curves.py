@@ -1,0 +1,175 @@
+"""Success against what was used, the ceiling of false passes, and where cheap reaches frontier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_courses import answers, course
+from statsmodels.duration.survfunc import CumIncidenceRight, SurvfuncRight
+
+from koderz_core.analysis.curves import break_even, ceiling, curves
+from koderz_core.analysis.incidence import courses, incidence, steps
+from koderz_core.analysis.rates import by_problem, clustered, wilson
+
+ENDS = st.sampled_from(["s", "f", "x", "c"])
+MADE = st.lists(st.tuples(st.integers(0, 6), ENDS), min_size=1, max_size=40)
+
+
+def only(trials, axis="attempts"):
+    (curve,) = curves({"a": trials}, axis).curves
+    return curve
+
+
+def simulated(problems: int, seed: int) -> list:
+    """Of 40 % the held-out tests pass and of 20 % the gate alone, after one attempt more each time; 40 % never."""
+    draw = np.random.default_rng(seed)
+    ends, lengths = draw.choice(list("sfx"), problems, p=[0.4, 0.2, 0.4]), np.minimum(draw.geometric(0.3, problems), 10)
+    return [
+        course(f"p/{n}", "x" * 10 if end == "x" else "x" * (length - 1) + end)
+        for n, (end, length) in enumerate(zip(ends, lengths.tolist(), strict=True))
+    ]
+
+
+def survival(trials):
+    """What Kaplan and Meier say if a false pass or a limit is taken for the end of watching."""
+    found = SurvfuncRight([one.iterations for one in trials], [int(one.solved) for one in trials])
+    return 1 - found.surv_prob[-1]
+
+
+def test_a_ceiling_of_forty_percent_with_a_fifth_of_false_passes_is_found_where_kaplan_and_meier_rise_above_it():
+    found = [(only(trials), survival(trials)) for trials in (simulated(164, seed) for seed in range(40))]
+    assert np.mean([curve.low[-1] <= 0.4 <= curve.high[-1] for curve, _ in found]) >= 0.9
+    assert np.mean([curve.share[-1] for curve, _ in found]) == pytest.approx(0.4, abs=0.02)
+    assert np.mean([curve.false_passes for curve, _ in found]) == pytest.approx(0.2, abs=0.02)
+    assert all(higher > curve.share[-1] for curve, higher in found)
+    assert np.mean([higher for _, higher in found]) > 0.45
+
+
+@given(MADE)
+def test_the_curve_is_the_cumulative_incidence_of_statsmodels(made):
+    trials = [course(f"p/{n}", "x" * before + end) for n, (before, end) in enumerate(made)]
+    held = courses(trials, "attempts", [one.problem for one in trials])
+    if not (held.events == 1).any():
+        assert incidence(held, np.ones((len(trials), 1))).size == 0
+        return
+    with np.errstate(divide="ignore", invalid="ignore"):  # of its standard error, where none is left
+        theirs = CumIncidenceRight(held.ends, held.events)
+    at = [theirs.cinc[0][theirs.times == step][0] for step in steps(held)]
+    assert incidence(held, np.ones((len(trials), 1)))[:, 0] == pytest.approx(at)
+
+
+@settings(max_examples=30)
+@given(MADE, st.data())
+def test_a_problem_drawn_twice_counts_as_two(made, data):
+    times = data.draw(st.lists(st.integers(0, 3), min_size=len(made), max_size=len(made)).filter(any))
+    trials = [course(f"p/{n}", "x" * before + end) for n, (before, end) in enumerate(made)]
+    copies = zip(trials, times, strict=True)
+    drawn = [replace(one, problem=f"{one.problem}/{copy}") for one, many in copies for copy in range(many)]
+    few = courses(trials, "attempts", [one.problem for one in trials])
+    many = courses(drawn, "attempts", [one.problem for one in drawn])
+    shown = np.isin(steps(few), steps(many))
+    weighted = incidence(few, np.array(times, dtype=float)[:, None])[shown, 0]
+    assert weighted == pytest.approx(incidence(many, np.ones((len(drawn), 1)))[:, 0])
+
+
+def test_only_what_was_cancelled_or_failed_on_our_side_leaves_the_denominator():
+    first, second = course("p/1", "s"), course("p/2", "xs")
+    assert only([first, second, course("p/3", "f")]).share[-1] == pytest.approx(2 / 3)
+    assert only([first, second, course("p/3", "xxx")]).share[-1] == pytest.approx(2 / 3)
+    assert only([first, second, course("p/3", "c")]).share[-1] == 1.0
+    assert only([first, second, course("p/3", "xc")]).share[-1] == 1.0
+    assert only([first, second, course("p/3", "xc")]).share[1] == pytest.approx(1 / 3)
+    assert only([first, second, course("p/3", "xc")]).censored == 1
+
+
+def test_repeats_weigh_their_problem_no_more_so_the_curve_ends_at_the_rate():
+    trials = [course("p/1", "xs", repeat=n) for n in range(4)] + [course("p/2", "xx"), course("p/3", "s")]
+    assert only(trials).share[-1] == pytest.approx(clustered(by_problem(trials)).value)
+
+
+@pytest.mark.parametrize("solved", [0, 1, 80, 163, 164])
+def test_with_one_trial_of_each_problem_the_band_is_wilsons_also_where_resamples_do_not_vary(solved):
+    curve = only(answers([1] * solved + [0] * (164 - solved)))
+    rate = wilson(solved, 164)
+    bounds = (rate.low, rate.high) if solved else (0, 0)  # without a step there is nothing to be unsure of yet
+    assert (curve.low[-1], curve.high[-1]) == pytest.approx(bounds, abs=0.004)
+
+
+def test_neither_repeats_nor_what_was_cancelled_at_once_make_a_sure_thing_surer():
+    solved = [course(f"p/{n}", "s", repeat=repeat) for n in range(20) for repeat in range(3)]
+    curve = only([*solved, *(course(f"q/{n}", "c") for n in range(80))])
+    assert (curve.problems, curve.trials, curve.censored) == (20, 140, 80)
+    assert (curve.share[-1], curve.low[-1]) == pytest.approx((1.0, wilson(20, 20).low), abs=0.004)
+
+
+def test_the_axis_ends_at_the_attempts_that_all_had_and_who_asks_once_does_not_shorten_it():
+    long, short = [course("p/1", "xxxxs"), course("p/2", "x" * 8)], [course("p/1", "xs"), course("p/2", "xxx")]
+    found = curves({"long": long, "short": short, "direct": answers([1, 0])}, "attempts")
+    assert found.end == 3
+    assert [curve.share[-1] for curve in found.curves] == [0.0, 0.5, 0.5]
+    assert curves({"direct": answers([1, 0])}, "attempts").end == 1
+
+
+def test_dollars_and_seconds_are_those_of_the_try_that_passed():
+    late = replace(course("p/1", "xs", usd=0.5), usd=9.0, seconds=99.0)
+    assert only([late], "usd").at == (0.0, 1.0, 1.0)
+    assert only([late], "seconds").at == (0.0, 4.0, 4.0)
+    assert only(answers([1], 0.25), "usd").at == (0.0, 0.25, 0.25)
+
+
+def test_a_dollar_limit_ends_the_axis_of_dollars_but_a_limit_of_attempts_does_not():
+    cut = replace(course("p/1", "xx"), reason="budget", usd=3.0)
+    assert curves({"a": [cut], "b": [course("p/1", "x" * 9)]}, "usd").end == 3.0
+    assert curves({"a": [course("p/1", "xx")], "b": answers([1], 7.0)}, "usd").end == 7.0
+
+
+def test_without_a_price_or_a_result_there_is_no_curve_and_it_is_said_of_whom():
+    found = curves({"free": answers([1], 0.0), "unpriced": answers([1], None), "none": [course("p", "c")]}, "usd")
+    assert [curve.key for curve in found.curves] == ["free"]
+    assert found.left_out == ("unpriced", "none")
+    assert curves({}, "seconds").curves == ()
+
+
+def test_the_ceiling_is_how_many_passes_of_the_gate_the_held_out_tests_confirm():
+    found = ceiling([course("p/1", "xs"), course("p/2", "xxs"), course("p/3", "f"), course("p/4", "xxx")])
+    assert (found.rate.successes, found.rate.n, found.rate.value) == (2, 3, pytest.approx(2 / 3))
+    assert (found.rate.low, found.rate.high) == pytest.approx((wilson(2, 3).low, wilson(2, 3).high))
+    assert (found.false_positives.successes, found.false_positives.n) == (1, 7)
+
+
+def test_the_same_program_counts_once_for_the_ceiling():
+    assert ceiling([course("p/1", "xxx", codes="aab")]).false_positives.n == 2
+
+
+def test_who_was_scored_by_its_own_gate_or_saw_none_has_no_ceiling():
+    assert ceiling([replace(course("p/1", "s"), score_kind="oracle")]) is None
+    assert ceiling(answers([1, 0])) is None
+
+
+def test_the_break_even_is_where_the_cheap_curve_first_reaches_the_success_of_the_frontier():
+    cheap = [course(f"p/{n}", marks, usd=0.1) for n, marks in enumerate(["s", "xs", "xxs", "xxxx"])]
+    at = partial(break_even, cheap)
+    assert at(answers([1, 0, 0, 0])).usd == pytest.approx(0.1)
+    assert at(answers([1, 0, 0, 1])).usd == pytest.approx(0.2)
+    found = at(answers([1, 1, 1, 0], 5.0))
+    assert (found.usd, found.target, found.reached, found.frontier_usd) == (pytest.approx(0.3), 0.75, 0.75, 5.0)
+    assert at(answers([1, 1, 1, 1])).usd is None
+    assert at(answers([0, 0, 0, 0])).usd == 0.0
+
+
+def test_never_is_told_with_how_many_resamples_agree():
+    cheap = [course(f"p/{n}", "s" if n < 60 else "xxx") for n in range(100)]
+    sure, unsure = break_even(cheap, answers([1] * 90 + [0] * 10)), break_even(cheap, answers([1] * 61 + [0] * 39))
+    assert (sure.usd, sure.low, sure.high, sure.never) == (None, None, None, 1.0)
+    assert 0.5 < unsure.never < 1.0  # the problem that parts them is drawn in 63 % of the resamples
+    assert (unsure.low, unsure.high) == (1.0, None)
+
+
+def test_no_break_even_is_told_without_common_problems_or_without_prices():
+    assert break_even([course("q", "s")], answers([1])) is None
+    assert break_even(answers([1], None), answers([1])) is None

@@ -1,0 +1,86 @@
+"""Sentences that claim no more than was tested."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_courses import answers
+
+from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.curves import BreakEven
+from koderz_core.analysis.findings import Against, finding, frontier
+from koderz_core.analysis.paired import paired
+from koderz_core.analysis.tradeoff import tradeoff
+
+TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
+OF = Against("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)
+EVEN = BreakEven(None, 0.2, None, 0.9, 0.8, 0.7, 0.04, 164)
+
+
+def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
+    assert finding(OF) == (
+        "On 164 problems qwen supervised solved 3.05 points less than opus direct (95 % -8 to +2, p = 0.3): not told "
+        "apart at this size, at which a difference below 5.8 points usually goes unnoticed; it cost a ninth per solved "
+        "problem (95 % 0.08 to 0.15 times)."
+    )
+
+
+def test_only_a_small_p_is_more_than_luck():
+    assert "more than luck" in finding(replace(OF, p=0.0004))
+    assert "p < 0.001" in finding(replace(OF, p=0.0004))
+    assert "more than luck" not in finding(replace(OF, p=0.051))
+
+
+def test_what_differs_by_nothing_solved_as_many():
+    same = paired(answers([1, 0] * 10), answers([1, 0] * 10))
+    assert "solved as many as opus direct" in finding(replace(OF, test=same, p=1.0))
+
+
+def test_a_handful_of_problems_is_said_to_show_nothing():
+    few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
+    assert "so few problems could not tell any two apart" in finding(replace(OF, test=few, p=0.5))
+    assert "nothing can be said" in finding(replace(OF, test=paired([], []), p=None))
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        (Interval(0.5, 0.4, 0.6), "it cost half per solved problem (95 % 0.4 to 0.6 times)"),
+        (Interval(0.02, None, None), "it cost 1/50 as much per solved problem."),
+        (Interval(0.8, 0.6, 1.1), "it cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either may"),
+        (Interval(3.0, 2.0, float("inf")), "it cost 3 times as much per solved problem (95 % 2 to ∞ times)"),
+        (Interval(0.0, 0.0, 0.0), "it cost nothing"),
+        (None, "their costs per solved problem cannot be compared"),
+    ],
+)
+def test_a_price_is_told_with_its_bounds(price, said):
+    assert said in finding(replace(OF, price=price))
+
+
+def test_never_and_where_are_told_with_how_many_resamples_disagree():
+    assert "never reaches what opus direct solved (in 90 % of resamples it never does)" in finding(
+        replace(OF, break_even=EVEN)
+    )
+    there = replace(EVEN, usd=0.00012, low=0.0001, high=None, never=0.04)
+    said = "at $0.00012 a problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
+    assert said in finding(replace(OF, break_even=there))
+
+
+def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_over():
+    assert "(oracle)" in finding(replace(OF, mixed=True))
+    assert "oracle" not in finding(OF)
+    left = paired(answers([1, 1, 1]), answers([1, 1]))
+    assert "Left out: 1 problem without a result of both." in finding(replace(OF, test=left))
+
+
+def test_the_frontier_is_told_with_who_cannot_be_ruled_out():
+    held = {
+        "a": answers([1, 0] * 20),
+        "b": answers([1, 1, 1, 0] * 10, 2.0),
+        "c": answers([1, 1, 0, 1] * 9 + [0] * 4, 2.1),
+    }
+    said = frontier({"a": "cheap", "b": "good", "c": "near"}, tradeoff(held))
+    assert said.startswith("On 40 problems nothing measured is both cheaper and better than cheap (100 %) and good (")
+    assert "; near (" in said
+    assert frontier({"a": "cheap"}, tradeoff({"a": held["a"]})) is None

@@ -1,0 +1,49 @@
+"""What reviews by a stronger model contributed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_courses import course
+
+from koderz_core.analysis.rates import wilson
+from koderz_core.analysis.supervision import supervision
+
+TRIALS = [
+    course("p/1", "s"),
+    course("p/2", "xx|s", passed=(0, 1, 0)),
+    course("p/3", "xx|xx|x", passed=(2, 3, 2, 1, 3)),
+    course("p/4", "xf"),
+    course("p/5", "xx|c"),
+]
+
+
+def test_what_was_solved_alone_and_what_with_help_are_two_rates_with_denominators_of_their_own():
+    found = supervision(TRIALS)
+    assert (found.trials, found.before, found.after, found.never) == (4, 1, 1, 2)
+    assert (found.alone.successes, found.alone.n, found.guided.successes, found.guided.n) == (1, 4, 1, 2)
+    assert (found.guided.low, found.guided.high) == pytest.approx((wilson(1, 2).low, wilson(1, 2).high))
+
+
+def test_a_review_is_seen_between_the_last_try_before_it_and_the_first_after_it():
+    first, second = supervision(TRIALS).reviews
+    assert (first.checkpoint, first.trials, first.before, first.after) == (1, 2, 0.5, 0.75)
+    assert (first.change.value, first.change.low, first.change.high) == (0.25, -0.25, 0.75)
+    assert (second.checkpoint, second.trials, second.change.value) == (2, 1, 0.5)
+    assert second.change.low is None
+
+
+def test_a_program_from_before_the_review_that_is_handed_in_after_it_was_found_alone():
+    late = course("p/1", "xx|s", codes=["one", "two", "one"])
+    assert supervision([late, TRIALS[2]]).before == 1
+
+
+def test_the_frontiers_part_of_the_dollars_is_told_beside_it():
+    paid = [replace(one, frontier_usd=one.usd / 4) for one in TRIALS]
+    assert supervision(paid).frontier.usd == 0.25
+
+
+def test_without_a_review_there_is_no_supervision_to_speak_of():
+    assert supervision([TRIALS[0], TRIALS[3], TRIALS[4]]) is None
+    assert supervision([]) is None
