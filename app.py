@@ -25,6 +25,7 @@ PAGES = {
     "live": ("Live", "📡"),
     "experiment": ("Experiment", "🔬"),
     "compare": ("Compare", "⚖️"),
+    "problems": ("Problems", "🧩"),
     "export": ("Export", "📦"),
     "models": ("Models", "🩺"),
 }

@@ -15,8 +15,7 @@ from grading_table import Round
 from process_tree import Meter
 
 from koderz_core.config import load_settings
-from koderz_core.datasets.evalplus import published_path
-from koderz_core.datasets.humaneval_plus import FILE, RELEASE
+from koderz_core.datasets.sources import SOURCES, path_of
 
 _SCRIPT = Path(__file__).with_name("grading_peer.py")
 _PINS: dict[str, tuple[str, ...]] = {
@@ -77,4 +76,4 @@ def inputs_of_evalplus() -> dict[str, dict[str, Any]]:  # Any: JSON
 
 
 def _published() -> Path:
-    return published_path(FILE, RELEASE, load_settings()).resolve()
+    return path_of(SOURCES["humaneval+"], load_settings()).resolve()

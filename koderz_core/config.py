@@ -95,7 +95,13 @@ class Settings(BaseSettings):
     sandbox: Literal["auto", "hardened", "strong", "limited"] = Field(
         "auto", description="tier that programs are judged in; auto: the best that holds here, never limited"
     )
-    test_timeout: float = Field(10.0, gt=0, le=3600, description="seconds one program may take on its tests")
+    test_timeout: float = Field(
+        10.0,
+        gt=0,
+        le=3600,
+        description="seconds one program may take on its tests; unless it is set, 4 times what the canonical solution "
+        "takes, at least 4, where there is one",
+    )
     num_ctx: int = Field(8192, ge=512, description="context of an embedded or Ollama model, in tokens")
     local_watts: float = Field(
         65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"

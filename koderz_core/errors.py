@@ -7,6 +7,7 @@ KoderzError
 │   └── PlanError              a configuration or a plan contradicts itself
 ├── InfrastructureError        the ground under koderz failed (exit 3); never counted against a model
 │   ├── DataError              a dataset's or result's file is missing, wrong or unreadable
+│   ├── DownloadError          a file cannot be had from its publisher, or not whole
 │   ├── JournalError           a journal is locked, corrupt or cannot be written
 │   ├── StoreError             the index of the journals cannot be opened or is of another version
 │   ├── SandboxError           programs cannot be run or a worker was lost
@@ -68,6 +69,10 @@ class InfrastructureError(KoderzError):
 
 class DataError(InfrastructureError):
     """A dataset's or a result's file is missing, wrong or unreadable."""
+
+
+class DownloadError(InfrastructureError):
+    """A file cannot be had from its publisher, or not whole; whoever wanted it says what to do instead."""
 
 
 class JournalError(InfrastructureError):

@@ -1,69 +1,84 @@
-"""Compare: success with its interval, and what it cost, configuration by configuration."""
+"""Compare: which configuration solves more, at what price, and how sure that is."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.records.rows import BenchmarkRow
-from pages.ui.address import keep
-from pages.ui.charts import cost_against_success, cost_by_tier, success
-from pages.ui.comparison import COMPARISON_COLUMNS, comparison_table
+from koderz_core.analysis.baseline import usual_baseline
+from koderz_core.analysis.compared import letter
+from koderz_core.records.summaries import SummaryRow
+from pages.ui.address import choice
+from pages.ui.choosing import choose_rows
+from pages.ui.comparison import (
+    chosen_axis,
+    show_checks,
+    show_configurations,
+    show_costs,
+    show_curves,
+    show_differences,
+    show_findings,
+    show_frontier,
+    show_pairs,
+)
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
-from pages.ui.text import listed
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
 
 
 def main() -> None:
     opened = open_page("Compare", ABOUT)
-    rows = opened.benchmarks
-    if not rows:
+    if not opened.benchmarks:
         st.info("There is nothing to compare yet.", icon="⚖️")
         st.page_link("pages/launch.py", label="Launch two configurations", icon="🚀")
         return
-    chosen = _benchmarks(rows)
-    if not chosen:
-        st.info("Choose at least one benchmark.", icon="⚖️")
+    rows = choose_rows(opened.workspace, opened.benchmarks)
+    if not rows:
+        st.info("Choose at least one configuration.", icon="⚖️")
         return
-    _draw(opened.workspace, chosen)
+    rows = opened.workspace.comparing.with_baseline(rows)
+    _draw(opened.workspace, rows, _baseline(rows))
 
 
-def _benchmarks(rows: list[BenchmarkRow]) -> list[str]:
-    named = {row.id: listed(row) for row in rows}
-    asked = list(dict.fromkeys(st.query_params.get("benchmarks", rows[0].id).split(",")))
-    if not named.keys() >= set(asked):
-        st.warning("The address asks for a benchmark that is not here. It was left out.", icon="🔎")
-    known = [one for one in asked if one in named]
-    chosen = st.multiselect("Benchmarks", list(named), default=known, format_func=lambda one: named[one])
-    keep("benchmarks", ",".join(chosen) if chosen and chosen != [rows[0].id] else None)
-    return list(chosen)
+def _baseline(rows: Sequence[SummaryRow]) -> str | None:
+    """What the others are held against, as the workspace understands it."""
+    usual = usual_baseline(rows)
+    if usual is None or len(rows) < 2:
+        return None
+    named = {f"{row.benchmark}/{row.configuration}": f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
+    default = f"{usual.benchmark}/{usual.configuration}"
+    return choice("baseline", "Held against", list(named), lambda one: named[one], default=default)
 
 
-def _draw(workspace: Workspace, benchmarks: list[str]) -> None:
-    comparison = workspace.compare(benchmarks)
+def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> None:
+    lead = st.container()
+    left, right = st.columns(2)
+    with right:
+        st.subheader("Success against what was used")
+        axis = chosen_axis()
+    comparison = workspace.comparing.compare(rows, baseline, [axis])
+    with lead:
+        show_findings(comparison)
+    with left:
+        st.subheader("Cost against success")
+        show_frontier(comparison)
+    st.subheader("Configurations")
+    show_configurations(comparison)
+    st.subheader("On the same problems")
+    pair = show_pairs(workspace, comparison)
+    with right:
+        show_curves(comparison, axis, pair)
+    st.subheader("What a solved problem cost")
+    show_costs(comparison)
+    st.subheader("Ceiling and supervision")
+    show_checks(comparison)
+    st.subheader("What differs")
+    show_differences(comparison)
     if comparison.remarks:
         st.text("\n".join(remark.strip() for remark in comparison.remarks))
-    left, right = st.columns(2)
-    with left:
-        st.subheader("Success")
-        st.plotly_chart(success(comparison.configurations), alt="Share solved with 95 % intervals", key="success")
-    with right:
-        st.subheader("Cost against success")
-        if any(row.cost_per_experiment_usd is not None for row in comparison.configurations):
-            chart = cost_against_success(comparison.configurations)
-            st.plotly_chart(chart, alt="Cost per experiment against share solved", key="cost")
-        else:
-            st.info("Of no configuration the price of all calls is known.", icon="🏷️")
-    table = comparison_table(comparison.configurations)
-    st.dataframe(table, hide_index=True, column_config=COMPARISON_COLUMNS, alt="Configurations compared")
-    if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
-        st.subheader("Where the money went")
-        st.plotly_chart(cost_by_tier(comparison.configurations), alt="Cost by tier of model", key="tiers")
-    st.caption(
-        "Intervals are Wilson's, 95 %, for one trial per problem. Local cost is energy: watts × seconds × price."
-    )
 
 
 with edge():

@@ -9,7 +9,7 @@ from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.records.rows import ExperimentDetails
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, facts, open_page, show_isolation
+from pages.ui.frame import Opened, facts, open_page, show_ground
 from pages.ui.steps import show_step, step_name
 from pages.ui.tables import experiment_table, outcome, selected
 from pages.ui.text import listed
@@ -85,7 +85,7 @@ def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
             "cost": money(row.cost_usd),
         }
     )
-    show_isolation(row.isolation, row.self_test)
+    show_ground(row)
     if row.shared:
         st.caption(f"⚠ {SHARED}.")
     if row.error:

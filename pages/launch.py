@@ -5,15 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core import KoderzError, Order, Workspace
+from koderz_core.analysis.power import can_show
 from koderz_core.models.availability import Availability
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.summaries import scripted
 from pages.ui.address import choice
+from pages.ui.baselines import choose_baselines
 from pages.ui.budget import choose_budget, show_forecast
 from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, open_page, show_isolation
+from pages.ui.frame import Opened, open_page, show_isolation, show_origin
 from pages.ui.problems import choose_problems
 from pages.ui.tables import availability_table
 
@@ -57,10 +59,12 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     """What the order comes to, the command that does the same, and the button that starts it."""
     workspace = opened.workspace
     try:
-        plan = workspace.plan(order, dataset)
+        offer, baselines = choose_baselines(workspace, order, dataset)
+        plan = offer.plan
         workspace.costs.check(plan)
-        command = workspace.command(order, dataset, concurrency)
+        command = workspace.command(order, dataset, concurrency, baselines=baselines)
         tested = workspace.sandbox.self_test()
+        remarks = list(workspace.judging.remarks(plan, lambda: workspace.dataset(dataset)))
     except KoderzError as error:
         st.warning("This cannot be started yet.", icon="✏️")
         st.text(str(error))
@@ -68,6 +72,10 @@ def _offer(opened: Opened, order: Order, dataset: str, concurrency: int | None, 
     experiments = len(plan.experiments())
     st.metric("experiments", experiments, help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
+    st.caption(can_show(len(plan.problems), plan.repeats, len(plan.configurations)))
+    for remark in remarks:
+        st.text(remark)
+    show_origin(plan.dataset)
     show_isolation(tested.isolation, tested.score)
     forecast = workspace.costs.forecast(plan, concurrency)
     show_forecast(forecast, plan.budget)

@@ -12,7 +12,7 @@ from pages.ui.address import choice
 from pages.ui.budget import show_receipt
 from pages.ui.cells import draw_cells
 from pages.ui.edge import edge
-from pages.ui.frame import facts, open_page, show_isolation
+from pages.ui.frame import facts, open_page, show_ground
 from pages.ui.running import Rows, from_known, show_controls, show_trouble, states
 from pages.ui.tables import newest_table, outcome
 from pages.ui.text import listed
@@ -84,7 +84,7 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
     shown = {"state": row.state, "iterations": count(row.iterations), "spent": spent}
     facts(shown | ({"time left": _left(progress)} if row.state == "running" else {}))
     show_receipt(progress.receipt)
-    show_isolation(row.isolation, row.self_test)
+    show_ground(row)
     show_controls(workspace, progress)
     if row.state == "interrupted":
         st.warning("Interrupted: its process ended before it was done. Every finished step is kept.", icon="⚡")

@@ -9,12 +9,18 @@ import streamlit as st
 from koderz_core.export.formats import STATES, count, money
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.edge import edge
-from pages.ui.frame import facts, open_page, show_isolation
+from pages.ui.frame import facts, open_page, show_ground
 from pages.ui.running import POLL_SECONDS, from_known, is_resumable
 from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, selected
 from pages.ui.text import called
 
 ABOUT = "Can cheap models with many tries match an expensive one, at what price, and how sure are we?"
+WAYS = (
+    ("live", "Watch", "📡"),
+    ("compare", "Compare", "⚖️"),
+    ("problems", "Problems", "🧩"),
+    ("export", "Export", "📦"),
+)
 
 
 def main() -> None:
@@ -74,10 +80,10 @@ def _go_on(rows: Sequence[BenchmarkRow]) -> None:
 def _ways(row: BenchmarkRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row))
-        for page, label, icon in (("live", "Watch", "📡"), ("compare", "Compare", "⚖️"), ("export", "Export", "📦")):
-            name = "benchmarks" if page == "compare" else "benchmark"
+        for page, label, icon in WAYS:
+            name = "benchmarks" if page in ("compare", "problems") else "benchmark"
             st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params={name: row.id})
-    show_isolation(row.isolation, row.self_test)
+    show_ground(row)
 
 
 with edge():

@@ -2,107 +2,139 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from koderz_core.analysis.energy import rental_usd
-from koderz_core.analysis.rates import Rate
-from koderz_core.analysis.remarks import rate_of, remarks
-from koderz_core.records import Tier
-from koderz_core.records.summaries import SummaryRow, TierCost, scripted
+from koderz_core.analysis.baseline import frontier_asked_once, usual_baseline
+from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.compared import Compared, compared
+from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
+from koderz_core.analysis.differences import Differences, differences
+from koderz_core.analysis.findings import NO_BASELINE, frontier
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.many import rank_groups
+from koderz_core.analysis.money import FrontierShare, Margin, cost_per_solved, frontier_share, margins
+from koderz_core.analysis.pairs import Key, Pair, pairs, telling
+from koderz_core.analysis.rates import by_problem, clustered
+from koderz_core.analysis.remarks import remarks
+from koderz_core.analysis.supervision import Supervision, supervision
+from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
+from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.trials import Trial
 
-_TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
+AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """One configuration of one benchmark.
+class Measured:
+    """What the trials of one configuration show.
 
-    ``n`` experiments were solved or unsolved; ``share`` of them solved, None if there are none. ``rate`` has the
-    interval too; None where repeats of a problem make trials dependent. ``oracle``: scored by the tests it stopped on.
-    ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
-    experiment it is of those that ended, with a result or without; per solved it is what these cost in all, divided by
-    how many were solved. A cost per something is infinite if money was spent on none, nan if nothing was.
-    ``rental_usd``: what its calls to local models would have cost where the same weights are rented.
+    ``price``: dollars per solved problem; None without a result or a price. ``ceiling``: None if no program was put to
+    both kinds of tests. ``supervision``: None if nothing was reviewed.
     """
 
-    benchmark: str
-    configuration: str
-    label: str
-    strategy: str
-    tier: Tier | None
-    scripted: bool
-    rate: Rate | None
-    share: float | None
-    n: int
-    planned: int
-    solved: int
-    unsolved: int
-    errors: int
-    cancelled: int
-    running: int
-    oracle: bool
-    cost_usd: float | None
-    cost_per_experiment_usd: float | None
-    cost_per_solved_usd: float | None
-    seconds_per_experiment: float | None
-    mean_iterations: float | None
-    tiers: tuple[TierCost, ...]
-    rental_usd: float | None = None
+    price: Interval | None
+    ceiling: Ceiling | None
+    supervision: Supervision | None
+    frontier: FrontierShare
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Configurations in the order given. ``remarks``: sentences without which the numbers mislead."""
+    """Configurations in the order given, and what can be said of them together.
+
+    ``baseline``: which the others are held against in ``pairs``; None if there is no other. ``groups``: best first, who
+    shares one cannot be told apart. ``margins``: what one solve more costs along the frontier. ``findings``: what all
+    comes to and how sure that is; each pair has its own. ``remarks``: sentences without which the numbers mislead.
+    """
 
     configurations: tuple[Compared, ...]
-    scripted: bool
+    measured: Mapping[Key, Measured]
+    baseline: Key | None
+    pairs: tuple[Pair, ...]
+    groups: tuple[tuple[Key, ...], ...]
+    tradeoff: Tradeoff[Key]
+    margins: tuple[Margin[Key], ...]
+    curves: Mapping[Axis, Curves[Key]]
+    differences: Differences
+    findings: tuple[str, ...]
     remarks: tuple[str, ...]
 
+    @property
+    def scripted(self) -> bool:
+        """Whether some of the answers come from a script."""
+        return any(one.scripted for one in self.configurations)
 
-def compare(rows: Sequence[SummaryRow]) -> Comparison:
-    """Put configurations, of one benchmark or of several, side by side."""
-    configurations = tuple(_compared(row) for row in rows)
-    return Comparison(configurations, any(one.scripted for one in configurations), remarks(rows))
+    @property
+    def mixed(self) -> bool:
+        """Whether scores of the tests that a loop stopped on stand beside scores of tests that nobody saw."""
+        return len({one.oracle for one in self.configurations if one.n}) > 1
+
+    def of(self, key: Key) -> Compared:
+        """The configuration of that key."""
+        return next(one for one in self.configurations if one.key == key)
 
 
-def _compared(row: SummaryRow) -> Compared:
-    n = row.solved + row.unsolved
-    ended = n + row.errors + row.cancelled
-    return Compared(
-        benchmark=row.benchmark,
-        configuration=row.configuration,
-        label=row.label,
-        strategy=row.strategy,
-        tier=_highest(row.tiers),
-        scripted=scripted(model for members in row.models.values() for model in members),
-        rate=rate_of(row),
-        share=row.solved / n if n else None,
-        n=n,
-        planned=row.planned,
-        solved=row.solved,
-        unsolved=row.unsolved,
-        errors=row.errors,
-        cancelled=row.cancelled,
-        running=row.running,
-        oracle=row.score_kind == "oracle",
-        cost_usd=row.cost_usd,
-        cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
-        cost_per_solved_usd=_per(row.ended_cost_usd, row.solved),
-        seconds_per_experiment=row.seconds / ended if ended else None,
-        mean_iterations=row.mean_iterations,
-        tiers=row.tiers,
-        rental_usd=rental_usd(row.tiers),
+def compare(
+    rows: Sequence[SummaryRow],
+    trials: Sequence[Trial],
+    baseline: SummaryRow | None = None,
+    axes: Sequence[Axis] = AXES,
+) -> Comparison:
+    """Put configurations, of one benchmark or of several, side by side; ``trials`` are all of theirs.
+
+    ``baseline``: one of them, None for the usual one. ``axes``: of which curves are wanted.
+    """
+    keys = [(row.benchmark, row.configuration) for row in rows]
+    held: dict[Key, list[Trial]] = {key: [] for key in keys}
+    for trial in trials:
+        held[trial.key].append(trial)
+    configurations = tuple(_with_rate(compared(row, at), held[keys[at]]) for at, row in enumerate(rows))
+    names = _names(configurations)
+    against = baseline or usual_baseline(rows)
+    base = configurations[rows.index(against)] if against and len(rows) > 1 else None
+    tested = pairs(base, [one for one in configurations if one != base], held, names) if base else ()
+    placed = tradeoff(held)
+    return Comparison(
+        configurations=configurations,
+        measured={key: _measured(held[key]) for key in keys},
+        baseline=base.key if base else None,
+        pairs=tested,
+        groups=tuple(rank_groups(keys, held)),
+        tradeoff=placed,
+        margins=margins(held),
+        curves={axis: curves(held, axis) for axis in axes},
+        differences=differences(rows),
+        findings=_findings(rows, tested, frontier(names, placed)),
+        remarks=remarks(rows),
     )
 
 
-def _highest(tiers: Sequence[TierCost]) -> Tier | None:
-    called = [one.tier for one in tiers if one.tier is not None]
-    return max(called, key=_TIERS.index, default=None)
+def _findings(rows: Sequence[SummaryRow], tested: Sequence[Pair], best: str | None) -> tuple[str, ...]:
+    first = telling(tested)
+    said = (
+        first and first.finding,
+        best if len(tested) > 1 else None,
+        None if frontier_asked_once(rows) else NO_BASELINE,
+    )
+    return tuple(one for one in said if one)
 
 
-def _per(cost_usd: float | None, number: int) -> float | None:
-    if cost_usd is None or number:
-        return None if cost_usd is None else cost_usd / number
-    return math.inf if cost_usd else math.nan
+def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
+    """Labels, with the letter where several are called the same."""
+    labels = [one.label for one in configurations]
+    return {
+        one.key: one.label if labels.count(one.label) == 1 else f"{one.label} ({one.letter})" for one in configurations
+    }
+
+
+def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:
+    """With an interval where problems are repeated, which only trials can tell."""
+    if one.rate is not None:
+        return one
+    rate = clustered(by_problem(trials))
+    return replace(one, rate=rate, share=rate.value)
+
+
+def _measured(trials: Sequence[Trial]) -> Measured:
+    return Measured(cost_per_solved(trials), ceiling(trials), supervision(trials), frontier_share(trials))

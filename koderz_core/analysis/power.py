@@ -48,15 +48,23 @@ def detectable(
     return high
 
 
-def can_show(n: int, repeats: int = 1) -> str:
-    """What n problems can show, in a sentence for who is about to launch."""
+@cache
+def can_show(n: int, repeats: int = 1, configurations: int = 2) -> str:
+    """What n problems can show, in a sentence for who is about to launch.
+
+    With more than two ``configurations`` each is held against one of them, and told apart by the strictest step that
+    Holm's adjustment may take: alpha divided by how many such pairs there are.
+    """
+    pairs = max(1, configurations - 1)
+    alpha = 0.05 / pairs
     plan = f"With {n} problem{'s' if n != 1 else ''}{f', {repeats} times each,' if repeats > 1 else ''}"
-    even = detectable(n, power=0.5, repeats=repeats)
+    even = detectable(n, power=0.5, alpha=alpha, repeats=repeats)
     if even == inf:
         return f"{plan} no difference, however large, can be told from luck."
-    sure = detectable(n, power=0.8, repeats=repeats)
+    sure = detectable(n, power=0.8, alpha=alpha, repeats=repeats)
     unseen = f"a difference below {100 * even:.2g} points will usually go unnoticed"
-    return f"{plan} {unseen}; one of {100 * sure:.2g} points is seen four times in five."
+    all_of_them = f" ({pairs} configurations against one)" if pairs > 1 else ""
+    return f"{plan} {unseen}; one of {100 * sure:.2g} points is seen four times in five{all_of_them}."
 
 
 def _worth(n: int, repeats: int) -> int:

@@ -17,9 +17,27 @@ def rate_of(row: SummaryRow) -> Rate | None:
 
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
-    """The sentences that apply to these configurations."""
-    found = (_kinds, _trials, _missing, _across, flips, _graded, _scripted)
+    """The sentences that apply to these configurations, however they are compared."""
+    found = (_origins, _kinds, _missing, _across, flips, _graded, _scripted)
     return tuple(sentence for tell in found for sentence in tell(rows))
+
+
+def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
+    """What must be said besides where only summaries are shown, and no trial was held against another."""
+    said = []
+    if any(row.planned > row.problems for row in rows):
+        said.append("Repeats of one problem are no independent trials: `koderz compare` gives such rates an interval.")
+    if _overlap(rows):
+        said.append(
+            "Intervals that overlap do not settle it either way: `koderz compare` tests the configurations on the same "
+            "problems."
+        )
+    return tuple(said)
+
+
+def _origins(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    for said in sorted({row.origin.said for row in rows}):
+        yield f"Problems of {said}."
 
 
 def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
@@ -27,16 +45,6 @@ def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield "* stopped on the very tests that score it: an oracle's rate, not pass@1."
         if any(row.score_kind == "held_out" for row in rows):
             yield "  Rates with and without * are of two kinds: their difference is not the strategy's alone."
-
-
-def _trials(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    if any(row.planned > row.problems for row in rows):
-        yield "Repeats of one problem are no independent trials, so rates with repeats have no interval yet."
-    if _overlap(rows):
-        yield (
-            "Intervals that overlap do not settle it either way; the same problems call for a paired test, which is "
-            "not here yet."
-        )
 
 
 def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation
 from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.judging import outside
 
 
 @click.command()
@@ -45,6 +46,7 @@ def print_details(details: ExperimentDetails, *, show_code: bool = False) -> Non
     tokens = f"{count(row.input_tokens)} tokens in, {count(row.output_tokens)} out"
     spent = f"{row.calls} calls · {tokens} · {duration(row.seconds)} · {money(row.cost_usd)}"
     click.echo(f"{MARKS[row.shown]}{failure} · {spent}")
+    click.echo(f"Dataset: {plain(row.origin.said)}")
     if row.isolation:
         click.echo(f"Isolation: {plain(isolation(row.isolation, row.self_test))}")
     if row.shared:
@@ -78,6 +80,8 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         print_json({**whole, "receipt": came_to})
         return
     print_summaries(summaries)
+    for remark in outside(opened.recorded(benchmark)):
+        click.echo(remark)
     for summary in summaries:
         classes = failures.get(summary.configuration, {})
         told = ", ".join(f"{name} {times}" for name, times in classes.items())

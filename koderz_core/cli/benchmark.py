@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.conclusion import conclude, exit_code
-from koderz_core.cli.forecasting import forecast_lines, warnings
+from koderz_core.cli.forecasting import forecast_lines, showing, warnings
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
@@ -23,10 +23,13 @@ from koderz_core.export.formats import isolation, plain
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.summaries import scripted
+from koderz_core.runner.planning import Order
 from koderz_core.runner.runner import Runner
 from koderz_core.runner.running import default_concurrency
 from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.baselines import Offer
+from koderz_core.workspace.judging import outside
 
 
 class Percent(click.FloatRange):
@@ -50,6 +53,12 @@ ALL = 100.0  # per cent
 @click.option(
     "--pilot", type=click.IntRange(1), help="Only so many of the problems now, to tell what all of them take."
 )
+@click.option(
+    "--baselines/--no-baselines",
+    default=True,
+    show_default=True,
+    help="With supervised: also ask its stronger models and its coder directly, if nobody has.",
+)
 @click.option("--plan-only", is_flag=True, help="Only tell what it comes to and will probably take; run nothing.")
 @order_options
 @as_json
@@ -64,14 +73,17 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        plan = opened.plan(order(options, chosen, options["repeats"]), options["dataset"])
+        offer = _offer(opened, order(options, chosen, options["repeats"]), options)
+        plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # what would be refused is not worth a forecast
-            return _tell(opened, plan, options["concurrency"], as_json=as_json)
+            return _tell(opened, offer, options["concurrency"], as_json=as_json)
+        for line in () if as_json else _offered(offer):
+            click.echo(line, err=True)
         runner = perform(opened, plan, replace(manner(options, quiet=as_json), pilot=options["pilot"]))
         code = conclude(opened, runner.benchmark, runner.experiments, options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
-            _tell(opened, plan, options["concurrency"], as_json=False)
+            _tell(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
 
 
@@ -142,14 +154,27 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     return runner
 
 
-def _tell(opened: Workspace, plan: Plan, concurrency: int | None, *, as_json: bool) -> int:
+def _offer(opened: Workspace, asked: Order, options: Mapping[str, Any]) -> Offer:
+    dataset = options["dataset"]
+    return opened.baselines.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
+
+
+def _offered(offer: Offer) -> Iterator[str]:
+    yield from offer.told
+    if offer.added:
+        yield "--no-baselines leaves them out; nothing measured says then what supervision adds."
+
+
+def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
     """What is left of a plan, and what that will take."""
+    plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
     if as_json:
-        print_json(forecast)
+        print_json({**asdict(forecast), "can_show": showing(plan), "baselines": offer.told})
         return 0
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {len(plan.experiments())} experiments.")
-    for line in (*forecast_lines(forecast), *warnings(forecast, plan)):
+    told = opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name))
+    for line in (showing(plan), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
         click.echo(
@@ -176,6 +201,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"It is a fork of {origin}, named {plain(plan.name)}. To go on with it later: koderz resume {plan.id}"
     if before is not None and _added(plan, before):
         yield f"Added to what was recorded: {_added(plan, before)}."
+    yield from outside(plan)
     if runner.left_out:
         yield f"Planned and not run now: {runner.left_out} experiments. To run them: koderz resume {plan.id}"
     if runner.kept_errors:

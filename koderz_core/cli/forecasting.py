@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from koderz_core.analysis.power import can_show
 from koderz_core.export.forecasts import between
 from koderz_core.export.formats import count, duration, money, plain
 from koderz_core.records import Plan
@@ -17,6 +18,11 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         yield f"Left to do: {forecast.experiments} experiments; calls: {calls}."
         yield f"Price: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
         yield f"Told from {forecast.past} experiments; what is harder or slower than these takes more."
+
+
+def showing(plan: Plan) -> str:
+    """How large a difference the plan can show, in the words that Launch has too."""
+    return can_show(len(plan.problems), plan.repeats, len(plan.configurations))
 
 
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:

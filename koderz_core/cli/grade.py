@@ -32,7 +32,7 @@ FAILED, INFRASTRUCTURE = 4, 3
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--problem", help="FILE is one program for this problem, for example HumanEval/0.")
-@click.option("--dataset", default="humaneval", show_default=True)
+@click.option("--dataset", default="humaneval", show_default=True, help="A name, or the path of your own .jsonl.")
 @click.option("--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True)
 @click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one per core")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write each sample with its result here.")
@@ -43,8 +43,8 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
     """Grade one program (FILE, with --problem) or every sample of a JSONL file.
 
     A sample has a task_id and one of completion (follows the prompt), solution (a whole program) and answer (a model's
-    whole reply); its other keys are kept. --tests plus needs a dataset that has them: humaneval+, mbpp+. Exits with 4
-    if one program fails, with 3 if a sample could not be judged.
+    whole reply); its other keys are kept. --tests plus needs a dataset that has them, as humaneval+ and mbpp+.
+    Exits with 4 if one program fails, with 3 if a sample could not be judged.
     """
     with workspace(data_dir) as opened:
         dataset = opened.dataset(options["dataset"])
@@ -85,12 +85,13 @@ def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) 
     """In the order of the file."""
     problems = {sample.problem.id: sample.problem for sample in reading.samples}
     tested = opened.sandbox.self_test()
+    opened.require_gradable(problems.values())
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     with opened.grader(workers) as grader:
         try:
-            ready = grader.suites(problems.values(), tests)
-            suites = dict(_watched(ready, len(problems), "Tests")) if tests == "plus" else dict(ready)
-            found = list(_watched(grader.grade(reading.samples, suites), len(reading.samples), "Samples"))
+            ready = grader.tests(problems.values(), tests)
+            divided = dict(_watched(ready, len(problems), "Tests"))
+            found = list(_watched(grader.grade(reading.samples, divided), len(reading.samples), "Samples"))
         except BaseException as error:
             opened.judge.close()  # else what is being judged would be waited for
             if isinstance(error, KeyboardInterrupt):

@@ -11,17 +11,18 @@ import click
 
 from koderz_core.cli.options import Command
 from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
-from koderz_core.runner.wording import configuration_of
-from koderz_core.strategies import STRATEGIES, complete, create
+from koderz_core.runner.wording import POLICIES, configuration_of
+from koderz_core.strategies import UNTESTED, complete, create, offered
 
 FOLLOWING = frozenset({"retry_temperature"})  # set along with another option
 DEFAULT_STRATEGY = "direct"
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
 REPLACED = (
     *("strategy", "coder", "spec_model", "reviewer", "max_iterations", "checkpoint_interval", "spec"),
-    *("no_checkpoints", "no_cot", "temperature", "max_tokens"),
+    *("no_checkpoints", "no_cot", "temperature", "max_tokens", "gate", "feedback"),
 )
 """The options that ``--configuration`` takes the place of."""
 
@@ -31,7 +32,11 @@ _SETTINGS: Options = (
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
     click.option("--num-ctx", type=int, help="Context of embedded and Ollama models, in tokens."),
     click.option("--timeout", type=float, help="Seconds one request may take."),
-    click.option("--test-timeout", type=float, help="Seconds one program may take on its tests."),
+    click.option(
+        "--test-timeout",
+        type=float,
+        help="Seconds one program may take on its tests.  [default: 4 times the canonical solution's, at least 4]",
+    ),
     click.option(
         "--concurrency",
         type=click.IntRange(1, 256),
@@ -57,7 +62,7 @@ _TAKING_UP: Options = (
     ),
 )
 _ORDER: Options = (
-    click.option("--strategy", help=f"One or more of {', '.join(STRATEGIES)}.  [default: {DEFAULT_STRATEGY}]"),
+    click.option("--strategy", help=f"One or more of {', '.join(offered())}.  [default: {DEFAULT_STRATEGY}]"),
     click.option("--coder", "--local-model", help=f"Writes the code; one or more.  [default: {DEFAULT_CODER}]"),
     click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
     click.option("--reviewer", "--frontier-checkpoint-model", help="Reviews at checkpoints.  [default: the coder]"),
@@ -69,14 +74,20 @@ _ORDER: Options = (
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
     click.option("--max-tokens", type=click.IntRange(1), help="Longest answer."),
     click.option(
+        "--gate", help="What a loop runs and stops on; one or more of tests, examples, split:0.5.  [default: tests]"
+    ),
+    click.option(
+        "--feedback", help=f"What it is told of failures; one or more of {', '.join(FEEDBACKS)}.  [default: full]"
+    ),
+    click.option(
         "--configuration",
         multiple=True,
-        help="Instead of --strategy to --max-tokens, once or more: 'supervised coder=gpt-oss:20b max_iterations=5'.",
+        help="Instead of --strategy to --feedback, once or more: 'supervised coder=gpt-oss:20b max_iterations=5'.",
     ),
     click.option(
         "--seed", type=click.IntRange(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."
     ),
-    click.option("--dataset", default="humaneval", show_default=True),
+    click.option("--dataset", default="humaneval", show_default=True, help="A name, or the path of your own .jsonl."),
     *_SETTINGS,
     *_BUDGET,
     click.option(
@@ -131,7 +142,7 @@ def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
 
 
 def _combined(options: Mapping[str, Any]) -> list[Wanted]:
-    """Every strategy with every coder."""
+    """Every strategy with every coder; those that run gate tests, with every gate and every feedback too."""
     others = {"spec": options["spec_model"], "reviewer": options["reviewer"]}
     given = {role: model for role, model in others.items() if model}
     named = DEFAULT_STRATEGY if options["strategy"] is None else options["strategy"]
@@ -139,15 +150,30 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     known = {name for strategy in strategies for name in complete(strategy, {})}
     for parameter in parameters.keys() - known - FOLLOWING:
         raise UnknownNameError(f"parameter of {named}", parameter, known)
+    policies = _policies(strategies, options)
     configurations = [
-        Wanted(strategy, {"coder": coder, **given}, _of(strategy, parameters))
+        Wanted(strategy, {"coder": coder, **given}, _of(strategy, parameters), **policy)
         for coder in _names(DEFAULT_CODER if options["coder"] is None else options["coder"])
         for strategy in strategies
+        for policy in ([{}] if strategy in UNTESTED else policies)
     ]
     asked = {role for one in configurations for role in create(one.strategy, one.parameters).roles()}
     for role in given.keys() - asked:
         raise PlanError(f"No strategy here asks a {role}, so its model would be ignored. Leave the option out.")
     return configurations
+
+
+def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Every gate with every feedback. Raises PlanError if nothing here would heed them."""
+    given = {name: options[name] for name in POLICIES if options[name] is not None}
+    if given and UNTESTED.issuperset(strategies):
+        raise PlanError(
+            f"{', '.join(strategies)} never runs gate tests, so --{min(given)} would be ignored. Leave it out."
+        )
+    found: list[dict[str, str]] = [{}]
+    for name, text in given.items():
+        found = [{**one, name: chosen} for one in found for chosen in _names(text)]
+    return found
 
 
 def _names(text: str) -> list[str]:

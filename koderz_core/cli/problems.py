@@ -1,40 +1,115 @@
-"""``koderz list-problems``: what there is to solve."""
+"""``koderz list-problems``: what there is to solve, and whether a file of one's own is sound."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.table import Table
 
-from koderz_core.cli.options import as_json, data_dir, print_json
-from koderz_core.config import load_settings
-from koderz_core.datasets import load
+from koderz_core.cli.checking import checked
+from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.tables import console
+from koderz_core.datasets.needed import lacking
+from koderz_core.datasets.own import dataset_of, read_path
 from koderz_core.datasets.selection import select
+from koderz_core.datasets.types import arguments_of
+from koderz_core.errors import UsageError
 from koderz_core.export.formats import plain
+from koderz_core.records import Dataset, Problem
+from koderz_core.sandbox.sources import count_tests
+from koderz_core.workspace import Workspace
+
+FAULTY, FAILED = 2, 4
 
 
 @click.command(name="list-problems")
-@click.option("--dataset", default="humaneval", show_default=True)
+@click.option("--dataset", help="A name, or the path of a file of your own.  [default: humaneval]")
+@click.option("--file", type=click.Path(path_type=Path), help="Check this file and name line and field of every fault.")
 @click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own.")
+@click.option("--problems", default="all", show_default=True, help='"0:20", "HumanEval/3,7" or "sample:20".')
 @click.option("--problem-id", help="Show this problem, whole.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="0: all.")
+@click.option("--check", is_flag=True, help="Run the solutions that come with the problems on their tests.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="Most lines; 0: all.")
 @as_json
 @data_dir
 def list_problems(
-    dataset: str, humaneval_path: Path | None, problem_id: str | None, limit: int, as_json: bool, data_dir: Path | None
-) -> None:
-    """List the problems of a dataset, or show one."""
-    loaded = load(dataset, load_settings(home=data_dir, humaneval_path=humaneval_path))
-    problems = select(loaded, problem_id or "all")
-    shown = problems[: limit or None]
-    if as_json:
-        print_json({"dataset": loaded.origin, "problems": [problem.public for problem in shown]})
-        return
-    if problem_id:
+    dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
+) -> int:
+    """List the problems of a dataset, show one, or check a file of your own.
+
+    Exits with 2 if a --file has faults, with 4 if a solution fails under --check.
+    """
+    if file and (dataset or humaneval_path):
+        raise UsageError("--file is a dataset of its own. Leave --dataset and --humaneval-path out.")
+    with workspace(data_dir, humaneval_path=humaneval_path) as opened:
+        if file:
+            reading = read_path(file)
+            for fault in reading.faults:
+                click.echo(plain(fault.told(file.name), 500).replace("\n", " "))
+            if reading.faults:
+                return FAULTY
+        loaded = dataset_of(file.name, reading) if file else opened.dataset(dataset or "humaneval")
+        problems = select(loaded, options["problem_id"] or options["problems"])
+        if options["check"]:
+            return _check(opened, loaded, problems, as_json=options["as_json"])
+        _show(loaded, problems, options)
+        return 0
+
+
+def _show(loaded: Dataset, problems: Sequence[Problem], options: dict[str, Any]) -> None:
+    shown = problems[: options["limit"] or None]
+    if options["as_json"]:
+        print_json({"dataset": loaded.origin, "problems": [_described(problem) for problem in shown]})
+    elif options["problem_id"]:
         click.echo(plain("\n\n".join(problem.public.prompt.rstrip() for problem in shown)))
-        return
-    click.echo(f"{loaded.origin.name}: {len(problems)} problems, {loaded.origin.licence}, {loaded.origin.sha256[:12]}")
-    for problem in shown:
-        click.echo(f"  {plain(problem.id):<16} {plain(problem.public.entry_point)}")
-    if len(shown) < len(problems):
-        click.echo(f"  … and {len(problems) - len(shown)} more (--limit 0 shows all)")
+    else:
+        click.echo(_origin(loaded, len(problems)))
+        console().print(_table([_described(problem) for problem in shown]))
+        if len(shown) < len(problems):
+            click.echo(f"… and {len(problems) - len(shown)} more (--limit 0 shows all)")
+
+
+def _origin(loaded: Dataset, problems: int) -> str:
+    origin = loaded.origin
+    return f"{plain(origin.name)}: {problems} problems, licence {plain(origin.licence)}, SHA-256 {origin.sha256[:12]}"
+
+
+def _described(problem: Problem) -> dict[str, Any]:
+    """``plus_tests`` None: there are none. ``lacks``: the libraries without which it cannot be graded."""
+    tests = {
+        "tests": count_tests(problem.tests.source),
+        "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
+        "lacks": lacking(problem),
+    }
+    return {**asdict(problem.public), **tests}
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    names = ["problem", "entry point", "tests", "plus tests", *(["lacks"] if any(row["lacks"] for row in rows) else [])]
+    for name in names:
+        table.add_column(name, justify="right" if name.endswith("tests") else "left")
+    for row in rows:
+        plus = "" if row["plus_tests"] is None else str(row["plus_tests"])
+        cells = [plain(row["id"]), plain(row["entry_point"]), str(row["tests"]), plus, plain(", ".join(row["lacks"]))]
+        table.add_row(*cells[: len(names)])
+    return table
+
+
+def _check(opened: Workspace, loaded: Dataset, problems: Sequence[Problem], *, as_json: bool) -> int:
+    found = list(checked(opened, problems))
+    failed = [one for one in found if one.passed is False]
+    if as_json:
+        print_json({"dataset": loaded.origin, "checked": found})
+        return FAILED if failed else 0
+    click.echo(_origin(loaded, len(problems)))
+    for one in failed:
+        click.echo(f"  {plain(one.problem)}: {plain(one.message, 200)}")
+    without = sum(one.passed is None for one in found)
+    passed = len(found) - len(failed) - without
+    click.echo(f"{passed} of {len(found) - without} solutions pass their tests; {without} problems have none.")
+    return FAILED if failed else 0

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.comparison import Compared, compare
+from koderz_core.analysis.compared import Compared, compared
+from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.export.formats import MARKS, SHARED, count, duration, money, plain, rate
 from koderz_core.records.rows import ExperimentRow, IterationRow
@@ -39,12 +40,12 @@ def print_summaries(rows: Sequence[SummaryRow], left_out: int = 0) -> None:
     for name in ("configuration", "solved [95 %]", "n", "iterations", "tokens in / out", "time", "cost"):
         table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
     several = len({row.benchmark for row in rows}) > 1
-    comparison = compare(rows)
-    for row, compared in zip(rows, comparison.configurations, strict=True):
+    for place, row in enumerate(rows):
+        one = compared(row, place)
         table.add_row(
             plain(f"{row.benchmark} {row.label}" if several else row.label),
-            _rate(compared),
-            f"{compared.n}/{row.planned}",
+            _rate(one),
+            f"{one.n}/{row.planned}",
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),
@@ -53,7 +54,7 @@ def print_summaries(rows: Sequence[SummaryRow], left_out: int = 0) -> None:
     console().print(table)
     if left_out:
         console().print(f"… and {left_out} more (--limit 0 shows all)")
-    for remark in comparison.remarks:
+    for remark in (*remarks(rows), *untested(rows)):
         console().print(remark, style="dim")
 
 

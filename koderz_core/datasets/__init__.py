@@ -1,38 +1,59 @@
-"""Coding problems by dataset name: one file per publisher's format, and the problems that somebody typed."""
+"""Coding problems by dataset name: one file per publisher's format, people's own files, and what somebody typed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from koderz_core.config import Settings
+from koderz_core.datasets.bigcodebench import load_bigcodebench, load_bigcodebench_hard
 from koderz_core.datasets.humaneval import load_humaneval
-from koderz_core.datasets.humaneval_plus import load_humaneval_plus
-from koderz_core.datasets.mbpp import load_mbpp_plus
+from koderz_core.datasets.humaneval_plus import load_humaneval_plus, load_humaneval_plus_mini
+from koderz_core.datasets.mbpp import load_mbpp
+from koderz_core.datasets.mbpp_plus import load_mbpp_plus
+from koderz_core.datasets.own import is_own, is_path, load_own, load_path, own_names
+from koderz_core.datasets.sources import SOURCES, command_of, placed
 from koderz_core.datasets.typed import load_typed, typed_names
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset
 
-__all__ = ["DATASETS", "dataset_names", "load"]
+__all__ = ["DATASETS", "dataset_names", "fetched_by", "load"]
 
 DATASETS: Mapping[str, Callable[[Settings], Dataset]] = {
     "humaneval": load_humaneval,
     "humaneval+": load_humaneval_plus,
+    "humaneval+mini": load_humaneval_plus_mini,
     "mbpp+": load_mbpp_plus,
+    "mbpp": load_mbpp,
+    "bigcodebench": load_bigcodebench,
+    "bigcodebench-hard": load_bigcodebench_hard,
 }
+OWN_FILES = "A file of your own is named by its path: --dataset FILE.jsonl"
 
 
 def load(name: str, settings: Settings) -> Dataset:
-    """Every problem of the dataset called ``name``, in the publisher's order.
+    """Every problem of the dataset called ``name``, or of the file at that path, in the order of the file.
 
+    Of a file at a path a copy is kept, and the dataset has the copy's name from then on.
     Raises UnknownNameError if there is no such dataset, DataError if its file cannot be had or is wrong.
     """
     if name in DATASETS:
         return DATASETS[name](settings)
+    if is_path(name):
+        return load_path(Path(name), settings)
+    if is_own(name):
+        return load_own(name, settings)
     if name in typed_names(settings):
         return load_typed(name, settings)
-    raise UnknownNameError("dataset", name, dataset_names(settings))
+    raise UnknownNameError("dataset", name, dataset_names(settings), OWN_FILES)
 
 
 def dataset_names(settings: Settings) -> tuple[str, ...]:
-    """Every name that ``load`` knows: the published datasets, then the problems that somebody typed."""
-    return (*DATASETS, *typed_names(settings))
+    """Every name that ``load`` knows: the published datasets, kept files, then the problems that somebody typed."""
+    return (*DATASETS, *own_names(settings), *typed_names(settings))
+
+
+def fetched_by(name: str, settings: Settings) -> str:
+    """The command that fetches a published dataset's file, or tells where it is; "" if nothing is missing."""
+    source = SOURCES.get(name)
+    return command_of(source) if source and placed(source, settings) is None else ""

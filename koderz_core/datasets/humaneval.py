@@ -74,13 +74,21 @@ def problem_of(row: Row) -> Problem:
     """The problem of a row. Raises DataError naming the field that is wrong."""
     if not re.search(r"^def check\(", row.test, re.MULTILINE):
         raise DataError("field test defines no check(candidate)")
-    start = _definition_start(row.prompt, row.entry_point)
-    if start is None:
+    preamble = preamble_of(row.prompt, row.entry_point)
+    if preamble is None:
         raise DataError(f"field prompt does not define the entry point {row.entry_point!r}")
-    preamble = "".join(line + "\n" for line in row.prompt.split("\n")[:start])
-    public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble if preamble.strip() else "")
+    public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble)
     solution = row.prompt + row.canonical_solution if row.canonical_solution.strip() else ""
     return Problem(public, TestSet(row.test), solution)
+
+
+def preamble_of(prompt: str, entry_point: str) -> str | None:
+    """What stands before the entry point's definition, "" if that is nothing; None: it is not defined there."""
+    start = _definition_start(prompt, entry_point)
+    if start is None:
+        return None
+    preamble = "".join(line + "\n" for line in prompt.split("\n")[:start])
+    return preamble if preamble.strip() else ""
 
 
 def _definition_start(prompt: str, entry_point: str) -> int | None:

@@ -14,6 +14,7 @@ import msgspec
 from koderz_core.errors import DataError
 from koderz_core.records import Problem
 
+Kind = TypeVar("Kind")
 RowType = TypeVar("RowType", bound=msgspec.Struct)
 _INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
 
@@ -51,7 +52,7 @@ def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Itera
 def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = frozenset()) -> RowType:
     """A line as a row of its publisher's format. Raises DataError if it is none or a text in it is empty."""
     try:
-        row = _read(line, kind)
+        row = decoded(line, kind)
     except msgspec.ValidationError as error:
         raise DataError(f"not a problem: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -63,7 +64,8 @@ def row_of(line: bytes, kind: type[RowType], may_be_empty: frozenset[str] = froz
     return row
 
 
-def _read(line: bytes, kind: type[RowType]) -> RowType:
+def decoded(line: bytes, kind: type[Kind]) -> Kind:
+    """JSON, also with Python's Infinity. Raises msgspec's errors, UnicodeDecodeError and RecursionError."""
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.ValidationError:

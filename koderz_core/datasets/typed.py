@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.datasets.humaneval import Row, problems_of
+from koderz_core.datasets.keeping import keep_file, kept_names
 from koderz_core.errors import DataError
 from koderz_core.records import Dataset, DatasetOrigin
 
@@ -25,7 +24,7 @@ def keep(row: Row, settings: Settings) -> Dataset:
     Raises DataError if it is no problem or cannot be written.
     """
     dataset, content = dataset_of(row), _content(row)
-    _write(_path(dataset.origin.name, settings), content)
+    keep_file(_path(dataset.origin.name, settings), content)
     return dataset
 
 
@@ -47,17 +46,8 @@ def load_typed(name: str, settings: Settings) -> Dataset:
 
 def typed_names(settings: Settings) -> tuple[str, ...]:
     """The names of all problems that were kept, the latest first."""
-    paths = [path for path in (settings.home / "problems").glob("typed-*.jsonl") if _NAME.fullmatch(path.stem)]
-    written = {path.stem: seen for path in paths if (seen := _written_at(path)) is not None}
-    return tuple(sorted(written, key=lambda name: (-written[name], name)))
-
-
-def _written_at(path: Path) -> int | None:
-    """In ns since the epoch; None if the file is gone or a link to nothing."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return None
+    names = kept_names(settings.home / "problems", "typed-*.jsonl")
+    return tuple(name for name in names if _NAME.fullmatch(name))
 
 
 def _dataset(name: str, content: bytes) -> Dataset:
@@ -78,26 +68,3 @@ def _content(row: Row) -> bytes:
 
 def _path(name: str, settings: Settings) -> Path:
     return settings.home / "problems" / f"{name}.jsonl"
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, also when two processes keep the same problem at once; a spoiled file is mended by it."""
-    try:
-        if path.exists() and path.read_bytes() == content:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, content)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}). Choose another --data-dir.") from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other

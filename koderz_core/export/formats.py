@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from math import isinf, isnan
 
-from koderz_core.analysis.rates import Rate
+from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.records import Outcome
 from koderz_core.records.rows import BenchmarkState, State
 
@@ -68,11 +68,49 @@ def money(usd: float | None) -> str:
     return f"${usd:.{digits}f}"
 
 
-def rate(value: Rate) -> str:
+def rate(value: Rate | ClusteredRate) -> str:
     """``62 % [54, 69]``, the interval at 95 %."""
-    if not value.n or value.low is None or value.high is None:
+    return span(value.value, value.low, value.high)
+
+
+def span(share: float | None, low: float | None, high: float | None) -> str:
+    """A share with its interval, as ``rate`` says it."""
+    if share is None or low is None or high is None:
         return "-"
-    return f"{value.successes / value.n:.0%} [{value.low * 100:.0f}, {value.high * 100:.0f}]".replace("%", " %")
+    return f"{share:.0%} [{low * 100:.0f}, {high * 100:.0f}]".replace("%", " %")
+
+
+def percent(share: float | None) -> str:
+    """``62 %``, nearly all ``>99 %``; unknown is ``–``."""
+    if share is None:
+        return "–"
+    return ">99 %" if 0.995 <= share < 1 else f"{share:.0%}".replace("%", " %")
+
+
+def points(difference: float | None, low: float | None, high: float | None) -> str:
+    """``-3 [-8, +2]``: a difference of shares in percentage points, with its interval."""
+    if difference is None or low is None or high is None:
+        return "-"
+    return f"{100 * difference:+.0f} [{100 * low:+.0f}, {100 * high:+.0f}]"
+
+
+def chance(value: float | None) -> str:
+    """A probability or a p to two digits, never rounded to impossible or certain; unknown is ``-``."""
+    if value is None:
+        return "-"
+    if 0 < value < 0.001:
+        return "<0.001"
+    if 0.995 <= value < 1:
+        return ">0.99"
+    return f"{value:.3f}" if 0 < value < 0.01 else f"{value:.2f}"
+
+
+def money_span(usd: float | None, low: float | None, high: float | None) -> str:
+    """``$0.12 [0.09, 0.20]``; the interval only where there is one."""
+    said = money(usd)
+    if usd is None or isnan(usd) or low is None or high is None:
+        return said
+    return f"{said} [{money(low).removeprefix('$')}, {money(high).removeprefix('$')}]"
 
 
 def count(number: int | None) -> str:

@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from koderz_core.errors import SandboxError
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.plus import plus_tests
+from koderz_core.grading.dividing import Divide
+from koderz_core.grading.plus import require_plus
 from koderz_core.grading.samples import Sample
-from koderz_core.grading.testsets import no_program
+from koderz_core.grading.suites import base_and_plus, joined
+from koderz_core.grading.testsets import Split, TestPolicy, no_program
 from koderz_core.protocols import Judge
 from koderz_core.records import Problem, TestSet, Verdict
-from koderz_core.sandbox.sources import count_tests
 
 TestKind = Literal["base", "plus"]
-Suites = tuple[TestSet, ...]
-"""The test sets of one problem, in the order they are run in; what follows a failed one is not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,16 @@ class Grader:
     """Grades by a judge. Use it as a context manager: leaving it early gives up what has not been begun."""
 
     def __init__(
-        self, judge: Judge, expectations: Expectations, workers: int, redact: Callable[[Verdict], Verdict]
+        self,
+        judge: Judge,
+        divide: Divide,
+        workers: int,
+        redact: Callable[[Verdict], Verdict],
+        policy: TestPolicy,
     ) -> None:
         """``redact`` takes out of a verdict's texts what must not be written anywhere."""
         self._judge, self._redact = judge, redact
-        self._expectations = expectations
+        self._divide, self._policy = divide, policy
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="grade")
 
     def __enter__(self) -> Grader:
@@ -71,28 +74,31 @@ class Grader:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def suites(self, problems: Iterable[Problem], tests: TestKind) -> Iterator[tuple[str, Suites]]:
-        """The test sets of each problem by its id, as they get ready. Raises as ``plus_tests``."""
-        work = {self._pool.submit(self._suites, problem, tests): problem.id for problem in problems}
+    def tests(self, problems: Iterable[Problem], tests: TestKind) -> Iterator[tuple[str, Split]]:
+        """The tests of each problem by its id, as they get ready.
+
+        Raises UsageError for a problem without plus tests, DataError if a canonical solution fails, SandboxError.
+        """
+        work = {self._pool.submit(self._tests, problem, tests): problem.id for problem in problems}
         for future in as_completed(work):
             yield work[future], future.result()
 
-    def grade(self, samples: Sequence[Sample], suites: Mapping[str, Suites]) -> Iterator[Graded]:
+    def grade(self, samples: Sequence[Sample], tests: Mapping[str, Split]) -> Iterator[Graded]:
         """Each sample as soon as it is graded, in any order. Raises DataError if tests are broken."""
-        work = [self._pool.submit(self._grade, sample, suites[sample.problem.id]) for sample in samples]
+        work = [self._pool.submit(self._grade, sample, tests[sample.problem.id]) for sample in samples]
         for future in as_completed(work):
             yield future.result()
 
-    def _suites(self, problem: Problem, tests: TestKind) -> Suites:
-        further = plus_tests(problem, self._expectations) if tests == "plus" else TestSet()
-        return (problem.tests, further) if further else (problem.tests,)
+    def _tests(self, problem: Problem, tests: TestKind) -> Split:
+        if tests == "plus":
+            require_plus(problem)
+        found = self._divide(problem, replace(self._policy, plus=tests == "plus"))
+        assert isinstance(found, Split), "all base tests are a gate of every problem"
+        return found
 
-    def _grade(self, sample: Sample, suites: Suites) -> Graded:
-        verdicts: list[Verdict] = []
+    def _grade(self, sample: Sample, tests: Split) -> Graded:
         try:
-            for tests in suites:
-                reached = all(verdict.passed for verdict in verdicts)
-                verdicts.append(self._check(sample, tests) if reached else _not_run(tests))
+            verdicts = base_and_plus(tests.base, tests.plus, lambda one: self._check(sample, one))
         except SandboxError as error:
             return Graded(sample, None, trouble=str(error))
         return Graded(sample, joined(verdicts), base_passed=verdicts[0].passed)
@@ -102,29 +108,3 @@ class Grader:
         if code is None:
             return no_program(tests, "extraction")
         return self._redact(self._judge.check(sample.problem, code, tests))
-
-
-def joined(verdicts: Sequence[Verdict]) -> Verdict:
-    """One verdict on several test sets, as if they were one; the first failure gives error and message."""
-    total = verdicts[0]
-    for verdict in verdicts[1:]:
-        first = total if total.error or not verdict.error else verdict
-        moved = [replace(one, index=one.index + len(total.marks)) for one in verdict.failures]
-        timed = total.test_seconds and verdict.test_seconds
-        total = replace(
-            total,
-            marks=total.marks + verdict.marks,
-            failures=(*total.failures, *moved),
-            completed=total.completed and verdict.completed,
-            error=first.error,
-            message=first.message,
-            seconds=total.seconds + verdict.seconds,
-            shared=total.shared or verdict.shared,
-            test_seconds=total.test_seconds + verdict.test_seconds if timed else (),
-        )
-    return total
-
-
-def _not_run(tests: TestSet) -> Verdict:
-    number = count_tests(tests.source)
-    return Verdict("-" * number, (), False, None, "", 0.0, isolation="none", test_seconds=(0.0,) * number)

@@ -7,15 +7,11 @@ import inspect
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.datasets.types import Arguments, arguments_of
 from koderz_core.errors import DataError, UsageError
+from koderz_core.grading.canonical import limit
 from koderz_core.grading.expected import Expectations
 from koderz_core.records import PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside import literals
 from koderz_core.sandbox.inside.literals import literal
-
-LEAST_SECONDS = 4.0
-TIMES_CANONICAL = 4.0
-"""EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
-
 
 # Only the head of a file may import from the future.
 _LARGE = inspect.getsource(literals).replace("from __future__ import annotations\n", "")
@@ -26,9 +22,7 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
 
     Raises UsageError if the problem has no plus tests, DataError and SandboxError as ``Expectations.of``.
     """
-    plus = problem.plus
-    if plus is None:
-        raise UsageError(f"{problem.id} has no plus tests. Use --tests base, or --dataset humaneval+ or mbpp+.")
+    plus = require_plus(problem)
     given = _arguments(problem, plus)
     if not given:  # as Mbpp/793
         return TestSet()
@@ -44,7 +38,14 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
     large = any("Large(" in (output or "") for output in answers.outputs)
     check = f"def check(candidate):\n{''.join(asserts)}"
     source = with_like(f"{_LARGE}\n\n{check}" if large else check, plus.tolerance, plus.oracle)
-    return TestSet(source, max(LEAST_SECONDS, TIMES_CANONICAL * answers.seconds))
+    return TestSet(source, limit(answers.seconds))
+
+
+def require_plus(problem: Problem) -> PlusTests:
+    """Its plus tests. Raises UsageError if it has none."""
+    if problem.plus is None:
+        raise UsageError(f"{problem.id} has no plus tests. Use --tests base, or --dataset humaneval+ or mbpp+.")
+    return problem.plus
 
 
 def _arguments(problem: Problem, plus: PlusTests) -> list[Arguments]:

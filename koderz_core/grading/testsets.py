@@ -6,21 +6,65 @@ the tests that also score reports an oracle's number. So a score states its kind
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from koderz_core.errors import DataError, UnknownNameError
+from koderz_core.errors import DataError
+from koderz_core.grading.examples import as_tests, examples_in
+from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
+from koderz_core.grading.parting import Parted, parted
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.sources import count_tests
 
-GATES = ("tests",)
+
+@dataclass(frozen=True, slots=True)
+class TestPolicy:
+    """How a problem's tests are used. ``gate`` as ``gates.gate_of`` reads it; ``seed`` draws the part that gates.
+
+    ``seconds``: what a program may take on each test set, where a person has said so; ``by_canonical``: else it is
+    what the canonical solution takes, times four. ``plus``: plus tests, where there are some, are part of the score.
+    """
+
+    __test__ = False  # pytest: not a test class
+    gate: str = "tests"
+    seed: int = 0
+    seconds: float | None = None
+    by_canonical: bool = False
+    plus: bool = False
+
+
+_NONE = TestSet()
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A problem's tests under a gate policy; ``held_out`` may be empty."""
+    """A problem's tests under a policy. ``rest``: the base tests outside the gate; it and ``plus`` may be empty.
+
+    ``within_base``: the gate is a part of the base tests, and so of the score; examples are not.
+    """
 
     gate: TestSet
-    held_out: TestSet
+    base: TestSet
+    rest: TestSet = _NONE
+    plus: TestSet = _NONE
+    within_base: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A problem that a gate cannot be made of."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """The tests that no iteration has seen; either may be empty."""
+
+    base: TestSet
+    plus: TestSet
+
+    def __bool__(self) -> bool:
+        return bool(self.base or self.plus)
 
 
 def check_tests(problem: Problem) -> None:
@@ -33,19 +77,34 @@ def check_tests(problem: Problem) -> None:
         raise DataError(f"The tests of {problem.id} hold no assert that could fail. Mend or leave out that problem.")
 
 
-def split(problem: Problem, gate: str) -> Split:
-    """Gate and held-out tests of a problem. ``tests``: all base tests gate the loop (the original koderz)."""
-    if gate not in GATES:
-        raise UnknownNameError("gate", gate, GATES)
-    return Split(gate=problem.tests, held_out=TestSet())
+def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
+    """Gate and base tests of a problem, without plus tests and limits.
+
+    ``tests``: all base tests gate the loop (the original koderz); ``examples``: those in the problem's text, true or
+    not; ``split:f``: a fraction of the base asserts. Raises UnknownNameError, PlanError for a gate that there is none
+    of.
+    """
+    gate = gate_of(policy.gate)
+    if gate.kind == EXAMPLES:
+        examples = examples_in(problem.public)
+        if not examples:
+            return Outside("its text holds no example that can be read")
+        return Split(as_tests(problem, examples), problem.tests, problem.tests, within_base=False)
+    if gate.kind == SPLIT:
+        parts = parted(problem.tests.source, gate.fraction, f"{policy.seed}/{problem.id}")
+        if not isinstance(parts, Parted):
+            return Outside(parts)
+        gate_tests, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
+        return Split(gate_tests, problem.tests, rest)
+    return Split(problem.tests, problem.tests)
 
 
-def scoring(tests: Split, *, gate_was_seen: bool) -> TestSet:
-    """The tests that no iteration has seen; for a strategy that never ran the gate these are its tests too."""
-    return tests.held_out if tests.held_out or gate_was_seen else tests.gate
+def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
+    """For a strategy that never ran the gate, all base tests are among them."""
+    return Unseen(tests.rest if gate_was_seen else tests.base, tests.plus)
 
 
-def score_kind(held_out: TestSet) -> ScoreKind:
+def score_kind(held_out: Unseen) -> ScoreKind:
     """``held_out`` if there is something unseen to score on, else ``oracle``: the loop stopped on what scores it."""
     return "held_out" if held_out else "oracle"
 

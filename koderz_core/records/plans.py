@@ -21,12 +21,13 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The thing that is compared: a strategy with its parameters, models per role, and gate policy."""
+    """The thing that is compared: a strategy with its parameters, models per role, gate and feedback policy."""
 
     strategy: str
     models: Mapping[str, tuple[str, ...]]  # role -> ids of its models
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     gate: str = "tests"
+    feedback: str = "full"
 
     @property
     def id(self) -> str:
@@ -57,7 +58,8 @@ class Plan:
 
     ``name`` empty: the plan is known by its content, whatever its order, so the same command finds its own benchmark
     again. ``conditions`` are the settings that can change an outcome, such as the time limit of tests. Of its budget
-    only what an experiment may spend belongs to the content.
+    only what an experiment may spend belongs to the content. ``outside``: problems that were chosen and that a gate
+    cannot be made of, each with the reason; no configuration is run on them.
     """
 
     dataset: DatasetOrigin
@@ -68,6 +70,7 @@ class Plan:
     name: str = ""
     conditions: Mapping[str, Scalar] = field(default_factory=dict)
     budget: Budget = Budget()
+    outside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -79,7 +82,7 @@ class Plan:
         """Fingerprint of all that is planned, in whatever order it was named."""
         configurations = sorted(configuration.id for configuration in self.configurations)
         budget = Budget(per_experiment_usd=self.budget.per_experiment_usd)
-        rest = replace(self, problems=tuple(sorted(self.problems)), configurations=(), budget=budget)
+        rest = replace(self, problems=tuple(sorted(self.problems)), configurations=(), budget=budget, outside={})
         return fingerprint((rest, configurations))
 
     def models(self) -> tuple[str, ...]:

@@ -10,11 +10,13 @@ class TestSet:
     """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests.
 
     ``seconds``: the wall time that one program may take on them, None: what the judge gives where nothing is said.
+    ``shared``: they change the process that they run in, so that has to be the program's own.
     """
 
     __test__ = False  # pytest: not a test class
     source: str = ""
     seconds: float | None = None
+    shared: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.source.strip())
@@ -50,12 +52,16 @@ class PlusTests:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One coding task, whole: what is public, what its tests are, and its publisher's solution."""
+    """One coding task, whole: what is public, what its tests are, and its publisher's solution.
+
+    ``needs``: names of the modules that its solution and its tests import, where a problem is about using them.
+    """
 
     public: PublicProblem
     tests: TestSet
     canonical_solution: str  # a whole program, preamble included
     plus: PlusTests | None = None
+    needs: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -69,6 +75,11 @@ class DatasetOrigin:
     name: str
     sha256: str
     licence: str
+
+    @property
+    def said(self) -> str:
+        """In a few words; the licence may be somebody's own text."""
+        return f"{self.name} (SHA-256 {self.sha256[:12]}, licence {self.licence})"
 
 
 @dataclass(frozen=True, slots=True)

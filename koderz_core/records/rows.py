@@ -8,6 +8,7 @@ from typing import Literal
 
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
 from koderz_core.records.plans import Outcome, ScoreKind, StopReason
+from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.summaries import scripted
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
@@ -51,6 +52,12 @@ class BenchmarkRow:
     seconds: float  # what its experiments took, added up
     isolation: str
     self_test: str = ""
+    dataset_sha256: str = ""
+    licence: str = ""
+
+    @property
+    def origin(self) -> DatasetOrigin:
+        return DatasetOrigin(self.dataset, self.dataset_sha256, self.licence)
 
     @property
     def under_way(self) -> bool:  # somebody is at it, in whatever state
@@ -102,6 +109,13 @@ class ExperimentRow:
     isolation: str = ""  # of its benchmark, as is the next
     self_test: str = ""
     shared: bool | None = None  # whether the returned program's tests ran in its own process; None: not scored
+    dataset: str = ""
+    dataset_sha256: str = ""
+    licence: str = ""
+
+    @property
+    def origin(self) -> DatasetOrigin:
+        return DatasetOrigin(self.dataset, self.dataset_sha256, self.licence)
 
     @property
     def scripted(self) -> bool:

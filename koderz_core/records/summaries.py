@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core.records.completions import Tier
 from koderz_core.records.plans import Scalar, ScoreKind
+from koderz_core.records.problems import DatasetOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,13 @@ class SummaryRow:
     tiers: tuple[TierCost, ...]
     isolation: str = ""
     shared: int = 0
+    dataset_sha256: str = ""
+    licence: str = ""
+    feedback: str = "full"
+
+    @property
+    def origin(self) -> DatasetOrigin:
+        return DatasetOrigin(self.dataset, self.dataset_sha256, self.licence)
 
 
 def scripted(models: Iterable[str]) -> bool:

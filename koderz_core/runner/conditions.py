@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
+from koderz_core.grading import gates
+from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.prompts import OF_ROLES, VERSIONS
-from koderz_core.records import Configuration, Scalar
+from koderz_core.records import Configuration, Plan, Problem, Scalar
 
 Conditions = Mapping[str, Scalar]
 
-_OPTIONS = {"test_timeout": "--test-timeout", "num_ctx": "--num-ctx"}
-_PROMPT, _ADDRESS = " prompt", " at"
+_PROMPT, _ADDRESS, _GATE = " prompt", " at", " gate"
+TIME_LIMIT, HELD_OUT = "test_timeout", "held_out"
+_OPTIONS = {TIME_LIMIT: "--test-timeout", "num_ctx": "--num-ctx"}
+BY_CANONICAL = "4 x canonical"
+"""The time limit of tests where nobody has set one; what somebody has set is seconds."""
+PLUS = "plus tests"
 
 
 def conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
     """What holds now for these configurations; a benchmark under other conditions is another benchmark."""
     providers = {model.partition("/")[0] for one in configurations for role in one.models.values() for model in role}
     addresses = {provider: address_of(provider, settings) for provider in providers}
+    kinds = {gates.gate_of(one.gate).kind for one in configurations}
     return {
-        "test_timeout": settings.test_timeout,
+        TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.model_fields_set else BY_CANONICAL,
         **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
         **of_prompts(prompts_of(configurations)),
+        **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
     }
+
+
+def of_problems(problems: Iterable[Problem]) -> dict[str, Scalar]:
+    """What these problems are scored on beside base tests. A plan that does not name it is scored without."""
+    return {HELD_OUT: PLUS} if any(problem.plus for problem in problems) else {}
+
+
+def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
+    """How tests are used in this configuration's experiments, whatever the settings are now."""
+    said = plan.conditions.get(TIME_LIMIT)
+    return TestPolicy(
+        gate=configuration.gate,
+        seed=plan.seed,
+        seconds=float(said) if isinstance(said, int | float) else None,
+        by_canonical=said == BY_CANONICAL,
+        plus=plan.conditions.get(HELD_OUT) == PLUS,
+    )
 
 
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
@@ -51,6 +76,8 @@ def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
 
 def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
     for name, before in then.items():
+        if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
+            continue  # nobody asks for another than was recorded, so that one holds
         if _plain(name, now.get(name, before)) != _plain(name, before):
             yield f"{_what(name)} was {before} and is {now[name]} now ({_cure(name, before)})"
 
@@ -63,10 +90,14 @@ def _plain(name: str, value: Scalar) -> Scalar:
 def _what(name: str) -> str:
     if name.endswith(_PROMPT):
         return f"the version of the {name}"
+    if name.endswith(_GATE):
+        return f"the version of the gate {name.removesuffix(_GATE)}"
     return f"the address of {name.removesuffix(_ADDRESS)}" if name.endswith(_ADDRESS) else name
 
 
 def _cure(name: str, before: Scalar) -> str:
+    if before == BY_CANONICAL:
+        return f"leave {_OPTIONS[TIME_LIMIT]} and KODERZ_TEST_TIMEOUT out"
     if name in _OPTIONS:
         return f"{_OPTIONS[name]} {before}"
     if name.endswith(_ADDRESS):

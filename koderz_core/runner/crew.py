@@ -13,6 +13,7 @@ from random import Random
 from koderz_core.errors import KoderzError
 from koderz_core.events import ExperimentFinished
 from koderz_core.records import Experiment, Plan, Problem
+from koderz_core.runner.conditions import policy_of
 from koderz_core.runner.experiment import Work, perform, without_result
 from koderz_core.runner.gate import Gate, Passage, Target
 from koderz_core.runner.history import History
@@ -134,6 +135,7 @@ def remaining(
             problems[experiment.problem],
             history.tapes.get(experiment.id, Tape()),
             history.errors.get(experiment.id),
+            policy_of(plan, configurations[experiment.configuration]),
         )
         for experiment in experiments
         if not history.is_final(experiment.id)

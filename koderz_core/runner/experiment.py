@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from koderz_core.errors import BudgetSpent, Cancelled, JournalError, KoderzError, OverBudget
+from koderz_core.errors import BudgetSpent, Cancelled, DataError, JournalError, KoderzError, OverBudget
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
-from koderz_core.grading.testsets import score_kind, scoring, split
+from koderz_core.grading.suites import base_and_plus, joined
+from koderz_core.grading.testsets import Outside, Split, TestPolicy, Unseen, score_kind, unseen
 from koderz_core.protocols import Strategy
 from koderz_core.records import Configuration, ErrorClass, Experiment, Problem, StopReason, TestSet, Verdict
 from koderz_core.runner.gate import Passage
@@ -23,7 +24,7 @@ from koderz_core.strategies import create
 class Work:
     """An experiment with the configuration and the problem that its ids name, and its tape.
 
-    ``before``: the error that it ended as, which stands until there is a new result.
+    ``before``: the error that it ended as, which stands until there is a new result. ``policy``: of its tests.
     """
 
     experiment: Experiment
@@ -31,6 +32,7 @@ class Work:
     problem: Problem
     tape: Tape
     before: ExperimentFinished | None = None
+    policy: TestPolicy = field(default_factory=TestPolicy)
 
 
 def perform(work: Work, parts: Parts, voice: Voice, passage: Passage) -> ExperimentFinished:
@@ -62,10 +64,11 @@ def without_result(outcome: Literal["cancelled", "error"], error: str | None = N
 class _Performance:
     def __init__(self, work: Work, parts: Parts, voice: Voice, passage: Passage) -> None:
         self._work, self._parts, self._voice, self._passage = work, parts, voice, passage
-        self._tests = split(work.problem, work.configuration.gate)
-        self._strategy: Strategy = create(work.configuration.strategy, work.configuration.parameters)
+        asked = work.configuration
+        self._tests = _divided(work, parts)
+        self._strategy: Strategy = create(asked.strategy, asked.parameters)
         most = getattr(self._strategy, "max_iterations", None)  # one of the parameters, if it has such a limit
-        subject = Subject(work.experiment, work.problem, self._tests.gate, work.configuration.models, most)
+        subject = Subject(work.experiment, work.problem, self._tests.gate, asked.models, most, asked.feedback)
         self._over_budget = False
         self._session = Session(subject, parts, voice, work.tape, passage)
 
@@ -74,13 +77,13 @@ class _Performance:
             returned = self._strategy.solve(self._session)
         except OverBudget:
             returned, self._over_budget = None, True
-        unseen = scoring(self._tests, gate_was_seen=self._session.iterations > 0)
-        failures = {code: self._score(code, code == returned, unseen) for code in self._candidates(returned)}
+        held_out = unseen(self._tests, gate_was_seen=self._gate_was_seen)
+        failures = {code: self._score(code, code == returned, held_out) for code in self._candidates(returned)}
         failure = self._no_program() if returned is None else failures[returned]
         return ExperimentFinished(
             outcome="unsolved" if returned is None or failure else "solved",
             reason=self._reason(returned),
-            score_kind=score_kind(unseen),
+            score_kind=score_kind(held_out),
             code=None if returned is None else self._voice.text(returned),
             seconds=0.0,
             failure=failure,
@@ -91,17 +94,24 @@ class _Performance:
         tried = list(self._session.verdicts)
         return tried if returned is None or returned in tried else [*tried, returned]
 
-    def _score(self, code: str, returned: bool, unseen: TestSet) -> ErrorClass | None:
-        """What is wrong with a candidate on gate and held-out tests, None if it passes both.
+    @property
+    def _gate_was_seen(self) -> bool:
+        return self._session.iterations > 0
 
-        Gate verdicts that are known are not run again; for a strategy that never ran the gate it is what is held out.
+    def _score(self, code: str, returned: bool, held_out: Unseen) -> ErrorClass | None:
+        """What is wrong with a candidate, None if it passes all base tests and, where they count, the plus tests.
+
+        Gate verdicts that are known are not run again. A strategy that never ran the gate is scored on all base tests.
         """
         gate = self._session.verdicts.get(code)
-        if gate is None and unseen != self._tests.gate:
+        if gate is None and self._gate_was_seen:
             gate = self._check(code, self._tests.gate)
-        held_out = self._check(code, unseen) if unseen else None
-        self._voice.say(CandidateScored(self._voice.text(code), returned, gate, held_out))
-        failed = [verdict for verdict in (gate, held_out) if verdict is not None and not verdict.passed]
+        counts = [gate] if gate is not None and self._tests.within_base else []
+        reached = all(verdict.passed for verdict in counts)
+        found = base_and_plus(held_out.base, held_out.plus, lambda tests: self._check(code, tests), reached=reached)
+        scored = joined(found) if found else None
+        self._voice.say(CandidateScored(self._voice.text(code), returned, gate, scored))
+        failed = [verdict for verdict in (*counts, scored) if verdict is not None and not verdict.passed]
         return failed[0].error or "assertion" if failed else None
 
     def _check(self, code: str, tests: TestSet) -> Verdict:
@@ -119,3 +129,13 @@ class _Performance:
             return "budget" if self._over_budget else "gave_up"
         gate = self._session.verdicts.get(returned)
         return "gate" if gate is not None and gate.passed else "iterations"
+
+
+def _divided(work: Work, parts: Parts) -> Split:
+    """Raises DataError for a problem that the gate cannot be made of, and as ``Divider.divide``."""
+    tests = parts.divide(work.problem, work.policy)
+    if isinstance(tests, Outside):
+        raise DataError(
+            f"{work.problem.id} is outside the sample of the gate {work.policy.gate}: {tests.reason}. Leave it out."
+        )
+    return tests

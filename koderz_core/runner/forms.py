@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.records import Scalar
-from koderz_core.strategies import ROLES, STRATEGIES, complete, create
+from koderz_core.strategies import ROLES, UNTESTED, complete, create, doc_of, offered
 
 Kind = Literal["bool", "int", "float", "str"]
 _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -24,12 +24,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class StrategyForm:
-    """A strategy as a form shows it. ``roles``: all that it may ask; ``asked`` tells which under some parameters."""
+    """A strategy as a form shows it. ``roles``: all that it may ask; ``asked`` tells which under some parameters.
+
+    ``tested``: it runs gate tests, so that gate and feedback mean something to it.
+    """
 
     name: str
     doc: str  # one line
     roles: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    tested: bool = True
 
     def asked(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
         """The roles that it asks with these parameters. Raises PlanError for a value out of place."""
@@ -38,15 +42,14 @@ class StrategyForm:
 
 def strategy_forms() -> tuple[StrategyForm, ...]:
     """Every strategy there is, in the order they are offered."""
-    return tuple(strategy_form(name) for name in STRATEGIES)
+    return tuple(strategy_form(name) for name in offered())
 
 
 def strategy_form(name: str) -> StrategyForm:
-    """What can be chosen in one strategy. Raises UnknownNameError."""
+    """What can be chosen in one strategy or preset of one. Raises UnknownNameError."""
     defaults = complete(name, {})
     parameters = tuple(Parameter(one, value, _KINDS[type(value)]) for one, value in defaults.items())
-    doc = (STRATEGIES[name].__doc__ or "").partition("\n")[0].replace("``", "").strip()
-    return StrategyForm(name, doc, _roles(name, defaults), parameters)
+    return StrategyForm(name, doc_of(name), _roles(name, defaults), parameters, name not in UNTESTED)
 
 
 def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:

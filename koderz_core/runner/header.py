@@ -13,7 +13,7 @@ from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price_version
 from koderz_core.records import Plan, Scalar, Tier
-from koderz_core.runner.conditions import check_same, conditions, of_prompts, prompts_of
+from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT, check_same, conditions, of_prompts, prompts_of
 
 _LOG = logging.getLogger("koderz")
 
@@ -52,6 +52,7 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
             f"benchmark another name."
         )
     check_same(asked.benchmark, _ground(asked), _ground(recorded))
+    _check_same_sample(asked.plan, recorded.plan)
     _check_same_limit(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", asked.benchmark)
@@ -68,9 +69,25 @@ def _grown(asked: Plan, recorded: Plan) -> Plan:
         problems=tuple(dict.fromkeys((*recorded.problems, *asked.problems))),
         configurations=tuple(configurations.values()),
         repeats=max(recorded.repeats, asked.repeats),
-        conditions={**asked.conditions, **recorded.conditions},
+        conditions={**_later(asked.conditions, recorded.conditions), **recorded.conditions},
         budget=asked.budget,
+        outside={**recorded.outside, **asked.outside},
     )
+
+
+def _later(asked: Mapping[str, Scalar], recorded: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
+    """The conditions that are added to those recorded: never what all experiments of before were scored on."""
+    return {name: value for name, value in asked.items() if name not in (TIME_LIMIT, HELD_OUT) or name in recorded}
+
+
+def _check_same_sample(asked: Plan, recorded: Plan) -> None:
+    """Every configuration is run on every problem, so none may be added to what another's gate left out."""
+    one, other = asked.outside.keys() & set(recorded.problems), recorded.outside.keys() & set(asked.problems)
+    if both := sorted(one | other):
+        raise PlanError(
+            f"{recorded.id} cannot be extended so: a gate cannot be made of {len(both)} of the problems, the first "
+            f"{both[0]}, on which others are run. Give this benchmark another name."
+        )
 
 
 def _check_same_limit(asked: Plan, recorded: Plan) -> None:

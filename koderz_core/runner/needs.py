@@ -8,7 +8,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
 from koderz_core.records import Configuration
-from koderz_core.strategies import complete
+from koderz_core.strategies import SAMPLED, called, complete
 
 SCRIPTED = "scripted/"  # takes anything, and heeds none of it
 
@@ -18,18 +18,25 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
 
     A temperature that differs from its strategy's default is needed, since somebody chose it, and of the coder, whose
     answers it is about; at the default, and in other roles, a model that takes none samples as its provider has it.
+    Where fresh samples are all there is to a strategy, its temperature is needed too, whatever it is.
     An answer may be no longer than the context that it stands in. Raises ConfigError.
     """
+    name = called(configuration.strategy, configuration.parameters)
     for role, models in configuration.models.items():
         for model in models:
             if not model.startswith(SCRIPTED):
                 takes = capabilities_of(model, settings)
                 for fault in _faults(configuration, role, takes):
-                    raise PlanError(f"{model} cannot be {role} of {configuration.strategy}: {fault}")
+                    raise PlanError(f"{model} cannot be {role} of {name}: {fault}")
 
 
 def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:
     defaults = complete(configuration.strategy, {})
+    if configuration.strategy in SAMPLED and not takes.temperature:
+        yield (
+            f"it takes no temperature ({takes.source}), so its samples cannot be drawn at "
+            f"{configuration.parameters['temperature']} as all others are. Choose another model."
+        )
     for name, value in configuration.parameters.items():
         if role == "coder" and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (

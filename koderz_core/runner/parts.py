@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from koderz_core.grading.dividing import Divide
+from koderz_core.grading.testsets import split
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Cost, Memory, Query, Usage
 from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
@@ -48,4 +50,5 @@ class Parts:
     live: LiveText = field(default_factory=LiveText)  # where streamed answers can be watched
     recall: Recollection = nothing_remembered
     worst_case: WorstCase = nothing_known
+    divide: Divide = split  # a problem's tests into gate and held-out
     ledger: Ledger = field(default_factory=Ledger)  # the runner's, which knows the plan's budget

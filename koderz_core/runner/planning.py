@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from koderz_core.config import Settings
+from koderz_core.datasets.needed import require_libraries
 from koderz_core.datasets.selection import select
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.grading.testsets import GATES, check_tests
+from koderz_core.grading.gates import ALL_TESTS, gate_of
+from koderz_core.grading.testsets import Outside, Split, TestPolicy, check_tests, split
+from koderz_core.grading.visible import check_feedback
 from koderz_core.models.catalogue import resolve
-from koderz_core.records import Budget, Configuration, Dataset, Plan, Scalar
+from koderz_core.records import Budget, Configuration, Dataset, Plan, Problem, Scalar
 from koderz_core.runner.budget import check_limits
-from koderz_core.runner.conditions import conditions
+from koderz_core.runner.conditions import conditions, of_problems
 from koderz_core.runner.needs import check_needs
 from koderz_core.runner.resumption import as_recorded
-from koderz_core.strategies import ROLES, complete, create
+from koderz_core.strategies import ROLES, UNTESTED, base_of, complete, create
 
 MOST_SEEDS = 1 << 63
+FULL = "full"
+
+Gating = Callable[[Problem, TestPolicy], Split | Outside]
+"""A problem's gate, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A configuration in the words of a person. ``models``: role -> names; a role without any takes the coder's."""
+    """A configuration in the words of a person. ``models``: role -> names; a role without any takes the coder's.
+
+    ``gate`` and ``feedback``: policies of what its loop may run, and what it is told of that.
+    """
 
     strategy: str
     models: Mapping[str, str | Sequence[str]]
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    gate: str = ALL_TESTS
+    feedback: str = FULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +55,27 @@ class Order:
     budget: Budget = field(default_factory=Budget)
 
 
-def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
-    """The plan that fulfils an order. Raises UsageError (unknown names, contradictions) before anything is paid."""
+def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = split) -> Plan:
+    """The plan that fulfils an order. Raises UsageError (unknown names, contradictions) before anything is paid.
+
+    Problems that one of its gates cannot be made of are left out for all configurations. Raises as ``gating``.
+    """
     if order.repeats < 1:
         raise PlanError(f"Repeats must be at least 1, not {order.repeats}.")
     if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
         raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
     check_limits(order.budget)
-    configurations = tuple(_configuration(wanted, settings) for wanted in order.configurations)
+    configurations = tuple(configuration(wanted, settings) for wanted in order.configurations)
     if not configurations:
         raise PlanError("Name at least one strategy.")
     if len({one.id for one in configurations}) < len(configurations):
         raise PlanError("Two configurations are the same: name each strategy with the same models only once.")
     problems = select(dataset, order.problems, order.seed)
+    require_libraries(problems)
     for problem in problems:
         check_tests(problem)
+    outside = _outside(problems, configurations, order.seed, gating)
+    problems = tuple(problem for problem in problems if problem.id not in outside)
     plan = Plan(
         dataset=dataset.origin,
         problems=tuple(problem.id for problem in problems),
@@ -65,8 +83,9 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
         seed=order.seed,
         repeats=order.repeats,
         name=order.name,
-        conditions=conditions(configurations, settings),
+        conditions=conditions(configurations, settings) | of_problems(problems),
         budget=order.budget,
+        outside=outside,
     )
     try:
         plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
@@ -75,7 +94,24 @@ def draft(order: Order, dataset: Dataset, settings: Settings) -> Plan:
     return as_recorded(plan, settings)
 
 
-def _configuration(wanted: Wanted, settings: Settings) -> Configuration:
+def _outside(
+    problems: Sequence[Problem], configurations: Sequence[Configuration], seed: int, gating: Gating
+) -> dict[str, str]:
+    """The problems that some gate cannot be made of, with the reason. Raises PlanError if that is all of them."""
+    policies = [TestPolicy(gate, seed) for gate in sorted({one.gate for one in configurations} - {ALL_TESTS})]
+    found: dict[str, str] = {}
+    for problem in problems:
+        outside = (one for policy in policies if isinstance(one := gating(problem, policy), Outside))
+        if first := next(outside, None):
+            found[problem.id] = first.reason
+    if found and len(found) == len(problems):
+        gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(found.items()))
+        raise PlanError(f"None of these problems can be used with the gate {gates}: {name}: {reason}. Choose others.")
+    return found
+
+
+def configuration(wanted: Wanted, settings: Settings) -> Configuration:
+    """What is run and recorded of one in words. Raises UnknownNameError, PlanError."""
     parameters = complete(wanted.strategy, wanted.parameters)
     roles = create(wanted.strategy, parameters).roles()
     for role in wanted.models:
@@ -86,9 +122,19 @@ def _configuration(wanted: Wanted, settings: Settings) -> Configuration:
         raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows what can run.")
     named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
     models = {role: named.get(role) or named["coder"] for role in roles}
-    configuration = Configuration(wanted.strategy, models, parameters, GATES[0])
-    check_needs(configuration, settings)
-    return configuration
+    found = Configuration(base_of(wanted.strategy), models, parameters, *_policies(wanted))
+    check_needs(found, settings)
+    return found
+
+
+def _policies(wanted: Wanted) -> tuple[str, str]:
+    """Gate and feedback. Raises PlanError for a strategy that would ignore them."""
+    gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
+    if wanted.strategy in UNTESTED and (gate, feedback) != (ALL_TESTS, FULL):
+        raise PlanError(
+            f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored: leave them out there."
+        )
+    return gate, feedback
 
 
 def _ids(names: str | Sequence[str], settings: Settings) -> tuple[str, ...]:

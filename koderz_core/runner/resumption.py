@@ -15,7 +15,7 @@ from koderz_core.grading.testsets import check_tests
 from koderz_core.journal import read_all
 from koderz_core.prompts import VERSIONS
 from koderz_core.records import Dataset, Plan
-from koderz_core.runner.conditions import conditions, of_prompts
+from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, TIME_LIMIT, conditions, of_problems, of_prompts
 
 ONCE_NAMED = ("coding", "extraction", "review", "spec")
 
@@ -32,14 +32,19 @@ def recorded_plan(journal: Path) -> Plan:
 
 
 def as_recorded(plan: Plan, settings: Settings) -> Plan:
-    """A plan without a journal under conditions that were once named beside its own, if it has a journal so.
+    """A plan without a journal under conditions that were once named instead of its own, if it has a journal so.
 
     Every prompt was named before only those of a plan's roles were, and the size of contexts for every model before it
-    was only for those that it reaches.
+    was only for those that it reaches; the time limit of tests was the setting's, whoever set it; and plus tests were
+    no part of a score.
     """
     prompts = {**of_prompts({name: VERSIONS[name] for name in ONCE_NAMED}), **plan.conditions}
-    once = (replace(plan, conditions=one) for one in (prompts, {"num_ctx": settings.num_ctx, **prompts}))
-    return next((one for one in (plan, *once) if _journal(one, settings).exists()), plan)
+    once = {one: value for one, value in prompts.items() if one != HELD_OUT}
+    if once.get(TIME_LIMIT) == BY_CANONICAL:
+        once[TIME_LIMIT] = settings.test_timeout
+    ways = (once, {"num_ctx": settings.num_ctx, **once})
+    before = (replace(plan, conditions=one) for one in ways)
+    return next((one for one in (plan, *before) if _journal(one, settings).exists()), plan)
 
 
 def dataset_of(plan: Plan, settings: Settings) -> Dataset:
@@ -68,10 +73,11 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
         if problem not in problems:
             raise DataError(f"{plan.dataset.name} has no problem {problem} any more, so {plan.id} cannot be forked.")
         check_tests(problems[problem])
+    now = conditions(plan.configurations, settings) | of_problems(problems[one] for one in plan.problems)
     stem = plan.name or f"{plan.id}-fork"
     names = (f"{stem}-{number}" for number in count(2))
     name = stem if not plan.name and stem not in taken else next(one for one in names if one not in taken)
-    return replace(plan, name=name, dataset=dataset.origin, conditions=conditions(plan.configurations, settings))
+    return replace(plan, name=name, dataset=dataset.origin, conditions=now)
 
 
 def _journal(plan: Plan, settings: Settings) -> Path:

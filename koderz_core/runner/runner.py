@@ -65,7 +65,7 @@ class Runner:
         self._header = assignment.header if history.header is None else continued(assignment.header, history.header)
         self.asked = assignment.header.plan  # what is to be run now: the recorded plan may hold more
         self.experiments = piloted(self.asked, assignment.pilot)  # those that this runner is to bring to their end
-        works = remaining(self.asked, self.experiments, assignment.problems, history)
+        works = remaining(self.plan, self.experiments, assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {work.experiment.id for work in works})
         self.remaining = len(works)  # how many experiments had not ended when this runner took over

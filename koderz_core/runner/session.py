@@ -15,6 +15,7 @@ from random import Random
 
 from koderz_core.events import CodeTested, MemoryRecalled, Note, ProgramProbed, RemainingRead
 from koderz_core.grading.testsets import no_program
+from koderz_core.grading.visible import visible
 from koderz_core.records import (
     Ask,
     Completion,
@@ -49,7 +50,7 @@ MOST_AT_ONCE = 8  # calls that one experiment makes at the same time
 class Subject:
     """What a session is about: the experiment, its problem with the gate tests, and the models of each role.
 
-    ``max_iterations`` None: its strategy has no such limit.
+    ``max_iterations`` None: its strategy has no such limit. ``feedback``: the policy of what it is told of a verdict.
     """
 
     experiment: Experiment
@@ -57,6 +58,7 @@ class Subject:
     gate: TestSet
     models: Mapping[str, tuple[str, ...]]
     max_iterations: int | None = None
+    feedback: str = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class Session:
         verdict = self._step(key, Verdict, lambda ordinal: self._tested(candidate, key, ordinal))
         if candidate.code is not None:
             self.verdicts[candidate.code] = verdict
-        return verdict
+        return visible(verdict, self._subject.feedback)
 
     def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
         asked = tuple(storable(call) for call in calls)

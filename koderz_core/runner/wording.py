@@ -10,8 +10,10 @@ from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
 from koderz_core.runner.forms import StrategyForm, strategy_form
 from koderz_core.runner.planning import Order, Wanted
-from koderz_core.strategies import create
+from koderz_core.strategies import base_of, create
 
+SUPERVISED = "supervised"
+POLICIES = ("gate", "feedback")
 FORM = "Write a configuration as 'supervised coder=gpt-oss:20b,gpt-4o max_iterations=5 spec=false'."
 SWITCH = {"true": True, "false": False}
 
@@ -25,11 +27,17 @@ def configuration_of(text: str) -> Wanted:
     strategy, *words = _split(text)
     form = strategy_form(strategy)
     models: dict[str, tuple[str, ...]] = {}
+    policies: dict[str, str] = {}
     parameters: dict[str, Scalar] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
             raise PlanError(f"{word!r} in {text!r} is no key=value. {FORM}")
+        if key in POLICIES:
+            if key in policies:
+                raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
+            policies[key] = value
+            continue
         for_role = _means_models(form, key, value)
         if key in (models if for_role else parameters):
             raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
@@ -37,7 +45,7 @@ def configuration_of(text: str) -> Wanted:
             models[key] = _names(word, value)
         else:
             parameters[key] = _value(form, word, key, value)
-    wanted = Wanted(strategy, models, parameters)
+    wanted = Wanted(strategy, models, parameters, **policies)
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
         raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Leave it out.")
     return wanted
@@ -56,13 +64,17 @@ def words_of(wanted: Wanted) -> str:
         wanted.strategy,
         *(f"{role}={','.join(names)}" for role, names in roles.items() if names),
         *(f"{name}={_shown(value)}" for name, value in wanted.parameters.items()),
+        *(f"{name}={value}" for name, value in _policies(wanted).items()),
     ]
     return shlex.join(words)
 
 
-def command_of(order: Order, dataset: str = "humaneval", concurrency: int | None = None) -> str:
+def command_of(
+    order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
+) -> str:
     """The command line that makes the same benchmark under the same settings; what is as by default is left out.
 
+    ``baselines``: with those that the order lacks.
     Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
     """
     words = ["koderz", "benchmark", "--problems", order.problems]
@@ -80,7 +92,9 @@ def command_of(order: Order, dataset: str = "humaneval", concurrency: int | None
     for option, (value, default) in optional.items():
         if value != default:
             words += [option, str(value)]
-    return shlex.join([*words, *["--allow-unpriced"] * order.budget.allow_unpriced])
+    supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
+    words += ["--allow-unpriced"] * order.budget.allow_unpriced
+    return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
 
 
 def _split(text: str) -> list[str]:
@@ -123,6 +137,13 @@ _READERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
     "float": (float, "a number"),
     "str": (str, "a text"),
 }
+
+
+def _policies(wanted: Wanted) -> Mapping[str, str]:
+    """Gate and feedback where they are not as by default."""
+    plain = Wanted("", {})
+    both = {name: (getattr(wanted, name), getattr(plain, name)) for name in POLICIES}
+    return {name: value for name, (value, default) in both.items() if value != default}
 
 
 def _shown(value: Scalar) -> str:

@@ -49,7 +49,7 @@ class BoxedJudge:
         need values that cannot cross (they run in the program's own process then), and that they look at what is
         changed in place in arguments. Any other program that changes them has to pass with the tests' own objects
         changed and unchanged, else it could empty what it is compared with. Where there is no solution, tests are taken
-        to be broken, and to look at arguments, as it seems; they never run beside the program.
+        to be broken, and to look at arguments, as it seems; they run beside the program only if they say so.
 
         Raise DataError if the tests are broken, SandboxError if programs cannot be run here or workers were lost.
         """
@@ -90,7 +90,7 @@ class BoxedJudge:
         public, seconds = problem.public, tests.seconds or self._timeout_seconds
         names = spoken_of(problem, tests.source)
         texts = (problem.id, public.preamble, code, tests.source, public.entry_point)
-        return Order(*texts, seconds, self._memory_bytes, names)
+        return Order(*texts, seconds, self._memory_bytes, names, shared=tests.shared)
 
     def _without_report(self, problem: Problem, tests: TestSet, order: Order, answer: Answer) -> Verdict:
         if answer.broken and not self._of_canonical(problem, tests).report:

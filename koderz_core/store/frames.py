@@ -29,10 +29,10 @@ def frame(
 ) -> DataFrame:
     """``experiments``, ``iterations`` or ``calls`` as a data frame, of one benchmark (by id) or of all.
 
-    The columns are those of the row records of the same name; iterations and calls begin with benchmark,
-    configuration, label, strategy, models, problem and repeat, and iterations end with ``program``, the text that
-    ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``. ``limit``: only so many lines, the first.
-    Raises UnknownNameError.
+    The columns are those of the row records of the same name; iterations and calls begin with benchmark, dataset, its
+    SHA-256 and licence, configuration, label, strategy, models, problem and repeat, and iterations end with
+    ``program``, the text that ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``.
+    ``limit``: only so many lines, the first. Raises UnknownNameError.
     """
     sql = f"{_sql(name)} limit $limit"
     found = con.execute(sql, {"benchmark": benchmark, "limit": limit}).df()
@@ -58,21 +58,24 @@ def _said(models: str) -> str:
     return "; ".join(f"{role}: {', '.join(members)}" for role, members in roles.items())
 
 
-_OF = "e.benchmark, e.configuration, f.label, f.strategy, f.models, e.problem, e.repeat"
+_ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
+_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, f.models, e.problem, e.repeat"
 _FROM = """
 join experiments e on e.id = x.experiment
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+join benchmarks b on b.id = e.benchmark
 where $benchmark is null or e.benchmark = $benchmark
 """
 _FRAMES: Mapping[str, str] = {
-    "experiments": """
-select r.id, r.benchmark, r.configuration, r.label, f.strategy, f.models,
+    "experiments": f"""
+select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, f.models,
     r.* exclude (id, benchmark, configuration, label)
 from experiment_results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
 where $benchmark is null or r.benchmark = $benchmark
 order by r.benchmark, r.label, r.problem, r.repeat
-""",
+""",  # noqa: S608 (ours)
     "iterations": f"""
 select {_OF}, x.*, t.text as program from iterations x left join texts t on t.sha256 = x.code {_FROM}
 order by x.experiment, x.iteration

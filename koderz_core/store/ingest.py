@@ -66,7 +66,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     named = labels(plan.configurations)
     for one in plan.configurations:
         known: dict[str, Value] = {"benchmark": event.benchmark, "id": one.id, "label": named[one.id]}
-        known |= {"strategy": one.strategy, "gate": one.gate}
+        known |= {"strategy": one.strategy, "gate": one.gate, "feedback": one.feedback}
         known |= {"parameters": _json(one.parameters), "models": _json(one.models)}
         yield Change("configurations", "replace", known)
     for planned in plan.experiments():

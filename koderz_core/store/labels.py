@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from koderz_core.records import Configuration, Scalar
+from koderz_core.strategies import called
+
+_POLICIES = {"gate": "tests", "feedback": "full"}  # with what they are where nothing is said
 
 
 def labels(configurations: Sequence[Configuration]) -> Mapping[str, str]:
-    """The label of each configuration by its id: strategy and models, then what else tells them apart."""
+    """The label of each configuration by its id: strategy and models, unusual policies, what else tells them apart."""
     differing = _differing(configurations)
     forms: tuple[Callable[[Configuration], str], ...] = (
         lambda one: _label(one, _models(one), differing),
@@ -24,23 +27,29 @@ def labels(configurations: Sequence[Configuration]) -> Mapping[str, str]:
 
 
 def _label(one: Configuration, models: str, differing: frozenset[str]) -> str:
-    settings = _settings(one)
+    settings, differing = _settings(one), differing | _POLICIES.keys()
     told = ", ".join(f"{name}={settings[name]}" for name in sorted(differing) if name in settings)
-    return " ".join(part for part in (one.strategy, models, f"({told})" if told else "") if part)
+    return " ".join(part for part in (_strategy(one), models, f"({told})" if told else "") if part)
 
 
 def _differing(configurations: Sequence[Configuration]) -> frozenset[str]:
-    """Parameters with more than one value among configurations of one strategy; lacking one is a value too."""
+    """Parameters with more than one value among configurations of one name; lacking one is a value too."""
     found: set[str] = set()
-    for strategy in {one.strategy for one in configurations}:
-        kin = [_settings(one) for one in configurations if one.strategy == strategy]
+    for strategy in {_strategy(one) for one in configurations}:
+        kin = [_settings(one) for one in configurations if _strategy(one) == strategy]
         names = {name for settings in kin for name in settings}
         found |= {name for name in names if len({repr(settings.get(name)) for settings in kin}) > 1}
     return frozenset(found)
 
 
+def _strategy(one: Configuration) -> str:
+    return called(one.strategy, one.parameters)
+
+
 def _settings(one: Configuration) -> Mapping[str, Scalar]:
-    return {**one.parameters, "gate": one.gate}
+    """Parameters, and policies that are not as by default."""
+    policies = {name: getattr(one, name) for name in _POLICIES}
+    return {**one.parameters, **{name: value for name, value in policies.items() if value != _POLICIES[name]}}
 
 
 def _models(one: Configuration) -> str:

@@ -12,12 +12,16 @@ from duckdb import DuckDBPyConnection
 from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.records import Outcome, Tier
 from koderz_core.records.forecasts import Past, Receipt
+from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.progress import FailingModel, Neighbours, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.records.timing import Span
+from koderz_core.records.trials import Trial
+from koderz_core.store.baselines import grounds, measured
 from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, in_effect, newest
 from koderz_core.store.failing import failing
+from koderz_core.store.failures import failures
 from koderz_core.store.finding import benchmark_ids, find
 from koderz_core.store.frames import Excerpt, excerpt, frame
 from koderz_core.store.past import past
@@ -25,6 +29,7 @@ from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 from koderz_core.store.receipts import receipt
 from koderz_core.store.timing import spans
+from koderz_core.store.trials import trials
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
@@ -120,10 +125,19 @@ class Reader:
 
     def failures(self, benchmark: str) -> dict[str, dict[str, int]]:
         """Configuration id -> error class -> how often: of iterations, or of a program handed in untested."""
-        found: dict[str, dict[str, int]] = {}
-        for row in mappings(self._con, _FAILURES, {"benchmark": benchmark}):
-            found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
-        return found
+        return failures(self._con, benchmark)
+
+    def trials(self, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
+        """Every experiment of these benchmarks, by benchmark, configuration, problem and repeat."""
+        return trials(self._con, benchmarks, tries=tries)
+
+    def measured(self) -> list[Measured]:
+        """Every model that was asked directly, without a spec, by benchmark; the newest first."""
+        return measured(self._con)
+
+    def grounds(self, benchmarks: Collection[str]) -> list[Ground]:
+        """What these benchmarks are about and under which conditions."""
+        return grounds(self._con, benchmarks)
 
     def past(self, strategies: Iterable[str]) -> list[Past]:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
@@ -161,15 +175,15 @@ class Reader:
 _SUMMARIES = f"""
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
-    any_value(b.dataset) as dataset, any_value(b.isolation) as isolation, count(*) filter (where r.shared) as shared,
+    any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256, any_value(b.licence) as licence,
+    any_value(f.feedback) as feedback, any_value(b.isolation) as isolation, count(*) filter (where r.shared) as shared,
     sha256(any_value(b.dataset_sha256) || string_agg(distinct r.problem, chr(10) order by r.problem)) as problem_set,
     count(distinct r.problem) as problems, count(*) as planned,
     count(*) filter (where r.outcome = 'solved') as solved,
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
     count(*) filter (where r.outcome = 'cancelled') as cancelled,
     count(*) filter (where r.outcome = 'error') as errors,
-    count(*) filter (where r.state = 'running') as running,
-    max(r.score_kind) as score_kind,
+    count(*) filter (where r.state = 'running') as running, max(r.score_kind) as score_kind,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
     case when count(*) = count(r.input_tokens) then sum(r.input_tokens)::bigint end as input_tokens,
     case when count(*) = count(r.output_tokens) then sum(r.output_tokens)::bigint end as output_tokens,
@@ -178,8 +192,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     case when count(r.outcome) = count(r.cost_usd) filter (where r.outcome is not null)
         then coalesce(sum(r.cost_usd) filter (where r.outcome is not null), 0) end as ended_cost_usd,
     sum(r.unpriced)::bigint as unpriced
-from {RESULTS} r
-join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+from {RESULTS} r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 where $benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark)
 group by r.benchmark, r.configuration
@@ -196,24 +209,14 @@ where c.state = 'finished' and ($benchmarks is null or list_contains($benchmarks
 group by e.benchmark, e.configuration, c.tier order by e.benchmark, e.configuration, c.tier
 """
 _EXPERIMENT = """
-select r.*, f.strategy, f.models from experiment_results r
-join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+select r.*, f.strategy, f.models, b.dataset, b.dataset_sha256, b.licence from experiment_results r
+join configurations f on f.benchmark = r.benchmark and f.id = r.configuration join benchmarks b on b.id = r.benchmark
 """
 _EXPERIMENTS = f"""
 {_EXPERIMENT}
 where ($benchmark is null or r.benchmark = $benchmark) and ($problem is null or r.problem = $problem)
     and ($outcome is null or r.outcome = $outcome)
 order by coalesce(r.finished_at, r.started_at) desc nulls last, r.id limit $limit
-"""
-_FAILURES = """
-select configuration, failure, count(*) as times from (
-    select e.configuration, i.error as failure from iterations i join experiments e on e.id = i.experiment
-    where e.benchmark = $benchmark
-    union all
-    select configuration, failure from experiments e
-    where benchmark = $benchmark and not exists (select 1 from iterations i where i.experiment = e.id)
-)
-where failure is not null group by all order by configuration, times desc, failure
 """
 
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, Receipt
+from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.progress import BenchmarkProgress, Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
+from koderz_core.records.trials import Trial
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.frames import Excerpt
 from koderz_core.store.places import ordered
@@ -103,6 +105,14 @@ class Results:
         with self._reader(writers) as reader:
             return reader.summaries(writers, asked)
 
+    def trials(self, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
+        """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
+
+        ``tries`` False: without what was tried in them, which takes a fraction of the time.
+        """
+        with self._reader() as reader:
+            return reader.trials(benchmarks, tries=tries)
+
     def failures(self, benchmark: str) -> dict[str, dict[str, int]]:
         """Configuration id -> error class -> how often an iteration, or an untested program, failed with it."""
         with self._reader() as reader:
@@ -126,6 +136,16 @@ class Results:
         writers = self._writers()
         with self._reader(writers) as reader:
             return _details(reader, writers, experiment)
+
+    def measured(self) -> list[Measured]:
+        """The registry of baselines: every model that was asked directly, without a spec; the newest first."""
+        with self._reader() as reader:
+            return reader.measured()
+
+    def grounds(self, benchmarks: Collection[str]) -> list[Ground]:
+        """What these benchmarks (by id) are about and under which conditions."""
+        with self._reader() as reader:
+            return reader.grounds(benchmarks)
 
     def past(self, strategies: Iterable[str]) -> list[Past]:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""

@@ -152,7 +152,9 @@ alter table calls add column wait_seconds double;
 alter table calls add column arrived boolean
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+_SIXTH = "alter table configurations add column feedback varchar default 'full'"
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

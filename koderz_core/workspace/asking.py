@@ -8,6 +8,7 @@ from functools import cache
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
+from koderz_core.grading.dividing import Divide
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import address_of, identity, resolve
 from koderz_core.models.pricing import price
@@ -32,7 +33,7 @@ class Asking:
         self._context_tokens = cache(lambda model: capabilities_of(model, settings).context_tokens)
         self.live = LiveText()
 
-    def parts(self, models: Mapping[str, Model], judge: Judge, redact: Redactor) -> Parts:
+    def parts(self, models: Mapping[str, Model], judge: Judge, redact: Redactor, divide: Divide) -> Parts:
         """What a runner is given to ask these models."""
         return Parts(
             models=models,
@@ -41,6 +42,7 @@ class Asking:
             worst_case=WorstCases(self._settings).of,
             price=self._price,
             redact=redact,
+            divide=divide,
             clock=time.time,
             live=self.live,
             policy=Policy(self._settings.retries),

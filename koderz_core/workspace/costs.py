@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from koderz_core.analysis.forecast import forecast
 from koderz_core.config import Settings
 from koderz_core.errors import StoreError
-from koderz_core.models.worst_case import unpriced
-from koderz_core.records import Plan
+from koderz_core.models.worst_case import WorstCases, unpriced
+from koderz_core.prompts import coding
+from koderz_core.records import Configuration, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import check_limits, check_priced
 from koderz_core.runner.running import default_concurrency
@@ -38,17 +40,40 @@ class Costs:
         except StoreError:
             return None
 
-    def forecast(self, plan: Plan, concurrency: int | None = None, *, retry_errors: bool = False) -> Forecast:
+    def forecast(
+        self,
+        plan: Plan,
+        concurrency: int | None = None,
+        of: Sequence[Configuration] | None = None,
+        *,
+        retry_errors: bool = False,
+    ) -> Forecast:
         """What the experiments of a plan that have no result yet will cost and take. Raises StoreError.
 
-        ``retry_errors``: those that ended as error too.
+        ``of``: only those of these of its configurations. ``retry_errors``: those that ended as error too.
         """
+        chosen = plan.configurations if of is None else of
         ended = RESULTS if retry_errors else {*RESULTS, "error"}
         rows = self._results.experiments(plan.id)
         done = {row.id for row in rows if row.outcome in ended}
         number = Counter(one.configuration for one in plan.experiments() if one.id not in done)
-        left = [(configuration, number[configuration.id]) for configuration in plan.configurations]
-        past = self._results.past({configuration.strategy for configuration in plan.configurations})
+        left = [(configuration, number[configuration.id]) for configuration in chosen]
+        past = self._results.past({configuration.strategy for configuration in chosen})
         told = forecast(left, past, concurrency or default_concurrency(plan))
         spent = sum(row.cost_usd or 0.0 for row in rows)
         return replace(told, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
+
+    def at_most(self, asked: Sequence[Configuration], problems: Iterable[PublicProblem]) -> float | None:
+        """Dollars that these direct configurations cannot exceed on these problems; None if a price is not known."""
+        cases = WorstCases(self._settings)
+        chosen = list(problems)
+        costs = [cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen]
+        known = [usd for usd in costs if usd is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
+def _only_request(one: Configuration, problem: PublicProblem) -> Request:
+    """What a direct configuration asks, without a spec."""
+    brief = coding.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
+    longest = one.parameters["max_tokens"]
+    return Request(coding.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 
 from koderz_core import __version__
-from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import UnknownNameError
-from koderz_core.grading.expected import Expectations
 from koderz_core.grading.grader import Grader
 from koderz_core.grading.typed import problem_of, require_solved, typed_row
 from koderz_core.journal import Journal
@@ -38,11 +35,14 @@ from koderz_core.runner.running import Running, default_concurrency
 from koderz_core.runner.wording import command_of
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
-from koderz_core.sandbox.reference import answers
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 from koderz_core.workspace.asking import Asking
+from koderz_core.workspace.baselines import Baselines
+from koderz_core.workspace.comparing import Comparing
 from koderz_core.workspace.costs import Costs
+from koderz_core.workspace.gradable import require_gradable
+from koderz_core.workspace.judging import Judging
 
 
 class Workspace:
@@ -52,8 +52,11 @@ class Workspace:
         self.settings = settings
         self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
         self.costs = Costs(settings, self.results)
+        self.baselines = Baselines(settings, self.results, self.costs, self.plan, self.dataset)
+        self.comparing = Comparing(self.results, self.baselines)
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
+        self.judging = Judging(settings, self.sandbox, self._redactor)
         self._running = Running(settings.journals_dir)
         self._asking = Asking(settings)
         self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
@@ -101,12 +104,13 @@ class Workspace:
         problem = problem_of(tests) if isinstance(tests, str) else tests
         return self._redactor.verdict(self.judge.check(problem, code, problem.tests))
 
+    def require_gradable(self, problems: Iterable[Problem]) -> None:
+        """Raise DataError if some of these no program could pass here, and SandboxError."""
+        require_gradable(problems, lambda one: self.judge.check(one, one.canonical_solution, one.tests))
+
     def grader(self, workers: int) -> Grader:
         """What grades many samples, ``workers`` at a time. Raises SandboxError."""
-        judge = self.judge
-        reference = partial(answers, boxed=judge.isolation != "limited")
-        expectations = Expectations(self.settings.cache_dir / "expected", reference)
-        return Grader(judge, expectations, workers, self._redactor.verdict)
+        return self.judging.grader(workers)
 
     def datasets(self) -> tuple[str, ...]:
         """The names of all datasets: those that are published, then the problems that somebody typed."""
@@ -117,8 +121,7 @@ class Workspace:
 
         The same text gives the same name. Raises DataError, also for a solution that fails the tests; SandboxError.
         """
-        row = require_solved(typed_row(prompt, tests, solution), self.grade)
-        return keep(row, self.settings).origin.name
+        return keep(require_solved(typed_row(prompt, tests, solution), self.grade), self.settings).origin.name
 
     # Benchmarks
 
@@ -130,13 +133,15 @@ class Workspace:
         """Benchmarks to start from, filled with the models that ``available_models`` found ready."""
         return presets(surveyed)
 
-    def command(self, order: Order, dataset: str = "humaneval", concurrency: int | None = None) -> str:
+    def command(
+        self, order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
+    ) -> str:
         """The command line that makes the same benchmark. Raises UsageError for an unknown strategy or parameter."""
-        return command_of(order, dataset, concurrency)
+        return command_of(order, dataset, concurrency, baselines=baselines)
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
         """What an order comes to. Raises UsageError if it cannot be done."""
-        return draft(order, self.dataset(dataset), self.settings)
+        return draft(order, self.dataset(dataset), self.settings, self.judging.gate)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; what it did before is not done again. Raises as ``runner``."""
@@ -189,10 +194,6 @@ class Workspace:
         """What a model says in an experiment right now, as far as this process hears it. Hostile text."""
         return self._asking.live.of(experiment)
 
-    def compare(self, benchmarks: Iterable[str]) -> Comparison:
-        """The configurations of these benchmarks (by id) side by side. Raises StoreError."""
-        return compare(self.results.summaries(list(benchmarks)))
-
     def runner(
         self,
         plan: Plan,
@@ -211,6 +212,7 @@ class Workspace:
         self.costs.check(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.sandbox.self_test()
+        self.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
         assignment = Assignment(opened, problems, retry_errors, pilot)
         journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
@@ -221,7 +223,7 @@ class Workspace:
             raise
 
     def _parts(self, names: Iterable[str], dataset: str) -> Parts:
-        return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor)
+        return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor, self.judging.divide)
 
     # Models
 

@@ -1,20 +1,46 @@
-"""Charts of cost and success. Colour follows the theme and never speaks alone: each tier has a sign of its own too."""
+"""What charts share: colours of the theme, signs and names of tiers, axes of dollars, and a table under each chart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+import streamlit as st
 
-from koderz_core.analysis.comparison import Compared
+from koderz_core.analysis.compared import Compared
 from koderz_core.export.formats import money
-from pages.ui.comparison import letter, share
+from koderz_core.export.tables import csv_of
 
 TIERS = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
+COLOURS = 8  # that the theme has
 LONGEST_LABEL = 32
 WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis
+
+
+def show_chart(
+    figure: go.Figure, name: str, alt: str, table: pd.DataFrame, records: Sequence[Mapping[str, object]]
+) -> None:
+    """A chart, under it the same as a table, and as CSV with every number in full. ``name``: ours, on a page once."""
+    st.plotly_chart(figure, alt=alt, key=name, config={"displaylogo": False})
+    with st.expander("As a table", icon="🔢"):
+        st.dataframe(table, hide_index=True, alt=f"{alt}, as a table", placeholder="–", key=f"table of {name}")
+        offer_csv(name, records)
+
+
+def offer_csv(name: str, records: Sequence[Mapping[str, object]]) -> None:
+    """A button for what a table shows, unrounded; texts that a spreadsheet would take for formulas are defused."""
+    st.download_button(
+        "CSV",
+        lambda: csv_of(pd.DataFrame(list(records)), for_spreadsheets=True),
+        f"koderz-{name}.csv",
+        "text/csv",
+        key=f"csv of {name}",
+        icon="⬇️",
+        on_click="ignore",
+    )
 
 
 def theme_color(place: int) -> str:
@@ -22,117 +48,44 @@ def theme_color(place: int) -> str:
     return f"#{place + 1:06d}"
 
 
-def success(rows: Sequence[Compared]) -> go.Figure:
-    """Share solved with its interval, a line per configuration."""
-    figure = go.Figure()
-    for place, (tier, sign) in enumerate(TIERS.items()):
-        shown = [row for row in rows if row.tier == tier and row.share is not None]
-        if shown:
-            figure.add_scatter(
-                x=[100 * row.share for row in shown if row.share is not None],
-                y=[_lane(rows, row) for row in shown],
-                error_x=_interval(shown),
-                mode="markers",
-                name=_tier(tier),
-                marker={"color": theme_color(place), "symbol": sign, "size": 11},
-                customdata=[_told(row) for row in shown],
-                hovertemplate="%{customdata}<extra></extra>",
-            )
-    figure.update_xaxes(title="solved", range=[-3, 103], ticksuffix=" %")
-    return _calm(_lanes(figure, rows), _height(rows))
+def tier_name(tier: str | None) -> str:
+    return "no call yet" if tier is None else tier.replace("_", " ")
 
 
-def cost_against_success(rows: Sequence[Compared]) -> go.Figure:
-    """Dollars per experiment against share solved: up and to the left is better."""
-    figure = go.Figure()
-    priced = [row for row in rows if row.share is not None and row.cost_per_experiment_usd is not None]
-    for place, (tier, sign) in enumerate(TIERS.items()):
-        shown = [row for row in priced if row.tier == tier]
-        if shown:
-            figure.add_scatter(
-                x=[row.cost_per_experiment_usd for row in shown],
-                y=[100 * row.share for row in shown if row.share is not None],
-                error_y=_interval(shown),
-                mode="markers+text",
-                text=[letter(rows.index(row)) for row in shown],
-                textposition="middle right",
-                name=_tier(tier),
-                marker={"color": theme_color(place), "symbol": sign, "size": 11},
-                customdata=[_told(row) for row in shown],
-                hovertemplate="%{customdata}<extra></extra>",
-            )
-    figure.update_xaxes(title="per experiment", **_dollars([row.cost_per_experiment_usd or 0.0 for row in priced]))
-    figure.update_yaxes(title="solved", range=[-3, 103], ticksuffix=" %")
-    return _calm(figure, _height(rows))
+def lane(row: Compared) -> str:
+    """The letter of a configuration, which no other has, and both ends of its label: they say most."""
+    end = LONGEST_LABEL // 2
+    said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
+    return f"{escape(said)}  <b>{row.letter}</b>"
 
 
-def cost_by_tier(rows: Sequence[Compared]) -> go.Figure:
-    """What each configuration spent on models of each tier."""
-    figure = go.Figure()
-    for place, tier in enumerate(TIERS):
-        spent = [sum(one.cost_usd or 0.0 for one in row.tiers if one.tier == tier) for row in rows]
-        unpriced = sum(one.unpriced for row in rows for one in row.tiers if one.tier == tier)
-        if any(spent) or unpriced:
-            figure.add_bar(
-                x=spent,
-                y=[_lane(rows, row) for row in rows],
-                orientation="h",
-                name=_tier(tier) + (f", of which {unpriced} calls have no known price" if unpriced else ""),
-                marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
-                customdata=[money(one) for one in spent],
-                hovertemplate="%{y}<br>%{customdata}<extra></extra>",
-            )
-    figure.update_layout(barmode="stack", legend_traceorder="normal")
-    figure.update_xaxes(tickprefix="$", exponentformat="none", rangemode="tozero", nticks=4)
-    return _calm(_lanes(figure, rows), 90 + 40 * len(rows))
+def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
+    """A lane per configuration, from the first at the top, whatever trace it is in."""
+    order = [lane(row) for row in rows]
+    return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
 
 
-def _dollars(costs: Sequence[float]) -> dict[str, object]:
+def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
+    """Error bars from values to their bounds; none where there is no bound."""
+    pairs = list(zip(values, bounds, strict=True))
+    up = [math.nan if high is None or math.isinf(high) else high - value for value, (_, high) in pairs]
+    down = [math.nan if low is None else value - low for value, (low, _) in pairs]
+    return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.2, "width": 4}
+
+
+def dollars(costs: Sequence[float]) -> dict[str, object]:
     """An axis that shows all costs with room beside them, in the words that money has everywhere."""
     low, high = min(costs, default=0.0), max(costs, default=0.0)
     if low <= 0 or high / low <= WIDE:
         return {"range": [-0.06 * (high or 1.0), 1.15 * (high or 1.0)], "tickprefix": "$", "exponentformat": "none"}
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    digits = (1, 2, 5) if len(powers) <= 3 else (1,)
+    ticks = [digit * 10.0**power for power in powers for digit in digits]
     span = [math.log10(low / 1.6), math.log10(high * 1.9)]
     return {"type": "log", "range": span, "tickvals": ticks, "ticktext": [money(tick) for tick in ticks]}
 
 
-def _lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
-    """A lane per configuration, from the first at the top, whatever trace it is in."""
-    order = [_lane(rows, row) for row in rows]
-    return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
-
-
-def _interval(rows: Sequence[Compared]) -> dict[str, object]:
-    """Reaches of the intervals up and down; none where there is no interval."""
-    bounds = [(row.rate.low, row.rate.high, row.share) if row.rate else (None, None, row.share) for row in rows]
-    up = [100 * (high - share) if high is not None and share is not None else math.nan for _, high, share in bounds]
-    down = [100 * (share - low) if low is not None and share is not None else math.nan for low, _, share in bounds]
-    return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.4, "width": 5}
-
-
-def _lane(rows: Sequence[Compared], row: Compared) -> str:
-    """The letter of a configuration, which no other has, and the beginning of its label."""
-    said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: LONGEST_LABEL - 1]}…"
-    return f"{escape(said)}  <b>{letter(rows.index(row))}</b>"
-
-
-def _told(row: Compared) -> str:
-    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
-    return f"{escape(row.label)}<br>{share(row)}, n = {row.n} of {row.planned}, {money(row.cost_usd)}"
-
-
-def _tier(tier: str | None) -> str:
-    return "no call yet" if tier is None else tier.replace("_", " ")
-
-
-def _calm(figure: go.Figure, height: int) -> go.Figure:
+def calm(figure: go.Figure, height: int) -> go.Figure:
     """Above the chart its legend, however many lines that takes."""
     legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
     return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
-
-
-def _height(rows: Sequence[Compared]) -> int:
-    """Two charts of the same configurations side by side are of one height."""
-    return max(320, 110 + 44 * len(rows))

@@ -1,47 +1,176 @@
-"""Configurations side by side, as a table and as the words of charts."""
+"""The parts of the Compare page, each an answer to one question: a chart or a table, the same as numbers, a remark."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
-from koderz_core.analysis.comparison import Compared
-from koderz_core.export.formats import duration, money, rate
+from koderz_core import Workspace
+from koderz_core.analysis.comparison import AXES, Comparison
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.pairs import Key, Pair, telling
+from koderz_core.export.comparison import common, configurations_table, pairs_table, settings_table
+from koderz_core.export.comparison_details import (
+    checks_table,
+    curves_table,
+    frontier_table,
+    margins_table,
+    tiers_table,
+)
+from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
+from koderz_core.export.worded import Table
+from pages.ui.address import choice
+from pages.ui.charts import offer_csv, show_chart
+from pages.ui.charts_costs import cost_by_tier
+from pages.ui.charts_curves import success_by
+from pages.ui.charts_tradeoff import cost_against_success
+from pages.ui.lines import chosen_line
+from pages.ui.programs import show_partings
 
-COMPARISON_COLUMNS = {"configuration": st.column_config.TextColumn(width=300)}  # pixels; the table has many more
+MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
+AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
+COLUMNS = {
+    " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays in sight where the screen is narrow
+    "configuration": st.column_config.TextColumn(width=240),
+}
 
 
-def comparison_table(rows: Sequence[Compared]) -> pd.DataFrame:
-    """One line per configuration; the letter is that of its point in the chart."""
-    return pd.DataFrame(
-        {
-            "point": [letter(place) for place in range(len(rows))],
-            "configuration": [row.label for row in rows],
-            "tier": [(row.tier or "").replace("_", " ") for row in rows],
-            "solved [95 %]": [share(row) for row in rows],
-            "n": [f"{row.n}/{row.planned}" for row in rows],
-            "no result": [row.errors + row.cancelled for row in rows],
-            "$ per solved": [money(row.cost_per_solved_usd) for row in rows],
-            "$ per experiment": [money(row.cost_per_experiment_usd) for row in rows],
-            "cost": [money(row.cost_usd) for row in rows],
-            "local part, rented": [money(row.rental_usd) for row in rows],
-            "time each": [duration(row.seconds_per_experiment) for row in rows],
-            "iterations": [None if row.mean_iterations is None else round(row.mean_iterations, 1) for row in rows],
-            "benchmark": [row.benchmark for row in rows],
-        }
+def chosen_axis() -> Axis:
+    """What success is shown against; part of the URL."""
+    named = choice("axis", "Success against", list(AXES), lambda one: AXIS_NAMES[one], short=True)
+    return next(axis for axis in AXES if axis == named)
+
+
+def show_findings(comparison: Comparison) -> None:
+    """What it comes to, and what would mislead if it were not said, before any number."""
+    for said in comparison.findings:
+        st.text(said)
+    if comparison.mixed:
+        st.warning(
+            "Two kinds of scores: those marked * stopped on the very tests that score them (oracle), the others are "
+            "scored by tests that no loop saw (held-out). Their difference is not the strategies' alone.",
+            icon="⚖️",
+        )
+    if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
+        st.warning(f"Partial: {left} experiments have not ended, so every number here will still move.", icon="⏳")
+    if comparison.scripted:
+        st.warning("SCRIPTED: some of these answers come from a script, not from a model.", icon="🎭")
+
+
+def show_frontier(comparison: Comparison) -> None:
+    """Cost against success, and the figures behind it."""
+    if any(point.usd is not None for point in comparison.tradeoff.points):
+        alt = "Cost per problem against share solved, with intervals on both and the frontier"
+        numbers = configuration_rows(comparison)
+        show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
+        st.caption(
+            f"On the {comparison.tradeoff.problems} problems that all have a result of. Dotted: nobody is both cheaper "
+            "and better. How sure that is stands below as P(frontier)."
+            + _without(comparison, comparison.tradeoff.left_out)
+        )
+        return
+    unpriced = any(row.cost_usd is None for row in comparison.configurations)
+    why = (
+        "Some call of every configuration has no known price."
+        if unpriced
+        else "No problem has a result of all of them."
+    )
+    st.info(f"{why} So there is nothing to draw cost against success with.", icon="🏷️")
+
+
+def show_configurations(comparison: Comparison) -> None:
+    """One line each."""
+    _show(configurations_table(comparison))
+    offer_csv("configurations", configuration_rows(comparison))
+    st.caption(
+        "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
+        "often resampled problems leave it unbeaten in cost and success. $ per solved: its dollars by what it solved."
     )
 
 
-def share(row: Compared) -> str:
-    """The share solved with its interval; ``*`` where an oracle stopped the loop."""
-    if row.share is None:
-        return "–"
-    said = rate(row.rate) if row.rate else f"{100 * row.share:.0f} %"
-    return said + ("*" if row.oracle else "")
+def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
+    """Every configuration against the baseline; the one that is looked at, with the problems that part the two."""
+    if not comparison.pairs:
+        st.info("With one configuration there is nothing to hold against it.", icon="⚖️")
+        return None
+    keys = {"/".join(pair.key): pair for pair in comparison.pairs}
+    first = telling(comparison.pairs)
+    table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
+    st.caption(f"{table.title}. Choose a line to see which problems part the two.")
+    options = {"column_config": COLUMNS, "height": _height(table), "alt": table.title}
+    chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
+    offer_csv("pairs", pair_rows(comparison))
+    st.caption(
+        "p: exact McNemar, with repeats a sign-flip permutation test, adjusted by Holm; told apart up to 0.05. "
+        "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
+        "let it. Saved: on the problems that both solved."
+    )
+    if chosen.finding not in comparison.findings:
+        st.text(chosen.finding)
+    show_partings(workspace, chosen, comparison.of(chosen.key), comparison.of(chosen.baseline))
+    return chosen
 
 
-def letter(place: int) -> str:
-    """A, B, ... Z, then numbers: what a configuration is called where its label has no room."""
-    return chr(ord("A") + place) if place < 26 else str(place)
+def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
+    """Success against what was used, up to what all had."""
+    looked_at = [pair.baseline, pair.key] if pair else []
+    alt = f"Share solved against {AXIS_NAMES[axis]}, a staircase per configuration with its band"
+    table = frame(curves_table(comparison, axis))
+    show_chart(success_by(comparison, axis, looked_at), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
+    st.caption(
+        "Held-out success by what had been used. A false pass of the gate ends an experiment and stays in the "
+        "denominator, so a curve may stop below 100 % for good; the axis ends at what all had."
+        + _without(comparison, comparison.curves[axis].left_out)
+    )
+
+
+def show_costs(comparison: Comparison) -> None:
+    """What a solved problem cost, and to whom it was paid."""
+    if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
+        alt = "Dollars per solved problem by tier of model, a bar per configuration"
+        show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
+        st.caption("All calls so far, also of experiments without a result. Local cost: watts × seconds × price.")
+    else:
+        st.info("Nothing was paid.", icon="🆓")
+    if comparison.margins:
+        st.caption("One solve more, from each configuration on the frontier to the next.")
+        _show(margins_table(comparison))
+
+
+def show_checks(comparison: Comparison) -> None:
+    """How far trying on can go, and what the supervisor contributed."""
+    _show(checks_table(comparison))
+    st.caption(
+        "Right if the gate passes: the ceiling of trying until it does. Solved alone and after help are of different "
+        "problems, the second of the harder ones: they are no comparison."
+    )
+
+
+def show_differences(comparison: Comparison) -> None:
+    """Only what differs, and in one line what does not."""
+    table = settings_table(comparison)
+    if table.rows:
+        _show(table)
+    st.text(common(comparison))
+
+
+def frame(table: Table) -> pd.DataFrame:
+    """A table in words as the page's tables want it."""
+    return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
+
+
+def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
+    letters = ", ".join(comparison.of(key).letter for key in keys)
+    return f" Not shown, for lack of results or prices: {letters}." if letters else ""
+
+
+def _show(table: Table) -> None:
+    st.dataframe(frame(table), hide_index=True, column_config=COLUMNS, height=_height(table), alt=table.title)
+
+
+def _height(table: Table) -> int | Literal["content"]:
+    """All lines in sight, unless that would be a page of its own."""
+    return "content" if len(table.rows) <= MOST_LINES else TALL

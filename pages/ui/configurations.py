@@ -7,10 +7,17 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from koderz_core import Parameter, Preset, StrategyForm, Wanted, Workspace
+from koderz_core.grading.gates import GATES
+from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.models.availability import Availability
 from koderz_core.records import Scalar
 
 SAME = "same as coder"
+ABOUT_GATE = (
+    "What a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the base tests, "
+    "as split:0.5. What is not in the gate scores it."
+)
+ABOUT_FEEDBACK = "What a loop is told of failed tests."
 
 
 def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
@@ -49,7 +56,23 @@ def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], models: Map
     with place:
         roles = sorted(form.asked(parameters), key=lambda role: role != "coder")
         chosen = {role: _model(role, begun, key, models) for role in roles}
-    return Wanted(form.name, {role: model for role, model in chosen.items() if model != SAME}, parameters)
+    policies = _policies(begun, key) if form.tested else {}
+    return Wanted(form.name, {role: model for role, model in chosen.items() if model != SAME}, parameters, **policies)
+
+
+def _policies(begun: Wanted, key: str) -> dict[str, str]:
+    with st.container(horizontal=True):
+        return {
+            "gate": _policy("gate", begun.gate, GATES, key, ABOUT_GATE),
+            "feedback": _policy("feedback", begun.feedback, tuple(FEEDBACKS), key, ABOUT_FEEDBACK),
+        }
+
+
+def _policy(label: str, now: str, choices: Sequence[str], key: str, about: str) -> str:
+    """Of gates others can be typed."""
+    options = list(dict.fromkeys([*choices, now]))
+    place, typed = options.index(now), label == "gate"
+    return str(st.selectbox(label, options, place, key=f"{label} {key}", accept_new_options=typed, help=about))
 
 
 def _model(role: str, begun: Wanted, key: str, models: Mapping[str, str]) -> str:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from koderz_core import Workspace, the_workspace
 from koderz_core.export.formats import isolation
-from koderz_core.records.rows import BenchmarkRow
+from koderz_core.records import DatasetOrigin
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from pages.ui.running import show_running
 
 
@@ -34,6 +35,17 @@ def open_page(title: str, about: str) -> Opened:
 def show_isolation(tier: str, self_test: str) -> None:
     """What programs are judged in, quietly."""
     st.caption(f"Isolation of programs: {isolation(tier, self_test)}")
+
+
+def show_origin(origin: DatasetOrigin) -> None:
+    """Where the problems are from, which file that was, and under which licence; a name may be somebody's own text."""
+    st.text(f"Problems of {origin.said}")
+
+
+def show_ground(row: BenchmarkRow | ExperimentRow) -> None:
+    """What its results stand on: the problems, and what programs were judged in."""
+    show_origin(row.origin)
+    show_isolation(row.isolation, row.self_test)
 
 
 def facts(shown: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core import KoderzError, Workspace
+from koderz_core.datasets import fetched_by
 
 WAYS = ("range", "list", "sample", "all", "my own")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
@@ -16,9 +17,19 @@ def choose_problems(workspace: Workspace, begin: str) -> tuple[str, str]:
     way = str(st.segmented_control("Choose by", WAYS, default="range", required=True, key="way"))
     if way == "my own":
         return "all", _own(workspace)
-    datasets = workspace.datasets()
-    dataset = str(st.selectbox("Dataset", datasets, key="dataset")) if len(datasets) > 1 else datasets[0]
-    return _terms(way, begin), dataset
+    return _terms(way, begin), _published(workspace)
+
+
+def _published(workspace: Workspace) -> str:
+    """A dataset by name; one whose file is not there can be seen, with the command that fetches it."""
+    cures = {name: fetched_by(name, workspace.settings) for name in workspace.datasets()}
+    named = {name: f"{name} (not here)" if cure else name for name, cure in cures.items()}
+    dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key="dataset"))
+    if cures[dataset]:
+        st.info("Its file is not on this machine. In a terminal:", icon="⬇️")
+        st.code(cures[dataset], language="sh")
+        st.stop()
+    return dataset
 
 
 def _terms(way: str, begin: str) -> str:

@@ -35,13 +35,13 @@ def show_text(text: str, name: str, language: str | None = None) -> None:
         st.download_button("Download the whole text", whole, f"{name}.txt", "text/plain", key=f"download {name}")
 
 
-def show_diff(before: str, after: str, name: str) -> None:
-    """Show what changed from one program to the next."""
-    changed = "".join(unified_diff(_whole_lines(before), _whole_lines(after), "previous", "this", n=5))
+def show_diff(before: str, after: str, name: str, sides: tuple[str, str] = ("previous", "this")) -> None:
+    """Show what changed from one program to the next; ``sides``: what each is called, in our words."""
+    changed = "".join(unified_diff(_whole_lines(before), _whole_lines(after), *sides, n=5))
     if changed:
         show_text(changed, name, "diff")
     else:
-        st.info("The same program as before, word for word.", icon="🔁")
+        st.info("The same program, word for word.", icon="🔁")
 
 
 def _whole_lines(text: str) -> Sequence[str]:

@@ -1,188 +1,161 @@
-"""Configurations side by side, and what a reader has to be told."""
+"""Everything that can be said of configurations together."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from made_trials import trials
+from test_compared import ROW
 
-from koderz_core.analysis.comparison import compare
+from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.analysis.differences import differences
+from koderz_core.analysis.findings import NO_BASELINE
+from koderz_core.analysis.pairs import telling
 from koderz_core.analysis.rates import wilson
-from koderz_core.export.formats import money
 from koderz_core.records.summaries import SummaryRow, TierCost
 
-ROW = SummaryRow(
-    benchmark="bench_1",
-    configuration="conf_1",
-    label="direct small",
-    strategy="direct",
-    models={"coder": ("ollama/small",)},
-    parameters={},
-    gate="tests",
-    dataset="humaneval",
-    problem_set="a",
-    problems=20,
-    planned=20,
-    solved=16,
-    unsolved=4,
-    cancelled=0,
-    errors=0,
-    running=0,
-    score_kind="held_out",
-    mean_iterations=1.0,
-    input_tokens=10,
-    output_tokens=10,
-    seconds=40.0,
-    cost_usd=8.0,
-    ended_cost_usd=8.0,
-    unpriced=0,
-    tiers=(TierCost("local", 20, 0, 8.0),),
-)
+DEAR, CHEAP, FREE = 1.0, 0.01, 0.0
+MARKS = {"dear": "1110111011", "cheap": "1101101011", "weak": "0000100000"}
+USD = {"dear": DEAR, "cheap": CHEAP, "weak": FREE}
 
 
-def remarks(*rows: SummaryRow) -> str:
-    return "\n".join(compare(rows).remarks)
+def row(name: str, strategy: str = "direct", tier: str = "local", **more: object) -> SummaryRow:
+    solved = MARKS[name].count("1")
+    cost = 10 * USD[name]
+    made = replace(
+        ROW,
+        benchmark="bench",
+        configuration=name,
+        label=name,
+        strategy=strategy,
+        problems=10,
+        planned=10,
+        solved=solved,
+        unsolved=10 - solved,
+        cost_usd=cost,
+        ended_cost_usd=cost,
+        tiers=(TierCost(tier, 10, 0, cost),),  # type: ignore[arg-type]
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
 
 
-def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment_took() -> None:
-    (one,) = compare([ROW]).configurations
-    assert (one.rate, one.share, one.n) == (wilson(16, 20), 0.8, 20)
-    assert (one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (0.4, 0.5, 2.0)
+ROWS = [row("weak"), row("cheap", "supervised"), row("dear", tier="frontier")]
 
 
-LOCAL = replace(ROW, label="slow", cost_usd=1.7, tiers=(TierCost("local", 20, 0, 1.7, 10.0, 1.5, 0.4),))
-RENTED = replace(ROW, label="rented", cost_usd=5.0, tiers=(TierCost("frontier", 20, 0, 5.0),))
+def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = None) -> Comparison:
+    held = [
+        replace(one, usd=USD[name], frontier_usd=0.0, tokens=1, frontier_tokens=0, code=f"{name} {one.problem}")
+        for name in [one.configuration for one in rows]
+        for one in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
+    ]
+    return compare(rows, held, baseline)
 
 
-def test_where_electricity_decides_the_ranking_its_price_is_told() -> None:
-    said = remarks(LOCAL, RENTED)  # 0.2 and 10 kWh against 5.0
-    assert "below 0.48 USD/kWh slow is cheaper per solved problem, above rented is" in said
-    assert said == remarks(RENTED, LOCAL)
+def test_the_others_are_held_against_the_frontier_model_that_was_asked_once() -> None:
+    assert compared().baseline == ("bench", "dear")
+    assert [pair.key[1] for pair in compared().pairs] == ["weak", "cheap"]
 
 
-def test_no_ranking_flips_where_the_energy_is_not_known_or_electricity_would_have_to_cost_too_much() -> None:
-    assert "Electricity" not in remarks(replace(LOCAL, tiers=(TierCost("local", 20, 0, 1.7),)), RENTED)
-    assert "Electricity" not in remarks(LOCAL, replace(RENTED, cost_usd=50.0))
-    assert "Electricity" not in remarks(replace(LOCAL, solved=0), RENTED)
+def test_without_a_frontier_model_the_dearest_that_was_asked_once_stands_in_and_that_is_said() -> None:
+    found = compared([row("weak"), row("cheap"), row("dear", "supervised", "frontier")])
+    assert found.baseline == ("bench", "cheap")
+    assert NO_BASELINE in found.findings
+    assert NO_BASELINE not in compared().findings
 
 
-def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_rented() -> None:
-    local, rented = compare([LOCAL, RENTED]).configurations
-    assert (local.rental_usd, rented.rental_usd) == (0.4, None)
+def test_another_baseline_can_be_named() -> None:
+    assert compared(baseline=ROWS[1]).baseline == ("bench", "cheap")
 
 
-def test_with_repeats_there_is_a_share_but_no_interval() -> None:
-    (one,) = compare([replace(ROW, problems=10)]).configurations
-    assert (one.rate, one.share) == (None, 0.8)
-    assert "no independent trials" in remarks(replace(ROW, problems=10))
+def test_of_one_configuration_there_is_no_pair_and_of_none_nothing_breaks() -> None:
+    assert (compared(ROWS[:1]).baseline, compared(ROWS[:1]).pairs) == (None, ())
+    assert compare([], []).configurations == ()
 
 
-def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
-    row = replace(ROW, solved=0, unsolved=0, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
-    (one,) = compare([row]).configurations
-    assert (one.share, one.seconds_per_experiment) == (None, None)
+def test_a_pair_names_the_problems_that_part_the_two_with_an_experiment_and_a_program_of_each() -> None:
+    pair = next(one for one in compared().pairs if one.key[1] == "cheap")
+    assert (pair.test.only_a, pair.test.only_b) == (1, 2)
+    assert [(one.problem, one.solved_by_baseline) for one in pair.partings] == [
+        ("p/2", True),
+        ("p/5", True),
+        ("p/3", False),
+    ]
+    first = pair.partings[0]
+    assert (first.experiment, first.baseline_experiment) == ("cheap/p/2/0", "dear/p/2/0")
+    assert (first.code, first.baseline_code) == ("cheap p/2", "dear p/2")
 
 
-def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_and_not_unknown() -> None:
-    free = replace(ROW, solved=0, unsolved=20, ended_cost_usd=0.0)
-    begun = replace(free, unsolved=0)
-    assert [money(one.cost_per_solved_usd) for one in compare([free, begun]).configurations] == ["–", "–"]
-    assert [money(one.cost_per_experiment_usd) for one in compare([free, begun]).configurations] == ["$0.00", "–"]
+def test_of_repeats_a_parting_shows_one_that_went_each_way() -> None:
+    rows = [replace(row("cheap"), planned=20), replace(row("dear"), planned=20)]
+    held = trials("cheap", {"p/1": "01", "p/2": "00"}) + trials("dear", {"p/1": "00", "p/2": "01"})
+    (pair,) = compare(rows, held).pairs
+    assert [(one.experiment, one.baseline_experiment) for one in pair.partings] == [
+        ("cheap/p/2/0", "dear/p/2/1"),
+        ("cheap/p/1/1", "dear/p/1/0"),
+    ]
 
 
-def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
-    (one,) = compare([replace(ROW, unsolved=0, errors=3, cancelled=1)]).configurations
-    assert (one.share, one.n, one.cost_per_experiment_usd) == (1.0, 16, 0.4)
+def test_p_is_adjusted_for_how_many_pairs_there_are() -> None:
+    weak, cheap = compared().pairs
+    assert weak.p_adjusted == pytest.approx(2 * weak.test.p)
+    assert (weak.told_apart, cheap.told_apart) == (weak.p_adjusted <= 0.05, False)
 
 
-def test_what_was_graded_less_safely_is_said() -> None:
-    assert "limited" not in remarks(replace(ROW, isolation="strong"))
-    assert "could read your files" in remarks(ROW, replace(ROW, isolation="limited"))
-    assert "tests of 3 experiments ran in the program's own process" in remarks(replace(ROW, shared=3))
+def test_the_first_finding_is_of_the_pair_that_matters() -> None:
+    found = compared()
+    assert telling(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
+    assert found.findings[0] == found.pairs[1].finding
 
 
-@pytest.mark.parametrize(
-    ("cost", "solved", "expected"), [(None, 5, None), (None, 0, None), (8.0, 0, math.inf), (0.0, 4, 0.0)]
-)
-def test_the_cost_of_a_solution_is_infinite_only_if_money_solved_nothing(
-    cost: float | None, solved: int, expected: float | None
-) -> None:
-    (one,) = compare([replace(ROW, ended_cost_usd=cost, solved=solved, unsolved=20 - solved)]).configurations
-    assert one.cost_per_solved_usd == expected
+def test_what_costs_less_is_looked_at_before_what_costs_more_and_what_solves_less_last() -> None:
+    weak, cheap = compared().pairs
+    better = replace(cheap, p_adjusted=0.01, test=replace(cheap.test, difference=0.1))
+    dearer = replace(better, price=Interval(2.0, None, None))
+    assert telling([weak, dearer, cheap]) == cheap
+    assert telling([weak, cheap, better]) == better
+    assert telling([weak]) == weak
+    assert telling([]) is None
 
 
-@pytest.mark.parametrize(
-    ("tiers", "expected"),
-    [
-        ((), None),
-        (("local", "frontier", "small_frontier"), "frontier"),
-        (("small_frontier", "local"), "small_frontier"),
-    ],
-)
-def test_the_tier_is_the_highest_that_answered(tiers: tuple[str, ...], expected: str | None) -> None:
-    row = replace(ROW, tiers=tuple(TierCost(tier, 1, 0, 1.0) for tier in tiers))  # type: ignore[arg-type]
-    assert compare([row]).configurations[0].tier == expected
+def test_with_repeats_the_rate_is_clustered_by_problem_and_without_it_is_wilsons() -> None:
+    held = trials("cheap", {f"p/{place}": "11" if place < 5 else "00" for place in range(10)})
+    (one,) = compare([replace(row("cheap"), planned=20)], held).configurations
+    assert one.rate is not None
+    assert (one.share, one.rate.low) == (0.5, pytest.approx(wilson(5, 10).low, abs=0.01))
+    assert compared(ROWS[:1]).configurations[0].rate == wilson(1, 10)
 
 
-def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
-    oracle = replace(ROW, score_kind="oracle")
-    assert compare([oracle]).configurations[0].oracle
-    assert "not pass@1" in remarks(oracle)
-    assert "of two kinds" not in remarks(oracle)
-    assert "of two kinds" in remarks(oracle, ROW)
+def test_cost_per_solved_problem_has_an_interval_and_is_endless_where_nothing_was_solved() -> None:
+    price = compared().measured["bench", "dear"].price
+    assert price is not None
+    assert price.value == pytest.approx(10 / 8)
+    held = [replace(one, usd=1.0) for one in trials("weak", {"p/1": "0", "p/2": "0"})]
+    nothing = compare([row("weak")], held).measured["bench", "weak"].price
+    assert nothing is not None
+    assert nothing.value == float("inf")
 
 
-OVERLAP = "Intervals that overlap do not settle it either way"
+def test_two_kinds_of_scores_are_noticed_only_where_both_have_some() -> None:
+    oracle = row("cheap", "supervised", score_kind="oracle")
+    assert compared([ROWS[0], oracle]).mixed
+    assert not compared(ROWS).mixed
+    assert not compared([oracle, replace(ROWS[0], solved=0, unsolved=0, score_kind=None)]).mixed
 
 
-def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -> None:
-    """600 and 645 of 1000 overlap and differ (p = 0.04)."""
-    thousand = replace(ROW, problems=1000, planned=1000)
-    told = remarks(replace(thousand, solved=600, unsolved=400), replace(thousand, solved=645, unsolved=355))
-    assert OVERLAP in told
-    assert "paired test" in told
-    assert "show" not in told
+def test_only_what_differs_is_listed_and_what_does_not_once() -> None:
+    found = differences([row("weak", parameters={"spec": True}), row("cheap", "supervised", parameters={"spec": 1})])
+    differing = {one.name: one.values for one in found.differing}
+    assert differing == {"strategy": ("direct", "supervised"), "spec": (True, 1)}
+    assert (found.common["gate"], found.common["dataset"], found.common["coder model"]) == (
+        "tests",
+        "humaneval",
+        "ollama/small",
+    )
 
 
-@pytest.mark.parametrize(
-    ("solved", "told"), [((20, 2), False), ((2, 20), False), ((2, 20, 3), True), ((9, 2, 9), True)]
-)
-def test_intervals_that_overlap_are_found_wherever_they_stand(solved: tuple[int, ...], told: bool) -> None:
-    rows = [replace(ROW, solved=one, unsolved=20 - one) for one in solved]
-    assert (OVERLAP in remarks(*rows)) == told
-
-
-@pytest.mark.parametrize("other", [{"score_kind": "oracle"}, {"problem_set": "b"}])
-def test_intervals_of_what_cannot_be_compared_are_not_spoken_of(other: dict[str, Any]) -> None:
-    assert OVERLAP in remarks(ROW, ROW)
-    assert OVERLAP not in remarks(ROW, replace(ROW, **other))
-
-
-def test_partial_results_are_called_so() -> None:
-    assert "Partial: 5 of 20 experiments" in remarks(replace(ROW, solved=11, running=2))
-    assert "Partial" not in remarks(replace(ROW, solved=11, errors=5))
-
-
-def test_experiments_without_a_result_and_calls_without_a_price_are_counted() -> None:
-    told = remarks(replace(ROW, unsolved=1, errors=2, cancelled=1, unpriced=7))
-    assert "3 experiments ended without a result" in told
-    assert "7 calls have no known price" in told
-
-
-def test_different_problems_or_datasets_are_told() -> None:
-    assert "different problems" in remarks(ROW, replace(ROW, problem_set="b"))
-    assert "different datasets (humaneval, mbpp)" in remarks(ROW, replace(ROW, dataset="mbpp", problem_set="b"))
-
-
-def test_scripted_answers_are_told() -> None:
-    row = replace(ROW, models={"coder": ("ollama/a", "scripted/weak")})
-    assert compare([ROW, row]).scripted
-    assert "SCRIPTED" in remarks(ROW, row)
-
-
-def test_a_plain_comparison_needs_no_remark() -> None:
-    assert compare([ROW]).remarks == ()
-    assert not compare([ROW]).scripted
-    assert compare([]).configurations == ()
+def test_a_setting_that_one_of_them_lacks_differs() -> None:
+    found = differences([row("weak"), row("cheap", parameters={"max_iterations": 3})])
+    assert [(one.name, one.values) for one in found.differing] == [("max iterations", (None, 3))]

@@ -65,3 +65,9 @@ def test_the_sentence_says_what_goes_unnoticed_and_what_is_seen():
 def test_the_sentence_never_speaks_of_more_than_all_problems(n):
     assert "e+" not in can_show(n)
     assert detectable(n) < 0.995
+
+
+def test_with_many_configurations_a_difference_must_be_larger_to_be_seen():
+    assert detectable(164, alpha=0.05 / 5) > detectable(164)
+    assert f"one of {100 * detectable(164, alpha=0.05 / 5):.2g} points" in can_show(164, configurations=6)
+    assert can_show(164, configurations=6).endswith("(5 configurations against one).")

@@ -68,6 +68,12 @@ def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: 
     assert "(forecast: about $0.00" in koderz("analyze", benchmark).out
 
 
+def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
+    said = koderz(*SMALL, "--plan-only").out
+    assert "With 6 problems a difference below 89 points will usually go unnoticed" in said
+    assert koderz(*SMALL, "--plan-only", "--json").json["can_show"] in said
+
+
 def test_a_forecast_as_json_has_nothing_that_is_not_known(koderz: Any) -> None:
     forecast = koderz(*SMALL, "--plan-only", "--json").json
     assert (forecast["experiments"], forecast["cost_usd"], len(forecast["unknown"])) == (6, None, 1)

@@ -101,7 +101,7 @@ def test_bad_lines_are_skipped_on_request_and_named(koderz: Any, tmp_path: Path)
         (("none.py", "--problem", "0"), 3, "none.py cannot be read"),
         (("s.jsonl", "--tests", "plus"), 2, "HumanEval/0 has no plus tests"),
         (("s.jsonl", "--out", "none/results.jsonl"), 3, "results.jsonl cannot be written"),
-        (("s.jsonl", "--dataset", "mbpp"), 2, "mbpp+"),
+        (("s.jsonl", "--dataset", "mbppp"), 2, "mbpp+"),
     ],
 )
 def test_what_cannot_be_graded_is_told_with_what_to_do(

@@ -96,7 +96,7 @@ def test_one_workspace_runs_a_scripted_model_on_several_datasets() -> None:
 def test_what_a_page_needs_stands_in_the_workspace() -> None:
     order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")
     with open_workspace() as workspace:
-        assert [form.name for form in workspace.strategies()] == ["direct", "supervised"]
+        assert [form.name for form in workspace.strategies()] == ["direct", "supervised", "repair", "retry"]
         assert workspace.command(order).endswith("'direct coder=scripted/weak'")
         assert next(preset.name for preset in workspace.presets([])) == "quick look"
         with pytest.raises(DataError, match="prompt"):

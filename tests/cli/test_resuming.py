@@ -100,9 +100,9 @@ def test_a_changed_dataset_is_told_with_both_hashes_and_can_be_forked(
 def test_other_conditions_are_told_and_can_be_set_back(koderz: Any, journals: Path) -> None:
     koderz(*SMALL, "--test-timeout", "7")
     cut(only(journals))
-    said = koderz("resume", only(journals).stem)
+    said = koderz("resume", only(journals).stem, "--test-timeout", "9")
     assert said.code == 2
-    assert "test_timeout was 7.0 and is 10.0 now (--test-timeout 7.0)" in said.err
+    assert "test_timeout was 7.0 and is 9.0 now (--test-timeout 7.0)" in said.err
     assert "--fork" in said.err
     assert koderz("resume", only(journals).stem, "--test-timeout", "7.0").code == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,11 +124,19 @@ def test_a_wrong_row_is_told_with_file_line_and_field(tmp_path: Path, row: dict[
     assert "mbppplus_release" in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "problems", "inputs"), [("mbpp+", 378, 39841), ("humaneval+", 164, 122683)])
+@pytest.mark.parametrize(
+    ("name", "problems", "inputs"), [("mbpp+", 378, 39841), ("humaneval+", 164, 122683), ("humaneval+mini", 164, 1107)]
+)
 def test_the_published_files_are_read_whole(test_data: Path, name: str, problems: int, inputs: int) -> None:
     dataset = published(test_data, name)
     assert len(dataset.problems) == problems
     assert sum(len(arguments_of(problem.plus)) for problem in dataset.problems if problem.plus) == inputs
+
+
+def test_mini_has_the_same_problems_and_base_tests_with_fewer_inputs(test_data: Path) -> None:
+    whole, mini = (published(test_data, name).problems for name in ("humaneval+", "humaneval+mini"))
+    assert [replace(one, plus=None) for one in mini] == [replace(one, plus=None) for one in whole]
+    assert [one.plus.tolerance for one in mini if one.plus] == [one.plus.tolerance for one in whole if one.plus]
 
 
 @pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])

@@ -171,3 +171,18 @@ def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
     expect(page.get_by_text("2 of 2 experiments")).to_be_visible()
+
+
+def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, page: Page, tmp_path: Path) -> None:
+    asked = ("--problems", "0:2", "--strategy", "direct", "--coder", "scripted/strong")
+    with koderz(tmp_path / "home", "benchmark", *asked) as terminal:
+        assert terminal.wait(WITHIN) == 0
+    page.goto(f"{dashboard.url}/problems")
+    sign = page.locator(".js-plotly-plot .scatterlayer text").last
+    expect(sign).to_have_text("✓", timeout=MINUTE)
+    place = sign.bounding_box()
+    assert place
+    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
+    expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]+$"))
+    expect(page.get_by_text("HumanEval/1 ")).to_be_visible()

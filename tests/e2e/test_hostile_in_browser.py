@@ -98,7 +98,13 @@ def test_no_page_obeys_what_a_model_says(server: Serve, page: Page, hostile: Pla
     url = server(tmp_path / "home").url
     experiment = hostile.experiments()[0].id
     views = [f"experiment?experiment={experiment}&step={step}&view={view}" for step in (1, 2, 3) for view in VIEWS]
-    lists = (f"live?benchmark={hostile.id}", f"experiment?benchmark={hostile.id}", "compare", "export?table=iterations")
+    lists = (
+        f"live?benchmark={hostile.id}",
+        f"experiment?benchmark={hostile.id}",
+        "compare",
+        "problems",
+        "export?table=iterations",
+    )
     for address in ("", "launch", *lists, *views):
         page.goto(f"{url}/{address}")
         page.wait_for_selector('[data-testid="stAppViewContainer"]')

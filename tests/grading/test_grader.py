@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import SandboxError
+from koderz_core.grading.canonical import Canonical
+from koderz_core.grading.dividing import Divide, Divider
 from koderz_core.grading.expected import Expectations
-from koderz_core.grading.grader import Graded, Grader, TestKind, joined
+from koderz_core.grading.grader import Graded, Grader, TestKind
 from koderz_core.grading.samples import Sample
+from koderz_core.grading.suites import joined
+from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.records import Extracted, PlusTests, Problem, PublicProblem, TestFailure, TestSet, Verdict
 from koderz_core.sandbox.reference import answers
 
@@ -37,11 +41,15 @@ class InProcess:
         return Verdict(marks, (), True, None, "", 0.1, "none")
 
 
+def dividing(folder: Path) -> Divide:
+    return Divider(Canonical(folder, InProcess), lambda: Expectations(folder, answers)).divide
+
+
 def graded(codes: Sequence[str | None], tests: TestKind, folder: Path) -> list[Graded]:
     samples = [Sample(line, DOUBLE, Extracted(code, "solution"), {"line": line}) for line, code in enumerate(codes)]
-    with Grader(InProcess(), Expectations(folder, answers), 2, redact=lambda verdict: verdict) as grader:
-        suites = dict(grader.suites([DOUBLE], tests))
-        return sorted(grader.grade(samples, suites), key=lambda one: one.sample.line)
+    with Grader(InProcess(), dividing(folder), 2, lambda verdict: verdict, TestPolicy()) as grader:
+        divided = dict(grader.tests([DOUBLE], tests))
+        return sorted(grader.grade(samples, divided), key=lambda one: one.sample.line)
 
 
 RIGHT, WEAK, WRONG = (f"def double(x): return {body}" for body in ("x + x", "x + 1", "0"))
@@ -84,6 +92,6 @@ def test_joined_verdicts_count_tests_on_and_tell_the_first_failure() -> None:
 
 def test_broken_tests_end_the_grading(tmp_path: Path) -> None:
     sample = Sample(1, DOUBLE, Extracted(RIGHT, "solution"), {})
-    grading = Grader(InProcess(), Expectations(tmp_path, answers), 1, lambda verdict: verdict)
+    grading = Grader(InProcess(), dividing(tmp_path), 1, lambda verdict: verdict, TestPolicy())
     with grading as grader, pytest.raises(SyntaxError):
-        list(grader.grade([sample], {"p/0": (TestSet("def"),)}))
+        list(grader.grade([sample], {"p/0": Split(TestSet("def"), TestSet("def"))}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.errors import DataError, UnknownNameError
-from koderz_core.grading.testsets import no_program, score_kind, scoring, split
+from koderz_core.grading.testsets import TestPolicy, no_program, score_kind, split, unseen
 from koderz_core.grading.typed import problem_of
 from koderz_core.records import Problem, PublicProblem, TestSet
 from koderz_core.workspace import open_workspace
@@ -15,19 +15,19 @@ PROBLEM = Problem(PublicProblem("p/0", "def f(x): ...", "f"), TESTS, "")
 
 
 def test_base_tests_gate_the_loop_and_then_nothing_is_left_to_score_on() -> None:
-    tests = split(PROBLEM, "tests")
-    seen = scoring(tests, gate_was_seen=True)
+    tests = split(PROBLEM, TestPolicy("tests"))
+    seen = unseen(tests, gate_was_seen=True)
     assert (tests.gate, bool(seen), score_kind(seen)) == (TESTS, False, "oracle")
 
 
 def test_tests_that_nobody_ran_are_held_out() -> None:
-    unseen = scoring(split(PROBLEM, "tests"), gate_was_seen=False)
-    assert (unseen, score_kind(unseen)) == (TESTS, "held_out")
+    held_out = unseen(split(PROBLEM, TestPolicy("tests")), gate_was_seen=False)
+    assert (held_out.base, score_kind(held_out)) == (TESTS, "held_out")
 
 
 def test_an_unknown_gate_is_named() -> None:
     with pytest.raises(UnknownNameError, match="gate 'half'"):
-        split(PROBLEM, "half")
+        split(PROBLEM, TestPolicy("half"))
 
 
 def test_no_program_reaches_no_test_and_says_why() -> None:

@@ -6,21 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.grader import Graded, Grader, TestKind
+from koderz_core.grading.grader import Graded, TestKind
 from koderz_core.grading.samples import Sample
 from koderz_core.records import Extracted, Problem
-from koderz_core.sandbox.reference import answers
 from koderz_core.workspace import Workspace, open_workspace
 
 LARGE = ("Mbpp/630", "HumanEval/139")  # answers that only a digest stands for
 EMPTY = ("Mbpp/793",)  # no plus input
 
 
-def graded(workspace: Workspace, problems: list[Problem], tests: TestKind, cache: Path) -> list[Graded]:
+def graded(workspace: Workspace, problems: list[Problem], tests: TestKind) -> list[Graded]:
     samples = [Sample(1, one, Extracted(one.canonical_solution, "solution"), {"task_id": one.id}) for one in problems]
-    with Grader(workspace.judge, Expectations(cache, answers), 2, lambda verdict: verdict) as grader:
-        return list(grader.grade(samples, dict(grader.suites(problems, tests))))
+    with workspace.grader(2) as grader:
+        return list(grader.grade(samples, dict(grader.tests(problems, tests))))
 
 
 def wrong(found: list[Graded]) -> list[tuple[str, str]]:
@@ -29,19 +27,19 @@ def wrong(found: list[Graded]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "number"), [("mbpp+", 378), ("humaneval+", 164)])
-def test_all_pass_their_base_tests(test_data: Path, tmp_path: Path, name: str, number: int) -> None:
-    with open_workspace(datasets_dir=test_data, test_timeout=30) as workspace:
-        found = graded(workspace, list(workspace.dataset(name).problems), "base", tmp_path)
+def test_all_pass_their_base_tests(test_data: Path, name: str, number: int) -> None:
+    with open_workspace(datasets_dir=test_data) as workspace:
+        found = graded(workspace, list(workspace.dataset(name).problems), "base")
     assert (len(found), wrong(found)) == (number, [])
 
 
 @pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])
-def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Path, tmp_path: Path, name: str) -> None:
-    with open_workspace(datasets_dir=test_data, test_timeout=30) as workspace:
+def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Path, name: str) -> None:
+    with open_workspace(datasets_dir=test_data) as workspace:
         problems = [
             one
             for one in workspace.dataset(name).problems
             if one.id in LARGE + EMPTY or (one.plus and (one.plus.oracle or one.plus.tolerance))
         ]
-        found = graded(workspace, problems, "plus", tmp_path)
+        found = graded(workspace, problems, "plus")
     assert (len(found) >= 4, wrong(found)) == (True, [])

@@ -70,3 +70,10 @@ def test_a_model_that_keeps_failing_is_told_while_its_benchmark_runs_wherever_th
     journal.close()
     assert "openai/down: 10 of its newest 10 tries failed, the last so: <b>it is down" in text
     assert "keeps failing" not in said(visit("live", benchmark=recorded.id))
+
+
+def test_what_the_plan_can_show_changes_with_its_problems(visit: Visit) -> None:
+    app = visit("launch")
+    assert "no difference, however large, can be told from luck" in said(app)
+    app.segmented_control(key="way").set_value("all").run()
+    assert "With 164 problems a difference below" in said(app)

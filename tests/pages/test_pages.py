@@ -87,15 +87,6 @@ def test_an_address_with_an_unknown_experiment_says_so(visit: Visit, recorded: P
     assert recorded.experiments()[0].id in list(app.dataframe[0].value["experiment"])  # the way on
 
 
-def test_compare_shows_intervals_and_warns_of_two_kinds_of_rates(visit: Visit, recorded: Plan) -> None:
-    app = visit("compare", benchmarks=recorded.id)
-    table = app.dataframe[0].value
-    assert len(table) == 2
-    assert all("[" in one for one in table["solved [95 %]"])
-    assert "oracle" in said(app)
-    assert len(app.get("plotly_chart")) == 2  # nothing was spent, so there is nothing to show of where
-
-
 def test_launch_shows_the_equal_command_and_counts_experiments(visit: Visit) -> None:
     app = visit("launch")
     assert "koderz benchmark" in said(app)
@@ -119,6 +110,21 @@ def test_a_typed_problem_can_be_launched_and_its_fault_is_named(visit: Visit) ->
     app.button(key="own used").click().run()
     assert "assert" in said(app)
     assert not [button for button in app.button if button.key == "start"]
+
+
+def test_a_dataset_that_is_not_here_is_shown_with_the_command_that_fetches_it(visit: Visit) -> None:
+    app = visit("launch")
+    app.selectbox(key="dataset").set_value("mbpp+").run()
+    assert not app.exception
+    assert "koderz download-data mbpp+" in {block.value for block in app.code}
+    assert not [button for button in app.button if button.key == "start"]
+
+
+@pytest.mark.parametrize("page", ["overview", "live", "experiment", "compare"])
+def test_every_page_of_results_says_which_problems_they_are_of(visit: Visit, recorded: Plan, page: str) -> None:
+    names = {"experiment": {"experiment": recorded.experiments()[0].id}, "compare": {"benchmarks": recorded.id}}
+    app = visit(page, **names.get(page, {"benchmark": recorded.id}))
+    assert f"Problems of {recorded.dataset.said}" in said(app)
 
 
 def test_start_runs_in_the_background_and_leads_to_live(visit: Visit, tmp_path: Path) -> None:
@@ -156,12 +162,6 @@ def test_what_a_dead_process_left_is_shown_as_interrupted(visit: Visit, recorded
     assert "-badge[⚡" in said(app)
     (way_on, *_) = visit("overview").get("page_link")
     assert "interrupted with" in way_on.proto.label
-
-
-def test_the_same_benchmark_twice_is_compared_once_and_an_unknown_one_is_said(visit: Visit, recorded: Plan) -> None:
-    app = visit("compare", benchmarks=f"{recorded.id},{recorded.id},bench_nothing")
-    assert len(app.dataframe[0].value) == 2
-    assert "a benchmark that is not here" in said(app)
 
 
 def test_a_benchmark_is_found_by_the_beginning_of_its_id(visit: Visit, recorded: Plan) -> None:

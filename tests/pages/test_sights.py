@@ -16,7 +16,7 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
 from koderz_core.records import Plan, TestFailure, Verdict
 from koderz_core.store.results import Results
-from pages.ui.charts import success
+from pages.ui.charts_costs import cost_by_tier
 from pages.ui.tables import verdict_table
 
 Visit = Callable[..., AppTest]
@@ -109,6 +109,7 @@ def test_configurations_of_the_same_label_have_a_lane_each(recorded: Plan) -> No
     with open_workspace() as workspace:
         again = replace(recorded, seed=1)
         workspace.run(again)
-        rows = workspace.compare([recorded.id, again.id]).configurations
-    assert len({row.label for row in rows}) == 2
-    assert len(set(success(rows).layout.yaxis.categoryarray)) == 4
+        comparing = workspace.comparing
+        comparison = comparing.compare(comparing.named([recorded.id, again.id]))
+    assert len({row.label for row in comparison.configurations}) == 2
+    assert len(set(cost_by_tier(comparison).layout.yaxis.categoryarray)) == 4

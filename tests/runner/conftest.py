@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from koderz_core.events import BenchmarkOpened, Entry
+from koderz_core.grading.dividing import Divide
+from koderz_core.grading.testsets import split
 from koderz_core.journal import Journal, read_all
 from koderz_core.models.scripted import ScriptedModel
 from koderz_core.protocols import Judge, Model
@@ -76,9 +78,11 @@ class Bench:
     worst_usd: float | None = None  # the most that a call can cost; each costs 0.25
     pilot: int | None = None
     policy: Policy = TWO_RETRIES
+    divide: Divide = split
+    problems: Mapping[str, Problem] | None = None  # instead of tiny ones
 
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
-        problems = {name: _problem(name) for name in ("tiny/0", "tiny/1")}
+        problems = self.problems or {name: _problem(name) for name in ("tiny/0", "tiny/1")}
         header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {})
         parts = Parts(
             models={"scripted/it": self.model or ScriptedModel("scripted/it", self._heard)},
@@ -92,6 +96,7 @@ class Bench:
             recall=self.recall,
             worst_case=lambda name, request: self.worst_usd,
             redact=self.redact,
+            divide=self.divide,
         )
         return Runner(
             Assignment(header, problems, self.retry_errors, self.pilot), Journal(self.path), lambda _: parts, watches

@@ -45,3 +45,13 @@ def test_models_toml_may_say_that_a_model_takes_it(settings: Settings) -> None:
     settings.home.mkdir()
     (settings.home / "models.toml").write_text('["openai/gpt-6-luna".capabilities]\ntemperature = true\n')
     assert planned(settings, "gpt-6-luna", temperature=0.3).configurations
+
+
+@pytest.mark.parametrize("parameters", [{}, {"temperature": 1.0}])
+def test_fresh_samples_are_refused_of_a_coder_that_takes_no_temperature(
+    settings: Settings, parameters: dict[str, Scalar]
+) -> None:
+    with pytest.raises(PlanError, match=r"claude-opus-5-5 cannot be coder of \w+: it takes no temperature .*another"):
+        planned(settings, "claude-opus-5-5", "retry", **parameters)
+    assert planned(settings, "gpt-oss:20b", "retry", **parameters).configurations
+    assert planned(settings, "claude-opus-5-5", "repair").configurations

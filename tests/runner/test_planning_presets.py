@@ -76,10 +76,12 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:
-    direct, supervised = strategy_forms()
+    direct, supervised, repair, retry = strategy_forms()
     assert (direct.asked({}), direct.asked({"spec": True})) == (("coder",), ("spec", "coder"))
     assert supervised.asked({"checkpoints": False}) == ("spec", "coder")
     assert Parameter("spec", False, "bool") in direct.parameters
     assert Parameter("max_iterations", 50, "int") in supervised.parameters
     assert Parameter("retry_temperature", 0.8, "float") in supervised.parameters
     assert direct.doc.startswith("Ask the coder once")
+    assert (repair.asked({}), retry.asked({})) == (("coder",), ("coder",))
+    assert Parameter("spec", False, "bool") in repair.parameters

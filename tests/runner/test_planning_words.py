@@ -15,8 +15,10 @@ from koderz_core.cli.ordering import order as order_of
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UsageError
+from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.runner.planning import Order, Wanted, draft
 from koderz_core.runner.wording import command_of, configuration_of, words_of
+from koderz_core.strategies import UNTESTED
 
 MODELS = some.sampled_from(["scripted/weak", "gpt-4o", "gpt-oss:20b", "ollama/it's", "lmstudio/a b=$c", "vllm/ü"])
 COUNTS, NUMBERS = some.integers(1, 10**8), some.floats(0, 2)
@@ -25,13 +27,18 @@ SAMPLING = {"temperature": NUMBERS, "max_tokens": COUNTS}
 ITERATING = {"checkpoints": some.booleans(), "max_iterations": COUNTS, "checkpoint_interval": COUNTS}
 
 
+POLICIES = {"gate": some.sampled_from(["tests", "examples", "split:0.25"]), "feedback": some.sampled_from([*FEEDBACKS])}
+
+
 def wanted(strategy: str, more: dict[str, some.SearchStrategy[object]]) -> some.SearchStrategy[Wanted]:
     parameters = some.fixed_dictionaries({}, optional={**SWITCHES, **SAMPLING, **more})
     models = some.lists(MODELS, min_size=1, max_size=2).map(tuple)
-    return some.builds(Wanted, some.just(strategy), some.fixed_dictionaries({"coder": models}), parameters)
+    policies = {} if strategy in UNTESTED else POLICIES
+    return some.builds(Wanted, some.just(strategy), some.fixed_dictionaries({"coder": models}), parameters, **policies)
 
 
-WANTED = some.one_of(wanted("direct", {}), wanted("supervised", ITERATING))
+CHOICES = {"direct": {}, "supervised": ITERATING, "repair": ITERATING}
+WANTED = some.one_of(*(wanted(name, more) for name, more in CHOICES.items()))
 ORDERS = some.builds(
     Order,
     some.lists(WANTED, min_size=1, max_size=2),
@@ -93,6 +100,7 @@ def test_values_have_the_kind_of_the_strategys_own() -> None:
         ("supervised coder=a temperature=hot", "'temperature=hot'.*a number"),
         ("supervised coder=a max_iterations=0", "at least 1"),
         ("direct coder=a spec=b", "never asks the spec"),
+        ("supervised coder=a gate=tests gate=examples", "gate stands twice"),
     ],
 )
 def test_a_wrong_word_is_named(text: str, said: str) -> None:

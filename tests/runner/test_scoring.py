@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import pytest
 
 from koderz_core.events import BenchmarkClosed, CandidateScored, ExperimentFinished
-from koderz_core.grading.testsets import Split
 from koderz_core.protocols import Judge
-from koderz_core.records import Problem, Request, TestSet, Verdict
+from koderz_core.records import Plan, Problem, Request, TestSet, Verdict
 
 SECONDS = 5.0  # generous
 ITERATIONS = 3
@@ -39,10 +39,13 @@ class HeldJudge:
         return self.asked.acquire(timeout=seconds)
 
 
+def with_gate(plan: Plan, gate: str) -> Plan:
+    return replace(plan, configurations=tuple(replace(one, gate=gate) for one in plan.configurations))
+
+
 @pytest.fixture
-def made(bench: Make, monkeypatch: pytest.MonkeyPatch) -> Any:
+def made(bench: Make) -> Any:
     """Three wrong programs, each of which is to be scored on held-out tests."""
-    monkeypatch.setattr("koderz_core.runner.experiment.split", lambda one, _: Split(one.tests, one.tests))
     numbers = count(1)
 
     def answer(_: Request) -> str:
@@ -50,6 +53,7 @@ def made(bench: Make, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     made = bench(answer, "supervised", spec=False, checkpoints=False, max_iterations=ITERATIONS)
     made.judge = HeldJudge(made.judge)
+    made.plan = with_gate(made.plan, "split:0.5")
     return made
 
 

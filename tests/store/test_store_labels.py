@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from koderz_core.records import Configuration
 from koderz_core.store.labels import labels
+from koderz_core.strategies import complete
 
 SMALL, LARGE = "embedded/qwen2.5-coder-0.5b", "hf/Qwen/qwen2.5-coder-1.5b"
 
@@ -22,6 +25,14 @@ def test_only_parameters_that_differ_are_told():
     assert called(*two) == ["repair qwen2.5-coder-0.5b (rounds=3)", "repair qwen2.5-coder-0.5b (rounds=5)"]
 
 
+def test_policies_out_of_the_ordinary_are_always_told():
+    plain = Configuration("supervised", {"coder": (SMALL,)})
+    gated, mute = replace(plain, gate="examples"), replace(plain, feedback="none")
+    assert called(plain) == ["supervised qwen2.5-coder-0.5b"]
+    assert called(gated) == ["supervised qwen2.5-coder-0.5b (gate=examples)"]
+    assert called(mute, plain)[0] == "supervised qwen2.5-coder-0.5b (feedback=none)"
+
+
 def test_parameters_of_another_strategy_are_no_difference():
     two = Configuration("repair", {"coder": (SMALL,)}, {"rounds": 3}), Configuration("direct", {"coder": (SMALL,)})
     assert called(*two) == ["repair qwen2.5-coder-0.5b", "direct qwen2.5-coder-0.5b"]
@@ -38,3 +49,13 @@ def test_swapped_models_are_told_by_role():
 def test_models_of_the_same_name_are_told_apart_by_id():
     two = [Configuration("direct", {"coder": (model,)}) for model in ("ollama/q", "vllm/q")]
     assert called(*two) == [f"direct coder=q {one.id}" for one in two]
+
+
+def test_a_control_goes_by_its_own_name_and_its_parameters_are_no_difference_to_supervised():
+    models = {"coder": (SMALL,)}
+    three = (
+        Configuration("supervised", {**models, "spec": (SMALL,)}, complete("supervised", {})),
+        Configuration("supervised", models, complete("repair", {})),
+        Configuration("ladder", models, complete("retry", {})),
+    )
+    assert called(*three) == [f"{name} qwen2.5-coder-0.5b" for name in ("supervised", "repair", "retry")]

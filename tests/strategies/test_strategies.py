@@ -21,8 +21,9 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
-from koderz_core.strategies import STRATEGIES, complete, create
+from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, offered
 from koderz_core.strategies.direct import Direct
+from koderz_core.strategies.ladder import Ladder
 from koderz_core.strategies.supervised import Supervised
 
 PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
@@ -126,6 +127,39 @@ def test_retries_are_sampled_warmer_than_the_first_attempt() -> None:
     stage = Stage(passes=[0, 0])
     Supervised(max_iterations=2, spec=False, temperature=0.1, retry_temperature=0.7).solve(stage)
     assert [sampling.temperature for _, _, sampling in stage.asked if sampling] == [0.1, 0.7]
+
+
+def test_a_ladder_asks_the_same_again_until_a_program_passes_and_tells_nothing_of_those_before() -> None:
+    stage = Stage(passes=[1, 0, 3, 3])
+    assert Ladder().solve(stage) == "def f(x):\n    return 3"
+    assert stage.roles == ["coder"] * 3
+    assert len({prompt for _, prompt, _ in stage.asked}) == 1
+    assert {sampling.temperature for _, _, sampling in stage.asked if sampling} == {0.8}
+
+
+def test_a_ladder_ends_after_its_attempts_with_the_best_and_of_equals_the_latest() -> None:
+    stage = Stage(passes=[1, 2, 2, 0, 3])
+    assert Ladder(max_iterations=4).solve(stage) == "def f(x):\n    return 3"
+
+
+def test_the_controls_have_as_many_iterations_as_what_they_control() -> None:
+    limits = {name: complete(name, {})["max_iterations"] for name in ("supervised", "repair", "retry")}
+    assert len(set(limits.values())) == 1
+    assert (create("repair", {}).roles(), create("retry", {}).roles()) == (("coder",), ("coder",))
+    assert create("retry", {}) == Ladder(temperature=0.8)
+
+
+def test_a_preset_is_what_its_parameters_make_it_and_any_of_them_can_be_chosen_otherwise() -> None:
+    assert create("repair", {"max_iterations": 3}) == Supervised(max_iterations=3, spec=False, checkpoints=False)
+    assert create("repair", {"spec": True}).roles() == ("spec", "coder")
+    assert [called(one.strategy, complete(name, {})) for name, one in PRESETS.items()] == list(PRESETS)
+    assert called("supervised", complete("repair", {"spec": True})) == "supervised"
+    assert called("ladder", complete("retry", {"temperature": 0.5})) == "ladder"
+
+
+def test_nothing_is_offered_under_two_names() -> None:
+    assert offered() == ("direct", "supervised", "repair", "retry")
+    assert len({repr(create(name, {})) for name in offered()}) == len(offered())
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))

@@ -1,0 +1,110 @@
+"""Every configuration against the baseline on the same problems, and the problems that part them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.compared import Compared
+from koderz_core.analysis.curves import BreakEven, break_even
+from koderz_core.analysis.findings import Against, finding
+from koderz_core.analysis.many import holm
+from koderz_core.analysis.money import Savings, price_ratio, savings
+from koderz_core.analysis.paired import Paired, paired
+from koderz_core.records.trials import Trial
+
+Key = tuple[str, str]
+"""Benchmark and configuration."""
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """A problem that one of the two solved, or solved in more of its repeats: an experiment of each that shows it.
+
+    ``code``: SHA-256 of the program that the experiment returned, None if it returned none.
+    """
+
+    problem: str
+    solved_by_baseline: bool
+    experiment: str
+    baseline_experiment: str
+    code: str | None
+    baseline_code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A configuration, ``a`` of ``test``, against the baseline, ``b``; ``p_adjusted`` by Holm over all these pairs.
+
+    ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
+    solved problem by the baseline's. ``finding``: all of it in words.
+    """
+
+    key: Key
+    baseline: Key
+    test: Paired
+    p_adjusted: float | None
+    partings: tuple[Parting, ...]
+    price: Interval | None
+    break_even: BreakEven | None
+    savings: Savings | None
+    finding: str
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the test, adjusted for how many there are, says that one of them solves more."""
+        return self.p_adjusted is not None and self.p_adjusted <= ALPHA
+
+
+def pairs(
+    baseline: Compared,
+    others: Sequence[Compared],
+    trials_by_key: Mapping[Key, Sequence[Trial]],
+    names: Mapping[Key, str],
+) -> tuple[Pair, ...]:
+    """One pair per other configuration, in their order; ``names``: what each is called in findings."""
+    base = trials_by_key[baseline.key]
+    tests = [paired(trials_by_key[one.key], base) for one in others]
+    adjusted = iter(holm([test.p for test in tests if test.p is not None]))
+    found = []
+    for one, test in zip(others, tests, strict=True):
+        trials = trials_by_key[one.key]
+        p = None if test.p is None else next(adjusted)
+        price, even = price_ratio(trials, base), break_even(trials, base)
+        mixed = one.oracle != baseline.oracle
+        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed))
+        partings = tuple(_partings(test, trials, base))
+        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, savings(trials, base), told))
+    return tuple(found)
+
+
+def telling(found: Sequence[Pair]) -> Pair | None:
+    """The pair to look at first: of those that solve more for less per solved problem the cheapest, else of those that
+    cannot be told to solve less for less, else of those that solve more, else that cannot be told to, else any.
+    """
+    return min(found, key=_interest, default=None)
+
+
+def _interest(pair: Pair) -> tuple[int, float]:
+    difference = pair.test.difference
+    price = pair.price.value if pair.price else inf
+    if difference is None or (pair.told_apart and difference < 0):
+        return 4, -(difference or -1.0)
+    return (0 if pair.told_apart else 1) + (0 if price < 1 else 2), price
+
+
+def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]) -> Iterator[Parting]:
+    for problems, by_baseline in ((test.ids.only_b, True), (test.ids.only_a, False)):
+        for problem in problems:
+            it = _shown(of_it, problem, solved=not by_baseline)
+            other = _shown(of_baseline, problem, solved=by_baseline)
+            yield Parting(problem, by_baseline, it.experiment, other.experiment, it.code, other.code)
+
+
+def _shown(trials: Sequence[Trial], problem: str, *, solved: bool) -> Trial:
+    """The first repeat that went that way: who solved more of them has one solved, the other has one unsolved."""
+    return next(one for one in trials if one.problem == problem and one.scored and one.solved == solved)

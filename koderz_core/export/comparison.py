@@ -1,0 +1,108 @@
+"""A comparison in words: its tables, and what is the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from koderz_core.analysis.compared import Compared
+from koderz_core.analysis.comparison import Comparison, Measured
+from koderz_core.analysis.pairs import Key, Pair
+from koderz_core.export.comparison_details import checks_table, margins_table, tiers_table
+from koderz_core.export.formats import chance, duration, money, money_span, percent, points, rate
+from koderz_core.export.worded import NONE, Table, columns, worded
+
+
+def tables(comparison: Comparison) -> tuple[Table, ...]:
+    """Every table that has something to say; curves and frontier are for charts."""
+    made = (configurations_table, pairs_table, tiers_table, checks_table, margins_table, settings_table)
+    return tuple(table for make in made if (table := make(comparison)).rows)
+
+
+def configurations_table(comparison: Comparison) -> Table:
+    """One line per configuration; the letter stands for it everywhere else."""
+    groups = group_of(comparison)
+    placed = {point.key: point.probability for point in comparison.tradeoff.points}
+    rows = tuple(
+        (
+            row.letter,
+            row.label,
+            share(row),
+            f"{row.n}/{row.planned}",
+            groups.get(row.key, NONE),
+            _price(comparison.measured[row.key]),
+            money(row.cost_per_experiment_usd),
+            chance(placed.get(row.key)),
+            NONE if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
+            duration(row.seconds_per_experiment),
+        )
+        for row in comparison.configurations
+    )
+    names = (
+        "letter | configuration | solved [95 %] | n | group | $ per solved [95 %] | $ each | P(frontier) | "
+        "iterations | time each"
+    )
+    return Table("Configurations", columns(names), rows)
+
+
+def pairs_table(comparison: Comparison) -> Table:
+    """Every configuration against the baseline."""
+    named = {row.key: row for row in comparison.configurations}
+    base = named[comparison.baseline].letter if comparison.baseline else NONE
+    names = (
+        f"letter | configuration | points [95 %] | p (Holm) | told apart | only it | only {base} | both | n | "
+        f"reaches {base} at | P(never) | × $ per solved | saved"
+    )
+    rows = tuple(_pair(pair, named[pair.key]) for pair in comparison.pairs)
+    return Table(f"Against {base} on the same problems", columns(names), rows)
+
+
+def settings_table(comparison: Comparison) -> Table:
+    """Only what differs: a line per configuration, a column per setting."""
+    settings = comparison.differences.differing
+    rows = tuple(
+        (row.letter, *(worded(one.values[place]) for one in settings))
+        for place, row in enumerate(comparison.configurations)
+    )
+    return Table("What differs", ("", *(one.name for one in settings)), rows if settings else ())
+
+
+def common(comparison: Comparison) -> str:
+    """What is the same for all, in one sentence."""
+    said = ", ".join(f"{name} {worded(value)}" for name, value in comparison.differences.common.items())
+    return f"The same for all: {said}." if said else "Nothing is the same for all."
+
+
+def share(row: Compared) -> str:
+    """The share solved with its interval; ``*`` where an oracle stopped the loop."""
+    if row.share is None:
+        return NONE
+    return (rate(row.rate) if row.rate else percent(row.share)) + ("*" if row.oracle else "")
+
+
+def group_of(comparison: Comparison) -> Mapping[Key, str]:
+    """The numbers of the groups that a configuration is in, 1 the best: inside a group nobody can be told apart."""
+    found: dict[Key, list[str]] = {}
+    for number, group in enumerate(comparison.groups, start=1):
+        for key in group:
+            found.setdefault(key, []).append(str(number))
+    return {key: " ".join(numbers) for key, numbers in found.items()}
+
+
+def _price(told: Measured) -> str:
+    return money_span(told.price.value, told.price.low, told.price.high) if told.price else money(None)
+
+
+def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
+    test, even, saved = pair.test, pair.break_even, pair.savings
+    return (
+        row.letter,
+        row.label,
+        points(test.difference, test.low, test.high),
+        chance(pair.p_adjusted),
+        worded(pair.told_apart if test.n else None),
+        *map(str, (test.only_a, test.only_b, test.both, test.n)),
+        NONE if even is None else "never" if even.usd is None else money(even.usd),
+        NONE if even is None else chance(even.never),
+        NONE if pair.price is None else f"{pair.price.value:.2g}",
+        percent(saved.share.value) if saved and saved.share else NONE,
+    )

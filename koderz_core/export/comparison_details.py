@@ -1,0 +1,117 @@
+"""The tables of a comparison that go into detail: frontier, curves, tiers, ceiling and supervision, margins."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.curves import Curve
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.pairs import Key
+from koderz_core.export.formats import chance, count, duration, money, money_span, percent, rate, span
+from koderz_core.export.worded import NONE, Table, columns, worded
+
+MOST_PLACES = 12  # of a curve in a table
+PARTS = 5
+
+
+def frontier_table(comparison: Comparison) -> Table:
+    """Where each configuration lies between cost and success, on the problems that all have a result of."""
+    named = {row.key: row for row in comparison.configurations}
+    rows = tuple(
+        (
+            named[one.key].letter,
+            named[one.key].label,
+            money_span(one.usd, one.usd_low, one.usd_high),
+            span(one.success, one.success_low, one.success_high),
+            worded(one.on_frontier),
+            chance(one.probability),
+            worded(one.on_hull),
+        )
+        for one in comparison.tradeoff.points
+    )
+    names = "letter | configuration | $ per problem [95 %] | solved [95 %] | unbeaten | P(frontier) | by mixtures too"
+    return Table(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
+
+
+def curves_table(comparison: Comparison, axis: Axis) -> Table:
+    """The curves at a few places of their axis."""
+    found = comparison.curves[axis]
+    whole = axis == "attempts" and found.end <= MOST_PLACES
+    places = range(1, round(found.end) + 1) if whole else [found.end * part / PARTS for part in range(1, PARTS + 1)]
+    named = {row.key: row for row in comparison.configurations}
+    rows = tuple(
+        (
+            named[one.key].letter,
+            named[one.key].label,
+            *(_at(one, place) for place in places),
+            percent(one.false_passes),
+            str(one.censored),
+        )
+        for one in found.curves
+    )
+    say = {"attempts": lambda place: f"by {place:g}", "usd": money, "seconds": duration}[axis]
+    names = ("", "configuration", *map(say, places), "stopped by false passes", "left early")
+    return Table(f"Solved by {axis}", names, rows)
+
+
+def tiers_table(comparison: Comparison) -> Table:
+    """What one solved problem cost, by the tier of the models that were paid for it."""
+    rows = []
+    for row in comparison.configurations:
+        for one in row.tiers:
+            per = None if one.cost_usd is None else one.cost_usd / row.solved if row.solved else None
+            said = "∞" if one.cost_usd and not row.solved else money(one.cost_usd) if per is None else money(per)
+            tier = (one.tier or "unknown").replace("_", " ")
+            rows.append((row.letter, row.label, tier, count(one.calls), money(one.cost_usd), said))
+    names = columns("letter | configuration | tier | calls | cost | $ per solved")
+    return Table("Cost per solved problem, by tier", names, tuple(rows))
+
+
+def checks_table(comparison: Comparison) -> Table:
+    """How far trying until the gate passes can go, and what the supervisor contributed."""
+    rows = []
+    for row in comparison.configurations:
+        told = comparison.measured[row.key]
+        ceiling, helped = told.ceiling, told.supervision
+        rows.append(
+            (
+                row.letter,
+                row.label,
+                rate(ceiling.rate) if ceiling else NONE,
+                rate(ceiling.false_positives) if ceiling else NONE,
+                str(helped.before) if helped else NONE,
+                str(helped.after) if helped else NONE,
+                rate(helped.guided) if helped else NONE,
+                percent(told.frontier.usd),
+                percent(told.frontier.tokens),
+            )
+        )
+    names = (
+        "letter | configuration | right if gate passes [95 %] | passes though wrong [95 %] | solved alone | "
+        "after help | of those helped [95 %] | frontier $ | frontier tokens"
+    )
+    return Table("Ceiling and supervision", columns(names), tuple(rows))
+
+
+def margins_table(comparison: Comparison) -> Table:
+    """What one solve more costs, from each configuration on the frontier to the next."""
+    named = {row.key: row for row in comparison.configurations}
+    rows = tuple(
+        (
+            f"{named[one.cheaper].letter} → {named[one.dearer].letter}",
+            f"{100 * one.solved:+.1f}",
+            money(one.usd),
+            money(one.usd_per_solve),
+            chance(one.sure),
+        )
+        for one in comparison.margins
+    )
+    names = columns("from → to | points solved | $ more per problem | $ per solve more | P(solves more)")
+    return Table("One solve more, along the frontier", names, rows)
+
+
+def _at(curve: Curve[Key], place: float) -> str:
+    """How high a staircase is at a place; a hair more, as places are rounded."""
+    step = bisect_right(curve.at, place * (1 + 1e-9)) - 1
+    return span(curve.share[step], curve.low[step], curve.high[step])

@@ -1,0 +1,112 @@
+"""The tests of each problem, made once: its gate of true examples, its plus tests, and how long programs may take."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from koderz_core.errors import DataError
+from koderz_core.grading.canonical import Canonical, limit
+from koderz_core.grading.examples import Example, as_tests, examples_in
+from koderz_core.grading.expected import Expectations
+from koderz_core.grading.plus import plus_tests
+from koderz_core.grading.testsets import Outside, Split, TestPolicy, split
+from koderz_core.records import Problem, TestSet
+
+Divide = Callable[[Problem, TestPolicy], Split | Outside]
+Made = TypeVar("Made")
+_KEPT = 64  # problems whose tests stay in memory: experiments go on problem by problem
+
+
+class Divider:
+    """Safe to use from several threads: what two need at the same time is made once."""
+
+    def __init__(self, canonical: Canonical, expectations: Callable[[], Expectations]) -> None:
+        """``expectations`` are asked for when plus tests are to be made."""
+        self._canonical = canonical
+        self._expectations = expectations
+        # One place per key: who comes second waits there. A failure is not kept, so the next one tries again.
+        self._gates = lru_cache(1024)(lambda problem, policy: _Once(lambda: self._gate(problem, policy)))
+        self._whole = lru_cache(_KEPT)(lambda problem, policy: _Once(lambda: self._divided(problem, policy)))
+
+    def gate(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
+        """As ``split``, with the examples that are true. Raises DataError, SandboxError."""
+        gate: Split | Outside = self._gates(problem, TestPolicy(policy.gate, policy.seed)).get()
+        return gate
+
+    def divide(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
+        """The gate, plus tests and limits. Raises DataError if the canonical solution fails, SandboxError."""
+        whole: Split | Outside = self._whole(problem, policy).get()
+        return whole
+
+    def untrue(self, problem: Problem) -> tuple[Example, ...]:
+        """The examples in its text that the canonical solution fails. Raises DataError, SandboxError."""
+        examples = examples_in(problem.public)
+        true = self._true(problem, examples)
+        return tuple(example for example in examples if example not in true)
+
+    def _gate(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
+        found = split(problem, policy)
+        if isinstance(found, Outside) or found.within_base:
+            return found
+        true = self._true(problem, examples_in(problem.public))
+        if not true:
+            return Outside("its canonical solution fails all the examples in its text")
+        return replace(found, gate=as_tests(problem, true))
+
+    def _true(self, problem: Problem, examples: tuple[Example, ...]) -> tuple[Example, ...]:
+        if not examples:
+            return ()
+        try:
+            measure = self._canonical.on(problem, as_tests(problem, examples))
+        except DataError:  # one that cannot be run breaks the others
+            return tuple(one for one in examples if self._true(problem, (one,))) if len(examples) > 1 else ()
+        if measure is None:
+            return examples
+        return tuple(example for example, mark in zip(examples, measure.marks, strict=True) if mark == "P")
+
+    def _divided(self, problem: Problem, policy: TestPolicy) -> Split | Outside:
+        found = self.gate(problem, policy)
+        if isinstance(found, Outside):
+            return found
+        plus = plus_tests(problem, self._expectations()) if policy.plus and problem.plus else TestSet()
+        if policy.seconds is not None:
+            return _limited(found, policy.seconds, policy.seconds, replace(plus, seconds=policy.seconds))
+        if not policy.by_canonical:
+            return replace(found, plus=plus)
+        seconds = self._limit(problem, found.base)
+        return _limited(found, seconds if found.within_base else self._limit(problem, found.gate), seconds, plus)
+
+    def _limit(self, problem: Problem, tests: TestSet) -> float | None:
+        """None, the judge's own, if there is no solution that passes to measure."""
+        measure = self._canonical.on(problem, tests)
+        return limit(measure.seconds) if measure and measure.passed else None
+
+
+def _limited(tests: Split, of_gate: float | None, of_base: float | None, plus: TestSet) -> Split:
+    gate, base, rest = tests.gate, tests.base, tests.rest
+    return replace(
+        tests,
+        gate=replace(gate, seconds=of_gate),
+        base=replace(base, seconds=of_base),
+        rest=replace(rest, seconds=of_base),
+        plus=plus,
+    )
+
+
+@dataclass(slots=True)
+class _Once(Generic[Made]):
+    """What ``make`` gives, made by the first who asks for it."""
+
+    make: Callable[[], Made]
+    made: list[Made] = field(default_factory=list)
+    guard: threading.Lock = field(default_factory=threading.Lock)  # guards made
+
+    def get(self) -> Made:
+        with self.guard:
+            if not self.made:
+                self.made.append(self.make())
+            return self.made[0]

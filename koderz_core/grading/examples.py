@@ -1,0 +1,155 @@
+"""The examples in a problem's text, as tests: ``>>> f(1)`` with its answer, ``f(1) == 2``, ``f(1) => 2`` and the like.
+
+Kapoor, Stroebl et al., "AI Agents That Matter", arXiv 2407.01502, let agents stop on the examples of HumanEval's
+docstrings. They are read leniently; what is no true example, the canonical solution fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
+from koderz_core.parsing import parse
+from koderz_core.prompts.names import defined_names, lacking_names
+from koderz_core.prompts.programs import Program, Reader
+from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
+
+MOST = 64  # of one problem
+_LEADS_TO = re.compile(r"[`'\"]?\s*#?\s*(?:=*[=⇒]>?|[-—]+>|➞|→|(?:should )?(?:returns?|be)\b:?)\s*[`]?\s*")
+_PROMPT = re.compile(r"^[ \t]*(?:\"\"\"|''')?[ \t]*>>>[ \t]?(.*)$", re.MULTILINE)
+_NEXT_LINE = re.compile(r"\n[ \t]*")
+_SCALAR = re.compile(
+    r"(?:[Tt]rue|[Ff]alse|None)\b|[-+]?(?:[0-9][0-9_]*\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[jJ]?(?![\w.]\w)"
+)
+_LONGEST = 2000  # characters of a call or an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call of the problem's function and what it gives, as source. ``arguments`` None: it is more than a call."""
+
+    call: str
+    answer: str
+    arguments: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.call} == {self.answer}"
+
+
+def examples_in(problem: PublicProblem) -> tuple[Example, ...]:
+    """Every example that can be read, each once, in their order."""
+    reader = _Reader(problem)
+    found = sorted([*reader.calls(), *reader.doctests()], key=lambda one: one[0])
+    return tuple(dict.fromkeys(example for _, example in found))[:MOST]
+
+
+def as_tests(problem: Problem, examples: Sequence[Example]) -> TestSet:
+    """One assert per example, compared as the problem's other tests are."""
+    plus = problem.plus or PlusTests("[]")
+    loose = bool(plus.tolerance or plus.oracle) or (problem.plus is not None and any(map(_is_float, examples)))
+    asserts = "".join(f"    assert {_expression(example, plus if loose else None)}\n" for example in examples)
+    check = f"def check(candidate):\n{asserts}"
+    return TestSet(with_like(check, plus.tolerance, plus.oracle) if loose else check)
+
+
+def _expression(example: Example, plus: PlusTests | None) -> str:
+    if plus is None or example.arguments is None:
+        return f"{example.call} == {example.answer}"
+    if plus.oracle == "some":
+        found = example.answer if example.answer in ("True", "False") else str(example.answer != "None")
+        return f"some({example.call}) == {found}"
+    like = f"{example.answer}, {example.arguments}" if plus.oracle in NEED_ARGUMENTS else example.answer
+    return f"{example.call} == like({like})"
+
+
+def _is_float(example: Example) -> bool:
+    return any(
+        isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(parse(example.answer))
+    )
+
+
+class _Reader:
+    """Finds examples in a text, each with its place."""
+
+    def __init__(self, problem: PublicProblem) -> None:
+        self._text, self._name = problem.prompt, problem.entry_point
+        before = Reader().parse(problem.preamble)
+        self._known = {self._name} | (defined_names(before) if before else set())
+
+    def calls(self) -> Iterator[tuple[int, Example]]:
+        """A call of the function, something that leads to, a literal."""
+        for begin in re.finditer(rf"(?<![\w.]){re.escape(self._name)}\s*\(", self._text):
+            call = _bracketed(self._text, begin.end() - 1)
+            lead = call and _LEADS_TO.match(self._text, begin.end() - 1 + len(call))
+            if lead:
+                yield from self._examples(begin.start(), f"{self._name}{call}", lead.end())
+
+    def doctests(self) -> Iterator[tuple[int, Example]]:
+        """``>>> expression`` and, in the next line, a literal."""
+        for prompt in _PROMPT.finditer(self._text):
+            if following := _NEXT_LINE.match(self._text, prompt.end()):
+                yield from self._examples(prompt.start(1), prompt[1].strip(), following.end())
+
+    def _examples(self, place: int, expression: str, answer_at: int) -> Iterator[tuple[int, Example]]:
+        """None if it names what is neither the function, the problem's nor Python's, or is not Python."""
+        answer = _literal(self._text, answer_at)
+        try:
+            tree = parse(f"({expression}\n)")
+            value = ast.literal_eval(_expression_in(parse(answer or "")))
+            whole = _expression_in(tree)
+        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+            return
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        if self._name not in used or lacking_names(Program(expression, tree)) - self._known:
+            return
+        arguments = self._arguments(whole)
+        yield place, Example(ast.unparse(_Renamed(self._name).visit(whole)), repr(value), arguments)
+
+    def _arguments(self, whole: ast.expr) -> str | None:
+        match whole:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name == self._name:
+                return ", ".join(map(ast.unparse, arguments))
+        return None
+
+
+def _expression_in(tree: ast.Module) -> ast.expr:
+    """Raises ValueError if it is not one expression."""
+    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+        raise ValueError("not an expression")
+    return tree.body[0].value
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name("candidate", node.ctx) if node.id == self._name else node
+
+
+def _literal(text: str, start: int) -> str | None:
+    """The literal of Python that begins there."""
+    if text[start : start + 1] in tuple("([{"):
+        return _bracketed(text, start)
+    if quoted := re.compile(r"(?!'''|\"\"\")[rbuf]?('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")").match(text, start):
+        return quoted[0]
+    scalar = _SCALAR.match(text, start)
+    return scalar and scalar[0].replace("true", "True").replace("false", "False")
+
+
+def _bracketed(text: str, start: int) -> str | None:
+    """From a bracket to the one that closes it; strings in between may hold brackets."""
+    depth, place = 0, start
+    token = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[^'\"]|['\"]")
+    while place < min(len(text), start + _LONGEST):
+        found = token.match(text, place)
+        if found is None:
+            return None
+        depth += (found[0] in tuple("([{")) - (found[0] in tuple(")]}"))
+        place = found.end()
+        if depth == 0:
+            return text[start:place]
+    return None

@@ -1,0 +1,105 @@
+"""The registry of measured baselines: a question to the store, so that there is nothing to keep in step with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+from duckdb import DuckDBPyConnection
+
+from koderz_core.records import Scalar, Tier
+from koderz_core.records.measurements import Ground, Measured, Sought
+from koderz_core.store.benchmarks import RESULTS
+from koderz_core.store.reading import records
+
+
+def measured(con: DuckDBPyConnection) -> list[Measured]:
+    """Every model that was asked directly, without a spec, by benchmark; the newest first."""
+    return [row.measured() for row in records(con, _Row, _MEASURED)]
+
+
+def grounds(con: DuckDBPyConnection, benchmarks: Collection[str]) -> list[Ground]:
+    """What these benchmarks, by id, are about and under which conditions."""
+    return [row.ground() for row in records(con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
+
+
+def baseline_for(found: Iterable[Measured], sought: Sought) -> Measured | None:
+    """The first of these that is what is sought: same model, dataset, prompts and sampling, and a result of all."""
+    return next((one for one in found if _same(one, sought)), None)
+
+
+def _same(one: Measured, sought: Sought) -> bool:
+    wanted = sought.configuration
+    agreed = (
+        (one.model,) == wanted.models["coder"]
+        and one.dataset_sha256 == sought.dataset_sha256
+        and dict(one.parameters) == dict(wanted.parameters)
+        and all(one.conditions.get(name) == value for name, value in sought.conditions.items())
+    )
+    times = Counter(one.problems)
+    return agreed and all(times[problem] >= sought.repeats for problem in sought.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    benchmark: str
+    problems: tuple[str, ...]
+    conditions: Mapping[str, Scalar]
+    prompts: Mapping[str, str]
+
+    def ground(self) -> Ground:
+        return Ground(self.benchmark, self.problems, _conditions(self.conditions, self.prompts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    benchmark: str
+    configuration: str
+    label: str
+    models: Mapping[str, tuple[str, ...]]
+    tiers: Mapping[str, Tier]
+    dataset: str
+    dataset_sha256: str
+    parameters: Mapping[str, Scalar]
+    conditions: Mapping[str, Scalar]
+    prompts: Mapping[str, str]
+    price_version: str
+    at: float
+    problems: tuple[str, ...]
+    solved: tuple[bool, ...]
+    usd: tuple[float | None, ...]
+
+    def measured(self) -> Measured:
+        model = self.models["coder"][0]
+        fields = {name: getattr(self, name) for name in Measured.__slots__ if name in _Row.__slots__}
+        more = {"model": model, "tier": self.tiers.get(model), "conditions": _conditions(self.conditions, self.prompts)}
+        return msgspec.convert({**fields, **more}, Measured)
+
+
+def _conditions(said: Mapping[str, Scalar], prompts: Mapping[str, str]) -> dict[str, Scalar]:
+    """A plan of before prompts were conditions has their versions beside it."""
+    return {**{f"{name} prompt": version for name, version in prompts.items()}, **said}
+
+
+_GROUNDS = """
+select id as benchmark, plan -> 'problems' as problems, coalesce(plan -> 'conditions', '{}'::json) as conditions,
+    prompt_versions as prompts
+from benchmarks where list_contains($benchmarks::varchar[], id) order by id
+"""
+_MEASURED = f"""
+select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.models) as models,
+    any_value(b.tiers) as tiers, any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256,
+    any_value(f.parameters) as parameters, coalesce(any_value(b.plan -> 'conditions'), '{{}}'::json) as conditions,
+    any_value(b.prompt_versions) as prompts, any_value(b.price_version) as price_version,
+    coalesce(max(r.finished_at), any_value(b.opened_at)) as "at",
+    list(r.problem order by r.problem, r.repeat) as problems,
+    list(r.outcome = 'solved' order by r.problem, r.repeat) as solved,
+    list(r.cost_usd order by r.problem, r.repeat) as usd
+from {RESULTS} r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
+where f.strategy = 'direct' and r.outcome in ('solved', 'unsolved')
+    and not coalesce((f.parameters ->> 'spec')::boolean, false)
+group by r.benchmark, r.configuration order by "at" desc, r.benchmark, r.configuration
+"""  # noqa: S608 (ours)

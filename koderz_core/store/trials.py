@@ -1,0 +1,75 @@
+"""Experiments as statistics look at them, with what had been used by the end of each iteration."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from duckdb import DuckDBPyConnection
+
+from koderz_core.records.trials import Trial, Try
+from koderz_core.store.benchmarks import RESULTS
+
+
+def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
+    """Every experiment of these benchmarks, by benchmark, configuration, problem and repeat.
+
+    What had been used counts the calls that finished, as costs do everywhere, and the tests, one after the other in the
+    order of the strategy's steps: time that providers lost and calls that went on side by side do not make it differ.
+    ``tries`` False: they are left out, which takes a fraction of the time.
+    """
+    asked = {"benchmarks": list(benchmarks)}
+    # Plain tuples into plain constructors: of all ways to 20 000 records, the quickest.
+    tried: defaultdict[str, list[Try]] = defaultdict(list)
+    for experiment, *columns in con.execute(_TRIES, asked).fetchall() if tries else ():
+        tried[experiment].append(Try(*columns))
+    found = con.execute(_TRIALS, asked).fetchall()
+    return [Trial(*(*columns, tuple(tried.get(columns[2], ())))) for columns in found]
+
+
+_TRIALS = f"""
+select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.reason, r.score_kind,
+    case when t.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
+    case when c.calls is null then 0 else c.usd end, case when c.calls is null then 0 else c.tokens end,
+    case when c.calls is null then 0 else c.frontier_tokens end, r.seconds
+from {RESULTS} r
+left join (select experiment, count(*) as tries from iterations group by experiment) t on t.experiment = r.id
+left join (
+    select experiment, count(*) as calls,
+        case when count(*) = count(input_tokens + output_tokens) then sum(input_tokens + output_tokens)::bigint end
+            as tokens,
+        case when count(*) filter (where stronger) = count(cost_usd) filter (where stronger)
+            then coalesce(sum(cost_usd) filter (where stronger), 0) end as usd,
+        case when count(*) filter (where stronger) = count(input_tokens + output_tokens) filter (where stronger)
+            then coalesce(sum(input_tokens + output_tokens) filter (where stronger), 0)::bigint end as frontier_tokens
+    from (select *, coalesce(tier in ('frontier', 'small_frontier'), false) as stronger from calls
+        where state = 'finished')
+    group by experiment
+) c on c.experiment = r.id
+where list_contains($benchmarks::varchar[], r.benchmark)
+order by list_position($benchmarks::varchar[], r.benchmark), r.configuration, r.problem, r.repeat
+"""  # noqa: S608 (ours)
+_TRIES = """
+with asked as (select id from experiments where list_contains($benchmarks::varchar[], benchmark)),
+steps as (
+    select experiment, ordinal, null::integer as iteration, seconds, cost_usd, cost_usd is null as unpriced,
+        0 as reviews
+    from calls where state = 'finished'
+    union all
+    select experiment, ordinal, iteration, seconds, 0, false, 0 from iterations
+    union all
+    select experiment, ordinal, null, 0, 0, false, 1 from notes where kind = 'checkpoint_reviewed'
+),
+used as (
+    select experiment, iteration, sum(seconds) over way as seconds, sum(reviews) over way as reviews,
+        case when not bool_or(unpriced) over way then sum(cost_usd) over way end as usd
+    from steps where experiment in (select id from asked)
+    window way as (partition by experiment order by ordinal rows unbounded preceding)
+)
+select i.experiment, i.iteration, i.code, i.passed, i.tests_passed, i.tests_total, i.error, s.held_out_passed, u.usd,
+    u.seconds, u.reviews::integer
+from iterations i
+join used u on u.experiment = i.experiment and u.iteration = i.iteration
+left join scores s on s.experiment = i.experiment and s.code = i.code
+order by i.experiment, i.iteration
+"""

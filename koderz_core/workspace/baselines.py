@@ -1,0 +1,185 @@
+"""Baselines: what a plan is to be held against, what of that is measured already, and what measuring it would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from koderz_core.analysis.baseline import frontier_asked_once
+from koderz_core.config import Settings
+from koderz_core.errors import DataError, KoderzError, StoreError, UnknownNameError
+from koderz_core.export.formats import money, plain
+from koderz_core.models.catalogue import resolve
+from koderz_core.records import Configuration, Dataset, Plan
+from koderz_core.records.measurements import Ground, Measured
+from koderz_core.records.summaries import SummaryRow
+from koderz_core.runner.baselines import DIRECT, baselines, is_stronger, sought
+from koderz_core.runner.conditions import HELD_OUT
+from koderz_core.runner.planning import Order, Wanted, configuration
+from koderz_core.runner.wording import command_of
+from koderz_core.store.baselines import baseline_for
+from koderz_core.store.labels import labels
+from koderz_core.store.results import Results
+from koderz_core.workspace.costs import Costs
+
+_SAME = ("coding prompt", "extraction prompt", HELD_OUT)
+"""The conditions under which answers to one question, and their scores, can stand side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A plan with the baselines ``added`` to it, and those ``reused``: measured before and not asked again.
+
+    ``told``: both in sentences.
+    """
+
+    plan: Plan
+    added: tuple[Configuration, ...] = ()
+    reused: tuple[Measured, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class Baselines:
+    """Answers from the settings and from what is in the store; ``plan`` and ``dataset`` are the workspace's."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        results: Results,
+        costs: Costs,
+        plan: Callable[[Order, str], Plan],
+        dataset: Callable[[str], Dataset],
+    ) -> None:
+        self._settings, self._results, self._costs = settings, results, costs
+        self._plan, self._dataset = plan, dataset
+
+    def offer(self, order: Order, dataset: str = "humaneval") -> Offer:
+        """What an order comes to with the baselines that it lacks. Raises as ``Workspace.plan``.
+
+        A stronger model that was measured on all these problems, by the same prompts and sampling, is not asked again,
+        unless the benchmark has begun to measure it itself: the same order finds the same benchmark again.
+        """
+        lacking = self.lacking(order)
+        if not lacking:
+            return Offer(self._plan(order, dataset))
+        plan = self._plan(_with(order, lacking), dataset)
+        added = plan.configurations[-len(lacking) :]
+        measured = {one.id: found for one in added if (found := self._measured(plan, one))}
+        if measured:
+            pairs = zip(lacking, added, strict=True)
+            plan = self._plan(_with(order, [wanted for wanted, one in pairs if one.id not in measured]), dataset)
+            added = tuple(one for one in added if one.id not in measured)
+        reused = tuple(measured.values())
+        return Offer(plan, added, reused, tuple(self._told(plan, added, reused)))
+
+    def lacking(self, order: Order) -> tuple[Wanted, ...]:
+        """The baselines that an order lacks. Raises as ``offer``."""
+        return baselines(order, self._settings)
+
+    def beside(self, rows: Sequence[SummaryRow]) -> SummaryRow | None:
+        """A frontier model that was asked directly, in another benchmark, on all the problems of these configurations.
+
+        None if one of them is that already, or there is none. One that supervises in them comes first.
+        """
+        if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
+            return None
+        grounds = self._results.grounds({row.benchmark for row in rows})
+        fitting = [one for one in self._results.measured() if _stands_for(one, rows[0].dataset_sha256, grounds)]
+        used = {model for row in rows for members in row.models.values() for model in members}
+        best = min(fitting, key=lambda one: one.model not in used, default=None)
+        if best is None:
+            return None
+        return next(row for row in self._results.summaries(best.benchmark) if row.configuration == best.configuration)
+
+    def to_measure(self, rows: Sequence[SummaryRow]) -> str:
+        """What to do about the missing baseline of these configurations, and what that would cost."""
+        if found := self.beside(rows):
+            return f"One was measured on these problems: koderz compare ... {found.benchmark}/{found.configuration}"
+        model = next((name for row in rows for name in self._supervisors(row)), None)
+        with suppress(KoderzError):  # the dataset may be another one by now, or there may be several
+            dataset, ids = self._common_dataset(rows)
+            order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], _chosen(dataset, ids))
+            command = plain(command_of(order, dataset.origin.name))
+            if model is None:
+                return f"With a frontier model for MODEL this would measure it: {command}"
+            asked = (configuration(order.configurations[0], self._settings),)
+            price = self._price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked)
+            return f"This would measure it, for {price}: {command}"
+        return "To measure it, ask a frontier model directly on these problems: koderz benchmark --strategy direct"
+
+    def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
+        """The dataset of all of them, with the problems that they were given. Raises DataError."""
+        dataset = self._dataset(rows[0].dataset)
+        if any(row.origin != dataset.origin for row in rows):
+            raise DataError("These are not of one dataset as it is now.")
+        grounds = self._results.grounds({row.benchmark for row in rows})
+        return dataset, frozenset(name for ground in grounds for name in ground.problems)
+
+    def _supervisors(self, row: SummaryRow) -> Iterator[str]:
+        for role, members in row.models.items():
+            for model in members:
+                with suppress(UnknownNameError):
+                    if role != "coder" and resolve(model, self._settings).tier == "frontier":
+                        yield model
+
+    def _measured(self, plan: Plan, one: Configuration) -> Measured | None:
+        """None too if the store cannot be asked: a benchmark needs only its journal."""
+        if not is_stronger(one.models["coder"][0], self._settings):
+            return None
+        try:
+            if any(row.configuration == one.id for row in self._results.summaries(plan.id)):
+                return None
+            return baseline_for(self._results.measured(), sought(plan, one, self._settings))
+        except StoreError:
+            return None
+
+    def _told(self, plan: Plan, added: Sequence[Configuration], reused: Iterable[Measured]) -> Iterator[str]:
+        if added:
+            named = labels(plan.configurations)
+            listed = ", ".join(plain(named[one.id]) for one in added)
+            yield f"Baselines, to know what supervision adds: {listed}, for {self._price(plan, added)}."
+        for one in reused:
+            n, solved, usd = one.of(frozenset(plan.problems))
+            day = datetime.fromtimestamp(one.at, UTC).date()
+            yield (
+                f"Not asked again: {plain(one.label)} solved {solved} of {n} on these problems for {money(usd)} each, "
+                f"measured in {one.benchmark} on {day}."
+            )
+
+    def _price(self, plan: Plan, asked: Sequence[Configuration]) -> str:
+        """As past ones were; else what no answer can exceed."""
+        with suppress(StoreError):
+            told = self._costs.forecast(plan, of=asked)
+            if not told.experiments:
+                return "nothing more, as all of it is measured"
+            if told.cost_usd is not None:
+                return f"about {money(told.cost_usd.p50)}, in 9 of 10 cases at most {money(told.cost_usd.p90)}"
+        wanted = set(plan.problems)
+        problems = [one.public for one in self._dataset(plan.dataset.name).problems if one.id in wanted]
+        usd = self._costs.at_most(asked, problems)
+        return "a price that is not known" if usd is None else f"at most {money(usd * plan.repeats)}"
+
+
+def _with(order: Order, more: Iterable[Wanted]) -> Order:
+    return replace(order, configurations=[*order.configurations, *more])
+
+
+def _stands_for(one: Measured, dataset_sha256: str, grounds: Sequence[Ground]) -> bool:
+    return (
+        one.tier == "frontier"
+        and one.dataset_sha256 == dataset_sha256
+        and all(set(ground.problems) <= set(one.problems) for ground in grounds)
+        and all(one.conditions.get(name) == ground.conditions.get(name) for name in _SAME for ground in grounds)
+    )
+
+
+def _chosen(dataset: Dataset, problems: frozenset[str]) -> str:
+    """As short as it can be said which problems these are."""
+    places = [at for at, one in enumerate(dataset.problems) if one.id in problems]
+    if len(places) == len(dataset.problems):
+        return "all"
+    if places and places[-1] - places[0] + 1 == len(places):
+        return f"{places[0]}:{places[-1] + 1}"
+    return ",".join(dataset.problems[at].id for at in places)

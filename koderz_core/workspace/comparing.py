@@ -1,0 +1,134 @@
+"""Configurations side by side, as people name them: by benchmark, by id, by label or by letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from koderz_core.analysis.baseline import frontier_asked_once
+from koderz_core.analysis.compared import letter
+from koderz_core.analysis.difficulty import Difficulty, difficulties
+from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.records.rows import BenchmarkRow
+from koderz_core.records.summaries import SummaryRow
+from koderz_core.store.results import Results
+from koderz_core.workspace.baselines import Baselines
+
+if TYPE_CHECKING:
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.incidence import Axis
+
+Found = TypeVar("Found")
+MOST_SHOWN = 12
+
+
+class Comparing:
+    """Answers from what is in the store now. Every question may raise StoreError."""
+
+    def __init__(self, results: Results, baselines: Baselines) -> None:
+        self._results = results
+        self._baselines = baselines
+
+    def named(self, wanted: Sequence[str]) -> list[SummaryRow]:
+        """The configurations that these words name, each once, in their order.
+
+        A word is a benchmark (its id, a beginning of it, or its name), ``benchmark/configuration``, or a configuration
+        alone where only one benchmark has it. A configuration is named by its id, a beginning of that, its label, or
+        the letter that ``koderz compare`` gives it in its benchmark. Raises UnknownNameError, UsageError.
+        """
+        benchmarks = self._results.benchmarks()
+        if not wanted:
+            wanted = [benchmarks[0].id] if benchmarks else []
+        found = [row for word in wanted for row in self._meant(word, benchmarks)]
+        return list({(row.benchmark, row.configuration): row for row in found}.values())
+
+    def compare(
+        self, rows: Sequence[SummaryRow], baseline: str | None = None, axes: Sequence[Axis] | None = None
+    ) -> Comparison:
+        """These configurations, held against ``baseline``, one of them by its letter or as in ``named``; None: chosen.
+
+        ``axes``: of which curves are wanted, None for all. Raises UnknownNameError, UsageError.
+        """
+        from koderz_core.analysis.comparison import AXES, compare  # noqa: PLC0415 (numpy, which no run needs)
+
+        chosen = None if baseline is None else _configuration(baseline, rows)
+        keys = {_key(row) for row in rows}
+        trials = self._results.trials(sorted({row.benchmark for row in rows}))
+        found = compare(rows, [one for one in trials if one.key in keys], chosen, AXES if axes is None else axes)
+        return replace(found, findings=(*found.findings, *self._about_the_baseline(found, rows)))
+
+    def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+        """These and, if none of them is a frontier model asked directly, one that was measured on their problems."""
+        beside = self._baselines.beside(rows)
+        return [*rows, beside] if beside else list(rows)
+
+    def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
+        """Every problem that these configurations were given, the hardest first."""
+        keys = {(row.benchmark, row.configuration) for row in rows}
+        return difficulties(keys, self._results.trials(sorted({row.benchmark for row in rows}), tries=False))
+
+    def among(self, word: str, rows: Sequence[SummaryRow]) -> SummaryRow:
+        """The one of these that a word names: its letter, or as in ``named``. Raises UnknownNameError, UsageError."""
+        return _configuration(word, rows)
+
+    def _about_the_baseline(self, found: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
+        if not frontier_asked_once(rows):
+            yield self._baselines.to_measure(rows)
+        elif found.baseline and all(row.benchmark != found.baseline[0] for row in rows if _key(row) != found.baseline):
+            yield f"The baseline, {found.of(found.baseline).label}, was measured in {found.baseline[0]}."
+
+    def _meant(self, word: str, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
+        whole = _benchmarks(word, benchmarks)
+        if whole:
+            return self._results.summaries(_only(word, whole, lambda row: row.id).id)
+        name, _, configuration = word.rpartition("/")
+        within = _benchmarks(name, benchmarks) if name else []
+        if within:
+            rows = self._results.summaries(_only(name, within, lambda row: row.id).id)
+            return [_configuration(configuration, rows)]
+        if word.startswith("conf_"):
+            return [_configuration(word, self._results.summaries())]
+        raise UnknownNameError("benchmark", word, [row.id for row in benchmarks])
+
+
+def _key(row: SummaryRow) -> tuple[str, str]:
+    return row.benchmark, row.configuration
+
+
+def _benchmarks(word: str, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:
+    """By id, else by name, else by the beginning of an id, with or without ``bench_``."""
+    ways: tuple[Callable[[BenchmarkRow], bool], ...] = (
+        lambda row: row.id == word,
+        lambda row: bool(word) and row.name == word,
+        lambda row: bool(word) and (row.id.startswith(word) or row.id.partition("_")[2].startswith(word)),
+    )
+    return next((found for way in ways if (found := [row for row in rows if way(row)])), [])
+
+
+def _configuration(word: str, rows: Sequence[SummaryRow]) -> SummaryRow:
+    """By its letter among these, else by id, label, or the beginning of an id."""
+    name, _, rest = word.rpartition("/")
+    among = [row for row in rows if not name or row.benchmark.startswith(name)]
+    ways: tuple[Callable[[SummaryRow], bool], ...] = (
+        lambda row: row.configuration == rest,
+        lambda row: row.label == word,
+        lambda row: bool(rest) and (row.configuration.startswith((rest, f"conf_{rest}"))),
+    )
+    by_letter = {letter(place): row for place, row in enumerate(rows)}
+    if word.upper() in by_letter:
+        return by_letter[word.upper()]
+    found = next((found for way in ways if (found := [row for row in among if way(row)])), [])
+    if not found:
+        choices = [f"{letter(place)} = {row.label}" for place, row in enumerate(rows)]
+        raise UnknownNameError("configuration", word, choices)
+    return _only(word, found, lambda row: f"{row.benchmark}/{row.configuration}")
+
+
+def _only(word: str, found: Sequence[Found], name: Callable[[Found], str]) -> Found:
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(name(one) for one in found[:MOST_SHOWN])
+    raise UsageError(
+        f"{word!r} fits several: {shown}{', ...' if len(found) > MOST_SHOWN else ''}. Give more of the id."
+    )

@@ -1,0 +1,65 @@
+"""How programs are judged and problems' tests are used: the sandbox, the cache, and what is taken out of verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from koderz_core.config import Settings
+from koderz_core.export.formats import plain
+from koderz_core.grading.canonical import Canonical
+from koderz_core.grading.dividing import Divider
+from koderz_core.grading.expected import Expectations
+from koderz_core.grading.gates import EXAMPLES
+from koderz_core.grading.grader import Grader
+from koderz_core.grading.testsets import TestPolicy
+from koderz_core.records import Dataset, Plan
+from koderz_core.runner.redaction import Redactor
+from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.reference import answers
+
+LONGEST = 8000  # characters of a list in a remark
+
+
+class Judging:
+    """Opens the sandbox when something is to be run; what was computed before needs none."""
+
+    def __init__(self, settings: Settings, sandbox: Sandbox, redactor: Redactor) -> None:
+        self._settings, self._sandbox, self._redactor = settings, sandbox, redactor
+        folder = settings.cache_dir / "canonical"
+        self._divider = Divider(Canonical(folder, sandbox.judge), self._expectations)
+        self.gate = self._divider.gate
+        self.divide = self._divider.divide
+
+    def grader(self, workers: int) -> Grader:
+        """What grades many samples, ``workers`` at a time. Raises SandboxError."""
+        own = self._settings.test_timeout if "test_timeout" in self._settings.model_fields_set else None
+        policy = TestPolicy(seconds=own, by_canonical=own is None)
+        return Grader(self._sandbox.judge(), self.divide, workers, self._redactor.verdict, policy)
+
+    def remarks(self, plan: Plan, dataset: Callable[[], Dataset]) -> Iterator[str]:
+        """What the gates of a plan leave out, in sentences. Raises DataError, SandboxError, and as ``dataset``."""
+        yield from outside(plan)
+        if not any(one.gate == EXAMPLES for one in plan.configurations):
+            return
+        chosen = [problem for problem in dataset().problems if problem.id in set(plan.problems)]
+        untrue = [f"{one.id}: {example}" for one in chosen for example in self._divider.untrue(one)]
+        if untrue:
+            listed = plain("; ".join(untrue), LONGEST)
+            yield f"Examples left out of the gate, as the canonical solution fails them, {len(untrue)}: {listed}."
+
+    def _expectations(self) -> Expectations:
+        reference = partial(answers, boxed=self._sandbox.judge().isolation != "limited")
+        return Expectations(self._settings.cache_dir / "expected", reference)
+
+
+def outside(plan: Plan) -> Iterator[str]:
+    """The problems that were chosen and that a gate of the plan cannot be made of, in a sentence."""
+    if not plan.outside:
+        return
+    reasons: dict[str, list[str]] = {}
+    for name, reason in plan.outside.items():
+        reasons.setdefault(reason, []).append(name)
+    listed = plain("; ".join(f"{reason}: {', '.join(names)}" for reason, names in reasons.items()), LONGEST)
+    chosen = len(plan.outside) + len(plan.problems)
+    yield f"Left out for all configurations, {len(plan.outside)} of {chosen} problems: {listed}."

@@ -1,0 +1,46 @@
+"""The chart of what a solved problem cost, by the tier of the models that were paid."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.export.formats import money
+from pages.ui.charts import TIERS, calm, lane, lanes, theme_color, tier_name
+
+
+def cost_by_tier(comparison: Comparison) -> go.Figure:
+    """Dollars per solved problem, a lane per configuration, a part per tier."""
+    figure, rows = go.Figure(), comparison.configurations
+    for place, tier in enumerate(TIERS):
+        spent = [sum(one.cost_usd or 0.0 for one in row.tiers if one.tier == tier) for row in rows]
+        each = [usd / row.solved if row.solved else None for usd, row in zip(spent, rows, strict=True)]
+        unpriced = sum(one.unpriced for row in rows for one in row.tiers if one.tier == tier)
+        if any(each) or unpriced:
+            figure.add_bar(
+                x=each,
+                y=[lane(row) for row in rows],
+                orientation="h",
+                name=tier_name(tier) + (f", of which {unpriced} calls have no known price" if unpriced else ""),
+                marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
+                customdata=[money(one) for one in each],
+                hovertemplate="%{y}<br>%{customdata} per solved problem<extra></extra>",
+            )
+    _totals(figure, comparison)
+    figure.update_layout(barmode="stack", legend_traceorder="normal")
+    figure.update_xaxes(title="per solved problem", tickprefix="$", exponentformat="none", rangemode="tozero", nticks=5)
+    return calm(lanes(figure, rows), 100 + 34 * len(rows))
+
+
+def _totals(figure: go.Figure, comparison: Comparison) -> None:
+    """What each bar comes to: a cheap one is too short to be read off."""
+    for row in comparison.configurations:
+        known = row.cost_usd is not None and row.solved
+        figure.add_annotation(
+            x=(row.cost_usd or 0.0) / row.solved if known else 0.0,
+            y=lane(row),
+            text=money(row.cost_per_solved_usd),
+            showarrow=False,
+            xanchor="left",
+            xshift=4,
+        )

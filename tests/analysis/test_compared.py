@@ -1,0 +1,192 @@
+"""What summaries say of configurations, and what a reader has to be told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from koderz_core.analysis.compared import compared, letter
+from koderz_core.analysis.rates import wilson
+from koderz_core.analysis.remarks import remarks as sentences
+from koderz_core.analysis.remarks import untested
+from koderz_core.export.formats import money
+from koderz_core.records.summaries import SummaryRow, TierCost
+
+ROW = SummaryRow(
+    benchmark="bench_1",
+    configuration="conf_1",
+    label="direct small",
+    strategy="direct",
+    models={"coder": ("ollama/small",)},
+    parameters={},
+    gate="tests",
+    dataset="humaneval",
+    problem_set="a",
+    problems=20,
+    planned=20,
+    solved=16,
+    unsolved=4,
+    cancelled=0,
+    errors=0,
+    running=0,
+    score_kind="held_out",
+    mean_iterations=1.0,
+    input_tokens=10,
+    output_tokens=10,
+    seconds=40.0,
+    cost_usd=8.0,
+    ended_cost_usd=8.0,
+    unpriced=0,
+    tiers=(TierCost("local", 20, 0, 8.0),),
+)
+
+
+def remarks(*rows: SummaryRow) -> str:
+    return "\n".join((*sentences(rows), *untested(rows)))
+
+
+def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment_took() -> None:
+    one = compared(ROW, 0)
+    assert (one.rate, one.share, one.n) == (wilson(16, 20), 0.8, 20)
+    assert (one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (0.4, 0.5, 2.0)
+
+
+LOCAL = replace(ROW, label="slow", cost_usd=1.7, tiers=(TierCost("local", 20, 0, 1.7, 10.0, 1.5, 0.4),))
+RENTED = replace(ROW, label="rented", cost_usd=5.0, tiers=(TierCost("frontier", 20, 0, 5.0),))
+
+
+def test_where_electricity_decides_the_ranking_its_price_is_told() -> None:
+    said = remarks(LOCAL, RENTED)  # 0.2 and 10 kWh against 5.0
+    assert "below 0.48 USD/kWh slow is cheaper per solved problem, above rented is" in said
+    assert said == remarks(RENTED, LOCAL)
+
+
+def test_no_ranking_flips_where_the_energy_is_not_known_or_electricity_would_have_to_cost_too_much() -> None:
+    assert "Electricity" not in remarks(replace(LOCAL, tiers=(TierCost("local", 20, 0, 1.7),)), RENTED)
+    assert "Electricity" not in remarks(LOCAL, replace(RENTED, cost_usd=50.0))
+    assert "Electricity" not in remarks(replace(LOCAL, solved=0), RENTED)
+
+
+def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_rented() -> None:
+    local, rented = compared(LOCAL, 0), compared(RENTED, 1)
+    assert (local.rental_usd, rented.rental_usd) == (0.4, None)
+
+
+def test_with_repeats_a_summary_has_a_share_but_no_interval() -> None:
+    one = compared(replace(ROW, problems=10), 0)
+    assert (one.rate, one.share) == (None, 0.8)
+    assert "no independent trials" in remarks(replace(ROW, problems=10))
+
+
+def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
+    row = replace(ROW, solved=0, unsolved=0, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
+    one = compared(row, 0)
+    assert (one.share, one.seconds_per_experiment) == (None, None)
+
+
+def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_and_not_unknown() -> None:
+    free = replace(ROW, solved=0, unsolved=20, ended_cost_usd=0.0)
+    begun = replace(free, unsolved=0)
+    assert [money(compared(one, 0).cost_per_solved_usd) for one in (free, begun)] == ["–", "–"]
+    assert [money(compared(one, 0).cost_per_experiment_usd) for one in (free, begun)] == ["$0.00", "–"]
+
+
+def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
+    one = compared(replace(ROW, unsolved=0, errors=3, cancelled=1), 0)
+    assert (one.share, one.n, one.cost_per_experiment_usd) == (1.0, 16, 0.4)
+
+
+def test_what_was_graded_less_safely_is_said() -> None:
+    assert "limited" not in remarks(replace(ROW, isolation="strong"))
+    assert "could read your files" in remarks(ROW, replace(ROW, isolation="limited"))
+    assert "tests of 3 experiments ran in the program's own process" in remarks(replace(ROW, shared=3))
+
+
+@pytest.mark.parametrize(
+    ("cost", "solved", "expected"), [(None, 5, None), (None, 0, None), (8.0, 0, math.inf), (0.0, 4, 0.0)]
+)
+def test_the_cost_of_a_solution_is_infinite_only_if_money_solved_nothing(
+    cost: float | None, solved: int, expected: float | None
+) -> None:
+    one = compared(replace(ROW, ended_cost_usd=cost, solved=solved, unsolved=20 - solved), 0)
+    assert one.cost_per_solved_usd == expected
+
+
+@pytest.mark.parametrize(
+    ("tiers", "expected"),
+    [
+        ((), None),
+        (("local", "frontier", "small_frontier"), "frontier"),
+        (("small_frontier", "local"), "small_frontier"),
+    ],
+)
+def test_the_tier_is_the_highest_that_answered(tiers: tuple[str, ...], expected: str | None) -> None:
+    row = replace(ROW, tiers=tuple(TierCost(tier, 1, 0, 1.0) for tier in tiers))  # type: ignore[arg-type]
+    assert compared(row, 0).tier == expected
+
+
+def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
+    oracle = replace(ROW, score_kind="oracle")
+    assert compared(oracle, 0).oracle
+    assert "not pass@1" in remarks(oracle)
+    assert "of two kinds" not in remarks(oracle)
+    assert "of two kinds" in remarks(oracle, ROW)
+
+
+OVERLAP = "Intervals that overlap do not settle it either way"
+
+
+def test_overlapping_intervals_are_not_taken_for_the_absence_of_a_difference() -> None:
+    """600 and 645 of 1000 overlap and differ (p = 0.04)."""
+    thousand = replace(ROW, problems=1000, planned=1000)
+    told = remarks(replace(thousand, solved=600, unsolved=400), replace(thousand, solved=645, unsolved=355))
+    assert OVERLAP in told
+    assert "koderz compare" in told
+    assert "show" not in told
+
+
+@pytest.mark.parametrize(
+    ("solved", "told"), [((20, 2), False), ((2, 20), False), ((2, 20, 3), True), ((9, 2, 9), True)]
+)
+def test_intervals_that_overlap_are_found_wherever_they_stand(solved: tuple[int, ...], told: bool) -> None:
+    rows = [replace(ROW, solved=one, unsolved=20 - one) for one in solved]
+    assert (OVERLAP in remarks(*rows)) == told
+
+
+@pytest.mark.parametrize("other", [{"score_kind": "oracle"}, {"problem_set": "b"}])
+def test_intervals_of_what_cannot_be_compared_are_not_spoken_of(other: dict[str, Any]) -> None:
+    assert OVERLAP in remarks(ROW, ROW)
+    assert OVERLAP not in remarks(ROW, replace(ROW, **other))
+
+
+def test_partial_results_are_called_so() -> None:
+    assert "Partial: 5 of 20 experiments" in remarks(replace(ROW, solved=11, running=2))
+    assert "Partial" not in remarks(replace(ROW, solved=11, errors=5))
+
+
+def test_experiments_without_a_result_and_calls_without_a_price_are_counted() -> None:
+    told = remarks(replace(ROW, unsolved=1, errors=2, cancelled=1, unpriced=7))
+    assert "3 experiments ended without a result" in told
+    assert "7 calls have no known price" in told
+
+
+def test_different_problems_or_datasets_are_told() -> None:
+    assert "different problems" in remarks(ROW, replace(ROW, problem_set="b"))
+    assert "different datasets (humaneval, mbpp)" in remarks(ROW, replace(ROW, dataset="mbpp", problem_set="b"))
+
+
+def test_scripted_answers_are_told() -> None:
+    row = replace(ROW, models={"coder": ("ollama/a", "scripted/weak")})
+    assert [compared(one, 0).scripted for one in (ROW, row)] == [False, True]
+    assert "SCRIPTED" in remarks(ROW, row)
+
+
+def test_a_plain_comparison_needs_no_remark() -> None:
+    assert remarks(ROW) == f"Problems of {ROW.origin.said}."
+
+
+def test_letters_go_on_after_the_last() -> None:
+    assert [letter(place) for place in (0, 25, 26, 51, 52, 702)] == ["A", "Z", "AA", "AZ", "BA", "AAA"]

@@ -1,0 +1,70 @@
+"""Comparing on the command line: the same as on the page, in every form."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from koderz_core.cli.compare import _escaped
+
+RUN = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "2", "--name", "mine")
+
+
+@pytest.fixture
+def compared(koderz: Any) -> Any:
+    koderz(*RUN, "--coder", "scripted/weak")
+    return lambda *arguments: koderz("compare", *arguments)
+
+
+def test_it_begins_with_the_finding_and_names_each_configuration_by_a_letter(compared: Any) -> None:
+    said = compared("mine")
+    assert said.code == 0
+    assert said.out.startswith("On 3 problems supervised SCRIPTED weak solved")
+    assert "A  direct SCRIPTED weak" in said.out
+    assert "Against A on the same problems" in said.out
+    assert "an oracle's rate, not pass@1" in said.out
+
+
+def test_json_is_complete_and_has_no_number_that_json_does_not_know(compared: Any) -> None:
+    told = compared("mine", "--format", "json").json
+    assert [one["letter"] for one in told["configurations"]] == ["A", "B"]
+    assert told["baseline"] == f"{told['configurations'][0]['benchmark']}/{told['configurations'][0]['configuration']}"
+    assert set(told["curves"]) == {"attempts", "usd", "seconds"}
+    assert {"findings", "remarks", "pairs", "groups", "differing", "common", "margins"} <= told.keys()
+    assert told["score_kinds_mixed"]
+    assert told["pairs"][0]["finding"] in told["findings"]
+
+
+def test_csv_has_a_line_per_configuration_or_per_pair(compared: Any) -> None:
+    rows = list(csv.DictReader(StringIO(compared("mine", "--format", "csv").out)))
+    assert [row["label"] for row in rows] == ["direct SCRIPTED weak", "supervised SCRIPTED weak"]
+    assert all(0 <= float(row["share_low"]) <= float(row["share_high"]) <= 1 for row in rows)
+    (pair,) = csv.DictReader(StringIO(compared("mine", "--format", "csv-pairs").out))
+    assert (pair["letter"], pair["n"]) == ("B", "3")
+
+
+def test_markdown_can_be_pasted(compared: Any) -> None:
+    lines = compared("mine", "--format", "md").out.splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("| "))
+    assert lines[head + 1].startswith("| --- |")
+    assert {line.count(" | ") for line in lines[head : head + 4]} == {lines[head].count(" | ")}
+
+
+def test_nothing_of_a_label_becomes_markup() -> None:
+    assert _escaped("![x](http://e/x.png)|<b>\nnew_line") == "!\\[x\\](http:&#47;/e/x.png)\\|&lt;b> new\\_line"
+
+
+def test_a_baseline_is_named_by_its_letter_and_an_unknown_one_is_wrong_usage(compared: Any) -> None:
+    assert "Against B on the same problems" in compared("mine", "--baseline", "B").out
+    said = compared("mine", "--baseline", "Z")
+    assert said.code == 2
+    assert "B = supervised SCRIPTED weak" in said.err
+
+
+def test_with_nothing_to_compare_it_says_how_to_begin(koderz: Any) -> None:
+    said = koderz("compare")
+    assert said.code == 2
+    assert "koderz quickstart" in said.err

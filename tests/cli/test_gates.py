@@ -1,0 +1,70 @@
+"""Gates and feedback on the command line: several make several configurations, and what they leave out is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from koderz_core.workspace import open_workspace
+
+STRONG = ("--coder", "scripted/strong", "--max-iterations", "1", "--no-spec", "--no-checkpoints")
+
+
+def test_several_gates_and_feedbacks_make_several_configurations_of_who_heeds_them(koderz: Any) -> None:
+    options = ("--strategy", "direct,supervised", "--gate", "tests,split:0.5", "--feedback", "full,none")
+    koderz("benchmark", "--problems", "0:1", *STRONG, *options, "--json")
+    with open_workspace() as workspace:
+        (one,) = workspace.results.benchmarks()
+        plan = workspace.recorded(one.id)
+    assert [(one.strategy, one.gate, one.feedback) for one in plan.configurations] == [
+        ("direct", "tests", "full"),
+        ("supervised", "tests", "full"),
+        ("supervised", "tests", "none"),
+        ("supervised", "split:0.5", "full"),
+        ("supervised", "split:0.5", "none"),
+    ]
+
+
+def test_what_a_gate_leaves_out_is_told_before_while_and_after(koderz: Any) -> None:
+    command = (
+        "benchmark",
+        "--problems",
+        "HumanEval/47,67,68",
+        "--strategy",
+        "supervised",
+        "--gate",
+        "examples",
+        *STRONG,
+    )
+    planned = koderz(*command, "--plan-only").out.replace("\n", " ")
+    assert "1 problems, 1 experiments" in planned
+    left_out = "Left out for all configurations, 2 of 3 problems"
+    assert left_out in planned
+    assert "its text holds no example that can be read: HumanEval/68" in planned
+    assert "HumanEval/47: candidate([-10, 4, 6, 1000, 10, 20]) == 15.0" in planned
+    run = koderz(*command)
+    assert left_out in run.err
+    with open_workspace() as workspace:
+        (one,) = workspace.results.benchmarks()
+        assert set(workspace.recorded(one.id).outside) == {"HumanEval/67", "HumanEval/68"}
+        assert workspace.results.experiments(one.id)[0].score_kind == "held_out"
+        assert [row.feedback for row in workspace.results.summaries(one.id)] == ["full"]
+    assert left_out in koderz("analyze", one.id).out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--gate", "half"), "Unknown gate 'half'"),
+        (("--feedback", "much"), "Unknown feedback 'much'"),
+        (("--strategy", "direct", "--gate", "examples"), "direct never runs gate tests"),
+        (("--gate", "split:1.5"), "between 0 and 1"),
+        (("--configuration", "supervised coder=scripted/weak", "--gate", "tests"), "--configuration replaces"),
+    ],
+)
+def test_what_means_nothing_is_wrong_usage(koderz: Any, options: tuple[str, ...], said: str) -> None:
+    strategy = () if {"--strategy", "--configuration"} & set(options) else ("--strategy", "supervised")
+    told = koderz("benchmark", *strategy, *options)
+    assert told.code == 2
+    assert said in told.err.replace("\n", " ")

@@ -1,0 +1,33 @@
+"""What a person does on the Compare page: choose a line, read two programs, send the address to somebody."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from serving import KODERZ, Serve
+
+MINUTE = 60_000  # milliseconds, for a busy machine
+ORDER = ("--problems", "0:4", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
+
+
+def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_back(
+    server: Serve, page: Page, tmp_path: Path
+) -> None:
+    subprocess.run([KODERZ, "benchmark", *ORDER, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
+    page.goto(f"{server().url}/compare")
+    problems = page.locator("[class*=st-key-problem]").get_by_test_id("stDataFrame")
+    problems.wait_for(timeout=MINUTE)
+    right = page.get_by_test_id("stCode").filter(has_text="def ").first
+    first = right.inner_text()
+    problems.scroll_into_view_if_needed()
+    box = problems.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
+    expect(page).to_have_url(re.compile(r"problem=HumanEval%2F\d"), timeout=MINUTE)
+    expect(right).not_to_have_text(first, timeout=MINUTE)
+    second = right.inner_text()
+    page.reload()
+    expect(right).to_have_text(second, timeout=MINUTE)

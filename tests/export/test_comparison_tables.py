@@ -1,0 +1,138 @@
+"""A comparison in words and in numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.export.comparison import common, configurations_table, pairs_table, settings_table, tables
+from koderz_core.export.comparison_details import curves_table, frontier_table, tiers_table
+from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, curve_rows, pair_rows
+from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.records.trials import Trial
+
+
+def row(name: str, solved: int, usd: float | None, strategy: str = "direct") -> SummaryRow:
+    return SummaryRow(
+        benchmark="bench",
+        configuration=name,
+        label=name,
+        strategy=strategy,
+        models={"coder": ("local/it",)},
+        parameters={},
+        gate="tests",
+        dataset="humaneval",
+        problem_set="abcdefgh",
+        problems=4,
+        planned=4,
+        solved=solved,
+        unsolved=4 - solved,
+        cancelled=0,
+        errors=0,
+        running=0,
+        score_kind="held_out",
+        mean_iterations=1.0,
+        input_tokens=1,
+        output_tokens=1,
+        seconds=4.0,
+        cost_usd=None if usd is None else 4 * usd,
+        ended_cost_usd=None if usd is None else 4 * usd,
+        unpriced=4 if usd is None else 0,
+        tiers=(TierCost("local", 4, 4 if usd is None else 0, None if usd is None else 4 * usd),),
+    )
+
+
+def trials(name: str, solved: int, usd: float | None) -> list[Trial]:
+    shared = {"benchmark": "bench", "configuration": name, "repeat": 0, "reason": None, "score_kind": "held_out"}
+    spent = {"usd": usd, "frontier_usd": 0.0, "tokens": 10, "frontier_tokens": 0, "seconds": 2.0}
+    return [
+        Trial(
+            **shared,  # type: ignore[arg-type]
+            **spent,  # type: ignore[arg-type]
+            experiment=f"exp_{name}{place}",
+            problem=f"p/{place}",
+            outcome="solved" if place < solved else "unsolved",
+            gate_passed=None,
+            code=None,
+            iterations=1,
+        )
+        for place in range(4)
+    ]
+
+
+def compared(*told: tuple[str, int, float | None]) -> Comparison:
+    rows: Sequence[SummaryRow] = [row(*one) for one in told]
+    return compare(rows, [trial for one in told for trial in trials(*one)])
+
+
+TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))
+
+
+def test_a_line_says_the_rate_the_price_and_the_group() -> None:
+    first, _ = configurations_table(compared(*TWO)).rows
+    assert first[:5] == ("A", "dear", "75 % [30, 95]", "4/4", "1")
+    assert first[5].startswith("$1.33 [")
+
+
+def test_a_pair_says_by_how_much_and_how_surely() -> None:
+    table = pairs_table(compared(*TWO))
+    shown = dict(zip(table.columns, table.rows[0], strict=True))
+    assert shown["points [95 %]"].startswith("-25 [")
+    assert (shown["p (Holm)"], shown["told apart"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
+    assert (shown["reaches A at"], shown["saved"]) == ("never", "90 %")
+
+
+def test_nothing_solved_for_money_costs_endlessly_much_and_for_nothing_it_has_no_price() -> None:
+    paid, free, unknown = configuration_rows(compared(("paid", 0, 1.0), ("free", 0, 0.0), ("unknown", 0, None)))
+    assert (paid["usd_per_solved"], paid["usd_per_solved_is"]) == (None, "unbounded")
+    assert (free["usd_per_solved"], free["usd_per_solved_is"]) == (None, "undefined")
+    assert (unknown["usd_per_solved"], "usd_per_solved_is" in unknown) == (None, False)
+
+
+def test_all_of_it_is_json_without_any_number_that_json_does_not_know() -> None:
+    told = comparison_numbers(compared(("paid", 0, 1.0), ("free", 0, 0.0), ("unknown", 1, None)))
+    read = json.loads(json.dumps(told, allow_nan=False))
+    assert [one["letter"] for one in read["configurations"]] == ["A", "B", "C"]
+    assert [len(one["partings"]) for one in read["pairs"]] == [0, 1]
+
+
+def test_words_and_numbers_say_the_same() -> None:
+    comparison = compared(*TWO)
+    (pair,) = pair_rows(comparison)
+    assert (pair["difference"], pair["only_b"], pair["break_even_is"]) == (-0.25, 1, "never")
+    assert [one["letter"] for one in configuration_rows(comparison)] == ["A", "B"]
+    assert {one["letter"] for one in curve_rows(comparison, "usd")} == {"A", "B"}
+
+
+def test_a_curve_is_read_off_at_a_few_places() -> None:
+    table = curves_table(compared(*TWO), "usd")
+    assert table.columns[2:7] == ("$0.20", "$0.40", "$0.60", "$0.80", "$1.00")
+    cheap = table.rows[1]
+    assert cheap[2].startswith("50 % [")
+    assert table.rows[0][2].startswith("0 % [")
+
+
+def test_the_frontier_says_who_is_unbeaten_and_how_often() -> None:
+    dear, cheap = frontier_table(compared(*TWO)).rows
+    assert (dear[4], cheap[4], cheap[5]) == ("yes", "yes", "1.00")
+
+
+def test_a_tier_without_a_price_is_unpriced_and_one_that_solved_nothing_endless() -> None:
+    costs = [line[-1] for line in tiers_table(compared(("paid", 0, 1.0), ("unknown", 1, None), ("dear", 2, 1.0))).rows]
+    assert costs == ["∞", "unpriced", "$2.00"]
+
+
+def test_what_is_the_same_for_all_is_said_once_and_no_table_is_empty() -> None:
+    comparison = compared(*TWO)
+    assert settings_table(comparison).rows == ()
+    assert "strategy direct" in common(comparison)
+    assert "What differs" not in [table.title for table in tables(comparison)]
+
+
+@pytest.mark.parametrize("made", [configurations_table, pairs_table, frontier_table, tiers_table])
+def test_every_line_has_a_cell_for_each_column(made) -> None:
+    table = made(compared(*TWO))
+    assert {len(line) for line in table.rows} == {len(table.columns)}

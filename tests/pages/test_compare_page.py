@@ -1,0 +1,128 @@
+"""Compare: what it comes to first, every number behind it, and every choice in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import pytest
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.records import Plan
+from pages.ui.charts_tradeoff import _letters
+
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture
+def plan() -> Plan:
+    """A model that is right never against one that mostly is, so that there are problems that part them."""
+    never = Wanted("supervised", {"coder": "scripted/never"}, {"max_iterations": 2, "checkpoints": False})
+    order = Order([Wanted("direct", {"coder": "scripted/strong"}), never], "0:4")
+    with open_workspace() as workspace:
+        plan = workspace.plan(order)
+        workspace.run(plan)
+    return plan
+
+
+def table(app: AppTest, column: str) -> pd.DataFrame:
+    """The first table that has the column."""
+    return next(one.value for one in app.dataframe if column in one.value)
+
+
+def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_of(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    assert not app.error
+    assert app.text[0].value.startswith("On 4 problems supervised SCRIPTED never solved")
+    assert "95 %" in app.text[0].value
+    assert any("Two kinds of scores" in one.value for one in app.warning)
+
+
+def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    charts = app.get("plotly_chart")
+    assert len(charts) == 2  # nothing was paid, so there is no third
+    assert all(chart.proto.alt for chart in charts)
+    assert [one.label for one in app.expander] == ["As a table"] * 2
+    assert len([one for one in app.get("download_button") if one.label == "CSV"]) == 4
+
+
+def test_each_configuration_has_its_interval_and_each_pair_its_test(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    assert all("[" in one for one in table(app, "solved [95 %]")["solved [95 %]"])
+    pairs = table(app, "p (Holm)")
+    assert list(pairs["only A"].astype(int)) == [len(table(app, "problem"))]
+
+
+def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_differs(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    problem = table(app, "problem")["problem"].iloc[-1]
+    app = visit("compare", benchmarks=plan.id, problem=problem)
+    right, wrong, changed = (one.value for one in app.code)
+    assert "return None" in wrong
+    assert "return None" not in right
+    assert changed.startswith("--- A\n+++ B\n")
+    ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Its experiment")]
+    assert len({way.query_string for way in ways}) == 2
+
+
+def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visit, plan: Plan) -> None:
+    second = plan.configurations[1].id
+    choices = {"benchmarks": plan.id, "axis": "seconds", "baseline": f"{plan.id}/{second}"}
+    app = visit("compare", **choices)
+    assert {name: app.query_params[name] for name in ("axis", "baseline")} == {
+        name: choices[name] for name in ("axis", "baseline")
+    }
+    assert table(app, "p (Holm)")["configuration"].iloc[0] == "direct SCRIPTED strong"
+    lost = visit("compare", benchmarks=plan.id, pair="nobody", problem="HumanEval/99")
+    assert not lost.error
+    assert [name for name in ("pair", "problem") if name in lost.query_params] == []
+    assert "The address asks for a pair that is not here" in said(lost)
+
+
+def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id, configurations=f"{plan.id}/{plan.configurations[0].id}")
+    assert not app.error
+    assert "there is nothing to hold against it" in said(app)
+    assert len(table(app, "solved [95 %]")) == 1
+
+
+def test_the_same_benchmark_twice_is_compared_once_and_an_unknown_one_is_said(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=f"{plan.id},{plan.id},bench_nothing")
+    assert len(table(app, "solved [95 %]")) == 2
+    assert "a benchmark that is not here" in said(app)
+
+
+def test_only_what_differs_is_listed(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id)
+    assert list(table(app, "strategy")["strategy"]) == ["direct", "supervised"]
+    assert "gate tests" in said(app)
+    assert "gate" not in table(app, "strategy")
+
+
+def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Visit, plan: Plan) -> None:
+    with open_workspace() as workspace:
+        journal = next(workspace.settings.journals_dir.glob("*.jsonl"))
+    first = journal.read_bytes().splitlines(keepends=True)[0]
+    journal.write_bytes(first)
+    app = visit("compare", benchmarks=plan.id)
+    assert not app.error
+    assert "No problem has a result of all of them" in said(app)
+    assert any("Partial: 8 experiments have not ended" in one.value for one in app.warning)
+
+
+def test_two_benchmarks_stand_side_by_side(visit: Visit, plan: Plan) -> None:
+    with open_workspace() as workspace:
+        again = replace(plan, seed=1)
+        workspace.run(again)
+    app = visit("compare", benchmarks=f"{plan.id},{again.id}")
+    assert list(table(app, "solved [95 %]")[" "]) == ["A", "B", "C", "D"]
+    assert len(table(app, "p (Holm)")) == 3
+
+
+def test_configurations_at_one_place_of_the_chart_share_a_label() -> None:
+    points = [(0.0, 1.0, "A"), (0.0, 0.5, "B"), (0.0, 0.99, "C"), (1.0, 1.0, "D"), (1.01, 1.0, "E")]
+    assert _letters(points) == {"A": "A C", "B": "B", "D": "D E"}

@@ -1,0 +1,126 @@
+"""Experiments as statistics look at them, asked of a store."""
+
+from __future__ import annotations
+
+import pytest
+
+from koderz_core.events import (
+    CallFailed,
+    CallFinished,
+    CandidateScored,
+    CheckpointReviewed,
+    CodeTested,
+    ExperimentFinished,
+    ExperimentStarted,
+    SpecWritten,
+)
+from koderz_core.records import Cost, Sampling, Usage, Verdict
+from koderz_core.store.queries import Reader
+
+LOCAL, FRONTIER = "ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5"
+RIGHT = Verdict("PP", (), True, None, "", 0.5, "strong")
+WRONG = Verdict("PF", (), True, "assertion", "", 0.5, "strong")
+
+
+@pytest.fixture
+def trials(store, plan):
+    def ask():
+        store.ingest()
+        with store.open() as con:
+            return {one.experiment: one for one in Reader(con).trials([plan.id])}
+
+    return ask
+
+
+@pytest.fixture
+def supervised(journal, plan):
+    """A program that fails, a review by a stronger model, one that passes the gate and not the held-out tests."""
+    experiment = plan.experiments()[1]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.say(SpecWritten("sort them"), experiment.id, 0)
+    ask(journal, experiment, 0, LOCAL, 0.25)
+    first, second = journal.text("first"), journal.text("second")
+    journal.say(CodeTested(1, "hash", first, "fence", WRONG), experiment.id, 1)
+    ask(journal, experiment, 2, FRONTIER, 4.0)
+    journal.say(CheckpointReviewed(1, 1, "mind the empty list"), experiment.id, 3)
+    ask(journal, experiment, 4, LOCAL, 0.5)
+    journal.say(CodeTested(2, "hash", second, "fence", RIGHT), experiment.id, 5)
+    journal.say(CandidateScored(first, False, WRONG, WRONG), experiment.id)
+    journal.say(CandidateScored(second, True, RIGHT, WRONG), experiment.id)
+    journal.say(ExperimentFinished("unsolved", "gate", "held_out", second, 9.0), experiment.id)
+    return experiment
+
+
+def ask(journal, experiment, ordinal, model, usd):
+    journal.ask(experiment, ordinal, model)
+    journal.answer(experiment, ordinal, "answer", usd)
+
+
+def test_each_iteration_knows_what_had_been_used_by_its_end_and_the_reviews_before_it(trials, supervised):
+    first, second = trials()[supervised.id].tries
+    assert (first.usd, first.seconds, first.checkpoints) == (0.25, 2.0, 0)
+    assert (second.usd, second.seconds, second.checkpoints) == (4.75, 5.5, 1)
+
+
+def test_a_gate_that_was_passed_without_a_right_program_is_told_apart(trials, supervised):
+    told = trials()[supervised.id]
+    assert (told.outcome, told.gate_passed, told.score_kind) == ("unsolved", True, "held_out")
+    assert [(one.gate_passed, one.held_out_passed) for one in told.tries] == [(False, False), (True, False)]
+
+
+def test_what_stronger_models_cost_is_counted_apart(trials, supervised):
+    told = trials()[supervised.id]
+    assert (told.usd, told.frontier_usd, told.tokens, told.frontier_tokens) == (4.75, 4.0, 360, 120)
+
+
+def test_attempts_that_failed_cost_nothing_as_everywhere(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.ask(experiment, 0, LOCAL)
+    journal.say(CallFailed("busy", 60.0, True), experiment.id, 0)
+    journal.ask(experiment, 0, LOCAL, attempt=2)
+    journal.answer(experiment, 0, "answer", 0.25)
+    journal.say(CodeTested(1, "hash", None, "none", WRONG), experiment.id, 1)
+    told = trials()[experiment.id]
+    assert (told.usd, told.tries[0].usd, told.tries[0].seconds, told.tries[0].code) == (0.25, 0.25, 2.0, None)
+
+
+def test_one_call_without_a_price_leaves_all_that_follows_open(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    ask(journal, experiment, 0, LOCAL, 0.25)
+    journal.say(CodeTested(1, "hash", None, "none", WRONG), experiment.id, 1)
+    ask(journal, experiment, 2, FRONTIER, None)
+    journal.say(CodeTested(2, "hash", None, "none", WRONG), experiment.id, 3)
+    told = trials()[experiment.id]
+    assert [one.usd for one in told.tries] == [0.25, None]
+    assert (told.usd, told.frontier_usd) == (None, None)
+
+
+def test_tokens_that_were_not_reported_are_unknown(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.ask(experiment, 0, LOCAL)
+    answered = CallFinished(journal.text("a"), "stop", Usage(5, None), Cost(0.1, ""), 1.0, None, Sampling())
+    journal.say(answered, experiment.id, 0)
+    told = trials()[experiment.id]
+    assert (told.tokens, told.frontier_tokens, told.frontier_usd) == (None, 0, 0)
+
+
+def test_what_has_not_begun_and_what_runs_again_has_no_outcome(trials, journal, plan):
+    first, waiting = plan.experiments()[:2]
+    journal.tell(first)
+    journal.say(ExperimentStarted(first), first.id)
+    told = trials()
+    assert len(told) == len(plan.experiments())
+    assert (told[first.id].outcome, told[waiting.id].outcome, told[waiting.id].tries) == (None, None, ())
+
+
+def test_a_strategy_that_ran_no_test_saw_no_gate(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    ask(journal, experiment, 0, LOCAL, 0.25)
+    journal.say(CandidateScored(journal.text("code"), True, RIGHT, RIGHT), experiment.id)
+    journal.say(ExperimentFinished("solved", "iterations", "held_out", journal.text("code"), 2.0), experiment.id)
+    told = trials()[experiment.id]
+    assert (told.gate_passed, told.iterations, told.tries, told.solved) == (None, 1, (), True)
