@@ -40,7 +40,10 @@ AT_FIRST = "/live/_stcore/"  # a page begins by asking whether the server stands
 TERMINALS = (
     ("--problems", "0:8", "--strategy", "direct,supervised", "--coder", "scripted/slow", "--max-iterations", "4"),
     ("--problems", "0:40", "--coder", "scripted/weak,scripted/strong"),
-    ("--problems", "sample:6", "--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "10"),
+    (
+        *("--problems", "sample:6", "--strategy", "supervised", "--coder", "scripted/stubborn"),
+        *("--max-iterations", "10", "--no-baselines"),
+    ),
 )
 
 

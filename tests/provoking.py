@@ -212,7 +212,7 @@ def unwritable(ground: Ground) -> Said:
 
 
 def journal_held(ground: Ground) -> Said:
-    words = (*SMALL, "scripted/stubborn", "--strategy", "supervised", "--max-iterations", "25")
+    words = (*SMALL, "scripted/stubborn", "--strategy", "supervised", "--max-iterations", "25", "--no-baselines")
     environment = {**os.environ, **ground.environment}
     with subprocess.Popen(ground.words(*words), env=environment, stderr=subprocess.PIPE) as other:
         assert other.stderr

@@ -86,6 +86,8 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
         replace(wanted, conditions={**wanted.conditions, "held_out": "plus tests"}),
     )
     assert [baseline_for(registry, one) for one in others] == [None] * 3
+    scored_on_more = replace(registry[0], conditions={**registry[0].conditions, "held_out": "plus tests"})
+    assert baseline_for([scored_on_more], wanted) is None
 
 
 def test_a_model_without_a_measurement_shows_what_it_can_cost_at_most(workspace: Workspace) -> None:
@@ -107,6 +109,14 @@ def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: W
     assert workspace.comparing.with_baseline(rows) == rows
     alone = workspace.comparing.compare(rows[:1]).findings[-1]
     assert f"koderz compare ... {measured}/{rows[1].configuration}" in alone
+
+
+def test_only_a_frontier_model_is_taken_as_a_baseline_from_elsewhere() -> None:
+    with open_workspace() as ordinary:  # all models are local here
+        for wanted in (Wanted("direct", {"coder": STRONG}), Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})):
+            ordinary.run(ordinary.plan(Order([wanted], "0:2")))
+        rows = [row for row in ordinary.results.summaries() if row.strategy == "supervised"]
+        assert ordinary.comparing.with_baseline(rows) == rows
 
 
 def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Workspace) -> None:

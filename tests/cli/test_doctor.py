@@ -80,7 +80,7 @@ def test_speed_test_tells_tokens_per_second(koderz: Koderz, monkeypatch: pytest.
 
 def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Koderz) -> None:
     order = ("--problems", "0:3", "--strategy", "supervised", "--coder", "scripted/weak", "--max-iterations", "3")
-    assert koderz("benchmark", *order).code == 0
+    assert koderz("benchmark", *order, "--no-baselines").code == 0
     benchmark = koderz("results", "--json").json[0]["benchmark"]
     (found,) = koderz("analyze", benchmark, "--timing", "--json").json
     assert found["experiments"] == 3

@@ -35,6 +35,7 @@ def test_what_a_gate_leaves_out_is_told_before_while_and_after(koderz: Any) -> N
         "supervised",
         "--gate",
         "examples",
+        "--no-baselines",
         *STRONG,
     )
     planned = koderz(*command, "--plan-only").out.replace("\n", " ")

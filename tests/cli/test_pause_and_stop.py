@@ -20,7 +20,7 @@ from koderz_core.store.store import Store
 
 SECONDS = 5.0  # generous: two are promised
 WORDS = ("--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "25")
-ONE = ("--problems", "0:1", "--fail-under", "100")
+ONE = ("--problems", "0:1", "--fail-under", "100", "--no-baselines")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def results() -> Results:
 @pytest.fixture
 def running(results: Results) -> Iterator[str]:
     """The id of a benchmark that a process of its own is busy with."""
-    with begun("benchmark", "--problems", "0:2"):
+    with begun("benchmark", "--problems", "0:2", "--no-baselines"):
         assert eventually(lambda: [row for row in results.benchmarks() if row.running == 2], 30.0)
         yield results.benchmarks()[0].id
 

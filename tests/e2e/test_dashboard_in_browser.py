@@ -46,6 +46,8 @@ def launch(page: Page, url: str, coder: str = "scripted/stubborn", iterations: i
     count.fill(str(iterations))
     count.press("Enter")
     expect(page.get_by_text(f"max_iterations={iterations}")).to_be_visible()
+    page.get_by_text("Measure baselines too").click()
+    expect(page.get_by_text("--no-baselines")).to_be_visible()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", name="Live", exact=True)).to_be_visible(timeout=MINUTE)
     expect(figure(page, "state")).to_be_visible()

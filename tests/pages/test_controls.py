@@ -17,7 +17,10 @@ from koderz_core.records import Plan
 Visit = Callable[..., AppTest]
 SECONDS = 5.0
 MODEL, PARAMETERS = "scripted/stubborn", {"max_iterations": 25}
-COMMAND = ("--problems", "0:2", "--strategy", "supervised", "--coder", MODEL, "--max-iterations", "25")
+COMMAND = (
+    *("--problems", "0:2", "--strategy", "supervised", "--coder", MODEL),
+    *("--max-iterations", "25", "--no-baselines"),
+)
 
 
 def planned() -> Plan:
