@@ -11,6 +11,8 @@ from koderz_core.records.summaries import SummaryRow, TierCost
 MOST_PAIRS = 3
 DEAREST_USD_PER_KWH = 2.0
 """Nobody pays more (household prices of 2026 are 0.05 to 0.50): a ranking that flips only beyond it is settled."""
+CHEAPEST_USD_PER_KWH = 0.001
+"""Nobody pays less: what flips only below it is settled too, and may be no more than a rounding of sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def flips(rows: Sequence[SummaryRow]) -> Iterator[str]:
     said = 0
     for (one, first), (other, second) in combinations(bills, 2):
         price = break_even_usd_per_kwh(first, second)
-        if price is not None and price <= DEAREST_USD_PER_KWH and said < MOST_PAIRS:
+        if price is not None and CHEAPEST_USD_PER_KWH <= price <= DEAREST_USD_PER_KWH and said < MOST_PAIRS:
             said += 1
             thirsty, frugal = (one, other) if first.kwh > second.kwh else (other, one)
             yield (

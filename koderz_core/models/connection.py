@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any
-from urllib.request import getproxies
 
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
@@ -42,6 +41,8 @@ def connection(  # Any: a client's keyword arguments
         response.stream = in_time(response.stream, response.request)
 
     # A transport of its own uses no proxy from the environment: none may see what stays on this machine.
+    from urllib.request import getproxies  # noqa: PLC0415 (heavy, and on macOS it asks the system)
+
     straight = is_loopback(url) or not getproxies()
     return {
         "timeout": web.Timeout(seconds, connect=min(seconds, connect_seconds)),

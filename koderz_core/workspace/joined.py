@@ -203,10 +203,9 @@ class Workspace:
         forked_from: str | None = None,
         pilot: int | None = None,
     ) -> Runner:
-        """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already.
+        """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already, or extends it.
 
-        What the plan has beyond that journal extends it. ``retry_errors``: also what ended as an error is run again.
-        ``pilot``: only so many of its problems.
+        ``retry_errors``: also what ended as an error is run again. ``pilot``: only so many of its problems.
         Raises PlanError, DataError, JournalError, ModelError; nothing has been asked of a model then.
         """
         self.costs.check(plan)
@@ -235,7 +234,7 @@ class Workspace:
         return self._models.get(name, dataset)
 
     def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
-        """Ask a model one question outside any experiment, within its provider's limits. Raises ModelError."""
+        """Ask a model outside any experiment, within its provider's limits. Raises ModelError."""
         return self._asking.ask(self.model(name), prompt, max_tokens)
 
     def available_models(self) -> list[Availability]:

@@ -70,6 +70,11 @@ def test_no_ranking_flips_where_the_energy_is_not_known_or_electricity_would_hav
     assert "Electricity" not in remarks(replace(LOCAL, solved=0), RENTED)
 
 
+def test_a_rounding_of_sums_is_no_price_of_electricity() -> None:
+    other = replace(LOCAL, label="other", cost_usd=1.6, tiers=(TierCost("local", 20, 0, 1.6, 9.0, 1.4, 0.4),))
+    assert "Electricity" not in remarks(LOCAL, other)  # both 0.2 beside the energy
+
+
 def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_rented() -> None:
     local, rented = compared(LOCAL, 0), compared(RENTED, 1)
     assert (local.rental_usd, rented.rental_usd) == (0.4, None)

@@ -100,7 +100,7 @@ def test_fail_under_exits_with_4(koderz: Any) -> None:
 
 def test_list_problems_shows_some_and_says_how_to_see_all(koderz: Any) -> None:
     said = koderz("list-problems", "--limit", "2").out
-    assert "humaneval: 164 problems, MIT" in said
+    assert "humaneval: 164 problems, licence MIT, SHA-256" in said
     assert "162 more" in said
     assert "def truncate_number" in koderz("list-problems", "--problem-id", "HumanEval/2").out
 

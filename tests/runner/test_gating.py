@@ -14,9 +14,11 @@ from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import BenchmarkOpened, CandidateScored, ExperimentFinished
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, split
+from koderz_core.prompts import VERSIONS
 from koderz_core.records import Configuration, Dataset, DatasetOrigin, Plan, PlusTests, Problem, PublicProblem, TestSet
-from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, policy_of
+from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, of_prompts, policy_of
 from koderz_core.runner.planning import Order, Wanted, draft
+from koderz_core.runner.resumption import ONCE_NAMED
 
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 CODER = {"coder": "scripted/weak"}
@@ -100,7 +102,9 @@ def test_a_plan_names_what_it_is_scored_on_and_one_from_before_is_found_without(
     order = Order([Wanted("direct", CODER)])
     plan = draft(order, PLUSSED, settings)
     assert (plan.conditions[HELD_OUT], plan.conditions["test_timeout"]) == (PLUS, BY_CANONICAL)
-    once = {name: value for name, value in plan.conditions.items() if name != HELD_OUT} | {"test_timeout": 10.0}
+    prompts = of_prompts({name: VERSIONS[name] for name in ONCE_NAMED})
+    once = {name: value for name, value in plan.conditions.items() if name != HELD_OUT}
+    once |= {"test_timeout": 10.0, **prompts}
     before = replace(plan, conditions=once)
     settings.journals_dir.mkdir(parents=True)
     (settings.journals_dir / f"{before.id}.jsonl").touch()
