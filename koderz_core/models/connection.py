@@ -48,7 +48,7 @@ def connection(  # Any: a client's keyword arguments
         "timeout": web.Timeout(seconds, connect=min(seconds, connect_seconds)),
         "follow_redirects": False,  # the address that the egress gate saw is the only one asked
         "event_hooks": {"request": [begin], "response": [watch]},
-        **({"transport": Ways(web)} if straight else {}),
+        **({"transport": Ways(web, secure=not url.startswith("http:"))} if straight else {}),
     }
 
 

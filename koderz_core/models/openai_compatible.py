@@ -50,6 +50,7 @@ class OpenAICompatibleModel:
         self._client = openai.OpenAI(
             base_url=base_url, api_key=key, max_retries=0, timeout=web["timeout"], http_client=http_client
         )
+        self._url = str(self._client._prepare_url(_PATH))  # whole, since the SDK would put it together for each call
         self._say_only(settings if card.provider == "openai" else None)
 
     def _say_only(self, settings: Settings | None) -> None:
@@ -98,7 +99,7 @@ class OpenAICompatibleModel:
 
     def _wait(self, arguments: dict[str, Any], answer: Answer) -> None:
         with self._server.faults(self._sdk):
-            reply = _read(self._client.post(_PATH, cast_to=self._web.Response, body=arguments))
+            reply = _read(self._client.post(self._url, cast_to=self._web.Response, body=arguments))
         choice = _choice(reply)
         if choice is None:
             raise self._server.not_a_chat(reply)
@@ -117,7 +118,7 @@ class OpenAICompatibleModel:
         body = {**arguments, "stream": True, "stream_options": {"include_usage": True}}
         with (
             self._server.faults(self._sdk),
-            self._client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=self._pieces) as stream,
+            self._client.post(self._url, cast_to=object, body=body, stream=True, stream_cls=self._pieces) as stream,
         ):
             yield from stream
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from collections import deque
 from collections.abc import Iterator
 from functools import cache
@@ -21,8 +22,10 @@ class Ways:
     thread.
     """
 
-    def __init__(self, web: ModuleType) -> None:
-        self._web, self._context = web, web.create_ssl_context()
+    def __init__(self, web: ModuleType, *, secure: bool = True) -> None:
+        """``secure``: certificates may be needed; to read all that the system trusts takes longer than many calls."""
+        self._web = web
+        self._context = web.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._all: deque[Any] = deque()  # Any, here and below: of either library
         self._free: deque[Any] = deque()
 

@@ -28,10 +28,10 @@ class Crew:
     """Performs works behind a gate, each through ``perform``, until all have ended or been stopped."""
 
     def __init__(self, works: Sequence[Work], parts: Parts, recorder: Recorder, gate: Gate) -> None:
-        self._works = works
         self._parts = parts
         self._recorder = recorder
         self._gate = gate
+        self._works = {self._passage(work): work for work in works}
         self._under_way: dict[str, tuple[Work, float]] = {}  # by id, with the monotonic second it began at
         self._guard = threading.Lock()  # guards _under_way, and that an experiment ends once
         self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
@@ -40,23 +40,20 @@ class Crew:
 
     def perform_all(self, name: str) -> None:
         """Return when all have ended. A paused experiment keeps its thread, but not its place."""
-        waiting = list(self._works)
-        passages = [self._passage(work) for work in waiting]
+        waiting = list(self._works)  # the gate takes out of it whom it lets through
         with ThreadPoolExecutor(max(1, len(waiting)), thread_name_prefix=name) as threads:
-            while waiting:
-                next_one = self._gate.admit(passages, self._parts.lanes.shut)
-                work, passage = waiting.pop(next_one), passages.pop(next_one)
+            while passage := self._gate.admit(waiting, self._parts.lanes.shut):
                 if passage.stopped:
                     self.cut_short = True
                 elif self._parts.ledger.used_up:
                     self.cut_short = True
                     self._gate.leave()
                 else:
-                    threads.submit(self._perform, work, passage)
+                    threads.submit(self._perform_in_turn, passage, waiting)
 
     def targets(self) -> frozenset[Target]:
         """All that can be paused and stopped."""
-        return frozenset[Target]().union(*(self._passage(work).names for work in self._works))
+        return frozenset[Target]().union(*(passage.names for passage in self._works))
 
     def cancelled(self) -> Mapping[str, ExperimentFinished]:
         """How those that are under way end, by id, since they end now: their threads say no other end of them."""
@@ -77,6 +74,15 @@ class Crew:
         needs = frozenset(map(self._parts.lanes.address, models([work])))
         return Passage(self._gate, work.configuration.id, work.experiment.id, needs)
 
+    def _perform_in_turn(self, passage: Passage | None, waiting: list[Passage]) -> None:
+        """One experiment and, in its place, those that follow: to wake another thread for each costs more."""
+        while passage:
+            self._perform(self._works[passage], passage)
+            if self._parts.ledger.used_up:
+                self._gate.leave()
+                return
+            passage = self._gate.hand_on(waiting, self._parts.lanes.shut)
+
     def _perform(self, work: Work, passage: Passage) -> None:
         """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
         with self._guard:
@@ -88,7 +94,6 @@ class Crew:
         finally:
             with self._guard:
                 self._under_way.pop(work.experiment.id, None)
-            self._gate.leave()
 
     def _perform_or_say_why(self, work: Work, passage: Passage) -> None:
         voice = Voice(self._recorder, work.experiment.id)

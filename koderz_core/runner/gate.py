@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from koderz_core.errors import Cancelled
@@ -28,6 +28,7 @@ class Gate:
         self._paused: set[Target] = set()
         self._stopped: set[Target] = set()
         self._free = 0
+        self._back: list[frozenset[Target]] = []  # the names of those who wait to take their place again
 
     def open(self, places: int) -> None:
         """Let that many experiments work at once; before, none is admitted."""
@@ -60,28 +61,45 @@ class Gate:
         """Whether the whole benchmark is."""
         return None in self._paused
 
-    def admit(self, waiting: Sequence[Passage], shut: Callable[[], frozenset[str]] = frozenset) -> int:
-        """Which of them is next: one that may begin, and takes a place, or one that has been stopped, and takes none.
+    def admit(self, waiting: list[Passage], shut: Callable[[], frozenset[str]] = frozenset) -> Passage | None:
+        """Take out of ``waiting`` who is next: one that may begin, with a place, or one that is stopped, without.
 
-        Waits until there is one. ``shut``: the providers that cannot be asked now; who needs one lets others go first.
+        Waits until there is one; None once nobody waits any more. ``shut``: the providers that cannot be asked now; who
+        needs one lets others go first.
         """
         with self._changed:
-            while (found := self._next(waiting, held := shut() if self._free > 0 else frozenset())) is None:
+            while waiting:
+                held = shut() if self._free > 0 else frozenset[str]()
+                if found := self._next(waiting, held):
+                    return found
                 self._changed.wait(LOOK_SECONDS if held else None)
-            self._free -= not waiting[found].names & self._stopped
+            return None
+
+    def hand_on(self, waiting: list[Passage], shut: Callable[[], frozenset[str]] = frozenset) -> Passage | None:
+        """Give the place of an experiment that has ended to the next of ``waiting``, as ``admit`` does: that one.
+
+        None if it could not begin now, or if somebody waits to come back: then the place is free.
+        """
+        with self._changed:
+            self._free += 1
+            found = None if self._stopped else self._next(waiting, shut())
+            if found is None or not waiting:
+                self._changed.notify_all()
             return found
 
     def leave(self) -> None:
         """Give back the place of an experiment that has ended."""
         self.open(1)
 
-    def _next(self, waiting: Sequence[Passage], held: frozenset[str]) -> int | None:
-        if self._free < 1 and not self._stopped:
+    def _next(self, waiting: list[Passage], held: frozenset[str]) -> Passage | None:
+        free = self._free - sum(not names & self._paused for names in self._back)
+        if free < 1 and not self._stopped:
             return None
         for place, passage in enumerate(waiting):
-            may_begin = self._free > 0 and not (passage.names & self._paused or passage.needs & held)
+            may_begin = free > 0 and not (passage.names & self._paused or passage.needs & held)
             if passage.names & self._stopped or may_begin:
-                return place
+                self._free -= not passage.names & self._stopped
+                return waiting.pop(place)
         return None
 
     def pass_through(self, names: frozenset[Target]) -> float:
@@ -98,7 +116,9 @@ class Gate:
     def take_back(self, names: frozenset[Target]) -> None:
         """Take a place again as soon as there is one and none of the names is paused. Raises Cancelled as above."""
         with self._changed:
+            self._back.append(names)
             self._changed.wait_for(lambda: names & self._stopped or (self._free > 0 and not names & self._paused))
+            self._back.remove(names)
             self._free -= 1
             self.check(names)
 

@@ -171,7 +171,7 @@ def test_who_waits_for_a_provider_lends_its_place_and_takes_it_back() -> None:
     thread = threading.Thread(target=wait)
     with lane.entered(REQUEST, passage()):
         thread.start()
-        assert gate.admit(others) == 0
+        assert gate.admit(others)
     assert not taken.wait(0.1)
     gate.leave()
     assert taken.wait(SECONDS)
@@ -185,7 +185,7 @@ def test_calls_at_the_same_time_lend_their_one_place_once() -> None:
     ours = passage(gate)
     gate.admit([ours])
     with ours.aside(), ours.aside():
-        assert gate.admit([Passage(gate, "conf_2", "exp_2")]) == 0
+        assert gate.admit([Passage(gate, "conf_2", "exp_2")])
         late = threading.Thread(target=gate.admit, args=([Passage(gate, "conf_2", "exp_3")],), daemon=True)
         late.start()
         late.join(0.1)
@@ -198,11 +198,12 @@ def test_calls_at_the_same_time_lend_their_one_place_once() -> None:
 def test_experiments_whose_provider_is_shut_let_others_go_first() -> None:
     gate, shut = Gate(), [frozenset({"there"})]
     gate.open(1)
-    waiting = [Passage(gate, "conf_1", "exp_1", frozenset({"there"})), Passage(gate, "conf_2", "exp_2")]
-    assert gate.admit(waiting, lambda: shut[0]) == 1
-    gate.leave()
+    held, other = Passage(gate, "conf_1", "exp_1", frozenset({"there"})), Passage(gate, "conf_2", "exp_2")
+    waiting = [held, other]
+    assert gate.admit(waiting, lambda: shut[0]) is other
+    assert gate.hand_on(waiting, lambda: shut[0]) is None
     threading.Timer(0.1, shut.__setitem__, [0, frozenset()]).start()
-    assert gate.admit(waiting[:1], lambda: shut[0]) == 0
+    assert gate.admit(waiting, lambda: shut[0]) is held
 
 
 def test_each_address_has_a_lane_with_the_limits_of_its_provider() -> None:

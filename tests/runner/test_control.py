@@ -162,6 +162,24 @@ def test_a_pause_holds_a_retry_back_and_a_stop_ends_its_waiting() -> None:
         passage.wait(SECONDS)
 
 
+def test_who_comes_back_from_a_pause_goes_before_those_who_have_not_begun() -> None:
+    gate = Gate()
+    first, *waiting = (Passage(gate, "conf_1", f"exp_{n}") for n in range(4))
+    gate.open(1)
+    gate.admit([first])
+    gate.obey("pause", "exp_0")
+    back = threading.Thread(target=first.step, daemon=True)
+    back.start()
+    assert gate.admit(waiting)
+    assert gate.hand_on(waiting)  # who is still paused holds nobody back
+    gate.obey("resume", "exp_0")
+    assert gate.hand_on(waiting) is None
+    back.join(SECONDS)
+    assert not back.is_alive()
+    assert len(waiting) == 1
+    assert gate.hand_on(waiting)
+
+
 def test_what_is_paused_uses_no_time_and_counts_none() -> None:
     gate = Gate()
     gate.open(1)
