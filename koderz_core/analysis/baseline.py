@@ -19,5 +19,6 @@ def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
 
 
 def frontier_asked_once(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The measured baselines: what frontier models solve when they are asked directly."""
-    return [row for row in rows if row.strategy == DIRECT and any(one.tier == "frontier" for one in row.tiers)]
+    """The measured baselines: what frontier models solve when they are asked directly; errors measure nothing."""
+    asked = [row for row in rows if row.strategy == DIRECT and any(one.tier == "frontier" for one in row.tiers)]
+    return [row for row in asked if row.solved or row.unsolved]

@@ -86,9 +86,7 @@ def compare(
     ``baseline``: one of them, None for the usual one. ``axes``: of which curves are wanted.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
-    held: dict[Key, list[Trial]] = {key: [] for key in keys}
-    for trial in trials:
-        held[trial.key].append(trial)
+    held = _held(rows, trials)
     configurations = tuple(_with_rate(compared(row, at), held[keys[at]]) for at, row in enumerate(rows))
     names = _names(configurations)
     against = baseline or usual_baseline(rows)
@@ -103,11 +101,28 @@ def compare(
         groups=tuple(rank_groups(keys, held)),
         tradeoff=placed,
         margins=margins(held),
-        curves={axis: curves(held, axis) for axis in axes},
+        curves={axis: curves(_shared(held), axis) for axis in axes},
         differences=differences(rows),
-        findings=_findings(rows, tested, frontier(names, placed)),
+        findings=_findings(rows, tested, frontier(_starred(configurations, names), placed)),
         remarks=remarks(rows),
     )
+
+
+def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
+    """The trials of each. Problems of different datasets are different ones, even where their ids are the same."""
+    of = {(row.benchmark, row.configuration): row.dataset_sha256 for row in rows}
+    several = len(set(of.values())) > 1
+    held: dict[Key, list[Trial]] = {key: [] for key in of}
+    for trial in trials:
+        apart = replace(trial, problem=f"{of[trial.key]} {trial.problem}") if several else trial
+        held[trial.key].append(apart)
+    return held
+
+
+def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
+    """Those of the problems that all were given, as a baseline from elsewhere was given more; all if there are none."""
+    given = set.intersection(*({one.problem for one in trials} for trials in held.values())) if held else set()
+    return {key: [one for one in held[key] if one.problem in given] for key in held} if given else held
 
 
 def _findings(rows: Sequence[SummaryRow], tested: Sequence[Pair], best: str | None) -> tuple[str, ...]:
@@ -126,6 +141,11 @@ def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
     return {
         one.key: one.label if labels.count(one.label) == 1 else f"{one.label} ({one.letter})" for one in configurations
     }
+
+
+def _starred(configurations: Sequence[Compared], names: Mapping[Key, str]) -> dict[Key, str]:
+    """The names, with the mark of the remarks on those that are scored by the tests they stopped on."""
+    return {one.key: names[one.key] + ("*" if one.oracle else "") for one in configurations}
 
 
 def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:

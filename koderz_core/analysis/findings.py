@@ -28,8 +28,8 @@ _ALPHA = 0.05
 class Against:
     """What was found of a configuration, ``a`` of ``test``, against another, ``b``; None where it is not known.
 
-    ``p``: adjusted for how many pairs were tested. ``price``: a's cost per solved problem by b's (``price_ratio``).
-    ``mixed``: whether one is scored by the tests it stopped on and the other by held-out tests.
+    ``p``: adjusted for how many pairs were tested, ``tested``. ``price``: a's cost per solved problem by b's
+    (``price_ratio``). ``mixed``: whether one is scored by the tests it stopped on and the other by held-out tests.
     """
 
     label: str
@@ -39,6 +39,7 @@ class Against:
     price: Interval | None
     break_even: BreakEven | None
     mixed: bool = False
+    tested: int = 1
 
 
 def finding(of: Against) -> str:
@@ -46,7 +47,7 @@ def finding(of: Against) -> str:
     if not of.test.n:
         return f"{of.label} and {of.other} have no problem with a result of both: nothing can be said of the two."
     parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price)}."]
-    if of.break_even is not None:
+    if of.break_even is not None and of.break_even.target > 0:  # nothing is reached by spending nothing
         parts.append(_break_even(of.label, of.other, of.break_even))
     if of.mixed:
         parts.append(
@@ -92,7 +93,7 @@ def _verdict(of: Against) -> str:
         return "more than luck"
     if of.test.method != "exact McNemar":
         return "not told apart at this size"
-    unseen = detectable(of.test.n, power=0.5)
+    unseen = detectable(of.test.n, power=0.5, alpha=_ALPHA / of.tested)  # the strictest step of Holm's, as can_show
     if unseen == inf:
         return "not told apart, and so few problems could not tell any two apart"
     return f"not told apart at this size, at which a difference below {100 * unseen:.2g} points usually goes unnoticed"
@@ -119,11 +120,13 @@ def _times(value: float) -> str:
 
 def _break_even(label: str, other: str, found: BreakEven) -> str:
     never = f"in {_percent(found.never)} of resamples it never does"
-    if found.usd is None:
-        return f"Within its own limits {label} never reaches what {other} solved ({never})."
     bounds = " to ".join("never" if one is None else _usd(one) for one in (found.low, found.high))
+    parts = [never] if found.usd is None else [f"95 % {bounds}", never]
+    sure = f" ({'; '.join(parts)})" if found.problems > 1 else ""  # one problem does not vary
+    if found.usd is None:
+        return f"Within its own limits {label} never reaches what {other} solved{sure}."
     paid = "" if found.frontier_usd is None else f"; {other} spent {_usd(found.frontier_usd)}"
-    return f"{label} reaches what {other} solved at {_usd(found.usd)} a problem (95 % {bounds}; {never}){paid}."
+    return f"{label} reaches what {other} solved at {_usd(found.usd)} a problem{sure}{paid}."
 
 
 def _p(p: float | None) -> str:

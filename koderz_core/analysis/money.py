@@ -95,14 +95,14 @@ def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0) -> Interv
 
 
 def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0) -> Savings | None:
-    """a against a measured baseline, on the problems both solved in at least one repeat, by what solving took there.
+    """a against a measured baseline, on the problems both solved in at least one repeat, by what a repeat cost there.
 
-    None if there are none or a price is unknown.
+    Repeats that failed there are paid for too. None if there are no such problems or a price is unknown.
     """
     compared = common_problems((a, baseline))
     solved_by = [[one for one in trials if one.solved] for trials in (a, baseline)]
     problems = common_problems(solved_by)
-    usd, baseline_usd = (_usd(problems, trials) for trials in solved_by)
+    usd, baseline_usd = _usd(problems, a), _usd(problems, baseline)
     if not problems or np.isnan(usd + baseline_usd).any():
         return None
     saved = baseline_usd - usd

@@ -41,7 +41,8 @@ class Pair:
     """A configuration, ``a`` of ``test``, against the baseline, ``b``; ``p_adjusted`` by Holm over all these pairs.
 
     ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
-    solved problem by the baseline's. ``finding``: all of it in words.
+    solved problem by the baseline's. ``mixed``: whether one of the two is scored by the tests it stopped on and the
+    other by held-out tests. ``finding``: all of it in words.
     """
 
     key: Key
@@ -52,6 +53,7 @@ class Pair:
     price: Interval | None
     break_even: BreakEven | None
     savings: Savings | None
+    mixed: bool
     finding: str
 
     @property
@@ -69,32 +71,34 @@ def pairs(
     """One pair per other configuration, in their order; ``names``: what each is called in findings."""
     base = trials_by_key[baseline.key]
     tests = [paired(trials_by_key[one.key], base) for one in others]
-    adjusted = iter(holm([test.p for test in tests if test.p is not None]))
+    adjusted = holm([test.p for test in tests if test.p is not None])
+    tested, left = len(adjusted), iter(adjusted)
     found = []
     for one, test in zip(others, tests, strict=True):
         trials = trials_by_key[one.key]
-        p = None if test.p is None else next(adjusted)
+        p = None if test.p is None else next(left)
         price, even = price_ratio(trials, base), break_even(trials, base)
         mixed = one.oracle != baseline.oracle
-        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed))
+        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed, tested))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, savings(trials, base), told))
+        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, savings(trials, base), mixed, told))
     return tuple(found)
 
 
 def telling(found: Sequence[Pair]) -> Pair | None:
     """The pair to look at first: of those that solve more for less per solved problem the cheapest, else of those that
-    cannot be told to solve less for less, else of those that solve more, else that cannot be told to, else any.
+    cannot be told to solve less for less, else of those that solve more, else that cannot be told to, else any. Those
+    whose two are scored by tests of different kinds come after all others.
     """
     return min(found, key=_interest, default=None)
 
 
-def _interest(pair: Pair) -> tuple[int, float]:
+def _interest(pair: Pair) -> tuple[bool, int, float]:
     difference = pair.test.difference
     price = pair.price.value if pair.price else inf
     if difference is None or (pair.told_apart and difference < 0):
-        return 4, -(difference or -1.0)
-    return (0 if pair.told_apart else 1) + (0 if price < 1 else 2), price
+        return pair.mixed, 4, -(difference or -1.0)
+    return pair.mixed, (0 if pair.told_apart else 1) + (0 if price < 1 else 2), price
 
 
 def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]) -> Iterator[Parting]:

@@ -86,7 +86,8 @@ def _drawn(table: Table, known: bool) -> Drawn:
 def _as_markdown(comparison: Comparison) -> str:
     parts = [_escaped(said) for said in comparison.findings]
     for table in tables(comparison):
-        lines = (table.columns, tuple("---" for _ in table.columns), *(map(_escaped, row) for row in table.rows))
+        head, *rows = (tuple(map(_escaped, row)) for row in (table.columns, *table.rows))
+        lines = (head, tuple("---" for _ in head), *rows)
         parts += [f"### {table.title}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
     return "\n\n".join([*parts, _escaped(common(comparison)), *map(_escaped, comparison.remarks)])
 

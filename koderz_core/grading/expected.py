@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from koderz_core.datasets.types import arguments_of
+from koderz_core.errors import DataError
 from koderz_core.grading.kept import Kept
-from koderz_core.records import Problem
+from koderz_core.records import PlusTests, Problem
+from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
-VERSION = "1"
-"""Of how answers are computed and written down; another one leaves what was kept unused."""
+VERSION = "2"
+"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
 
 Reference = Callable[[Problem, Sequence[str]], Answers]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """``calls`` and ``answers`` as ``records.Cases``, both empty if there are no inputs.
+
+    ``seconds``: processor time that the canonical solution took for all inputs.
+    """
+
+    calls: str
+    answers: str
+    seconds: float
 
 
 class Expectations:
@@ -22,10 +39,31 @@ class Expectations:
         self._kept = Kept(folder)
         self._reference = reference
 
-    def of(self, problem: Problem, calls: Sequence[str]) -> Answers:
-        """Raises DataError if the canonical solution fails or the cache cannot be written, and SandboxError."""
-        parts = [VERSION, problem.canonical_solution, problem.public.entry_point, *calls]
-        answers = self._kept.get(parts, Answers)
-        if answers is None or len(answers.outputs) != len(calls):
-            answers = self._kept.put(parts, self._reference(problem, calls))
-        return answers
+    def of(self, problem: Problem, plus: PlusTests) -> Expected:
+        """Without inputs whose right answer is too large to be judged, such as 5 of Mbpp/255's 109.
+
+        Raises DataError if the canonical solution fails, inputs are not as published, no answer is plain data or the
+        cache cannot be written, and SandboxError.
+        """
+        parts = [VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
+        return self._kept.get(parts, Expected) or self._kept.put(parts, self._computed(problem, plus))
+
+    def _computed(self, problem: Problem, plus: PlusTests) -> Expected:
+        calls = _calls(problem, plus)
+        if not calls:  # as Mbpp/793
+            return Expected("", "", 0.0)
+        answers = self._reference(problem, calls)
+        pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
+        if not pairs:
+            raise DataError(f"No plus test of {problem.id} has an answer that can be judged. Leave out that problem.")
+        calls, outputs = zip(*pairs, strict=True)
+        return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)
+
+
+def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
+    try:
+        return [json.dumps(encode(list(arguments)), separators=(",", ":")) for arguments in arguments_of(plus)]
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise DataError(
+            f"The plus inputs of {problem.id} are not as published: {error}. Place the file anew."
+        ) from error

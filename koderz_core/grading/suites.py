@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from koderz_core.records import TestSet, Verdict
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.sources import number_of
 
 
 def base_and_plus(
@@ -45,9 +44,6 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
     return total
 
 
-_counted = lru_cache(16)(count_tests)  # plus tests of one problem are long, and every candidate may fall short of them
-
-
 def _not_run(tests: TestSet) -> Verdict:
-    number = _counted(tests.source)
+    number = number_of(tests)
     return Verdict("-" * number, (), False, None, "", 0.0, isolation="none", test_seconds=(0.0,) * number)

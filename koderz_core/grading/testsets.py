@@ -13,7 +13,7 @@ from koderz_core.grading.examples import as_tests, examples_in
 from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
 from koderz_core.grading.parting import Parted, parted
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.sources import count_tests, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +113,4 @@ def no_program(tests: TestSet, error: ErrorClass) -> Verdict:
     """The verdict on a reply that holds no program: every test not reached."""
     reasons = {"truncated": "The reply was cut at its token limit.", "refused": "The model refused."}
     message = f"No program was found in the reply. {reasons.get(error, '')}".strip()
-    return Verdict("-" * count_tests(tests.source), (), False, error, message, 0.0, "none")
+    return Verdict("-" * number_of(tests), (), False, error, message, 0.0, "none")

@@ -23,13 +23,14 @@ from koderz_core.records.plans import (
     StopReason,
     fingerprint,
 )
-from koderz_core.records.problems import Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
+from koderz_core.records.problems import Cases, Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
 from koderz_core.records.steps import Ask, Memory, MemoryRef, Observed, Query, Remaining
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
 __all__ = [
     "Ask",
     "Budget",
+    "Cases",
     "Completion",
     "Configuration",
     "Control",

@@ -48,11 +48,12 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a benchmark stands on: its problems and its conditions, the versions of its prompts among them."""
+    """What a benchmark stands on: its problems, its conditions, the versions of its prompts among them, its prices."""
 
     benchmark: str
     problems: tuple[str, ...]
     conditions: Mapping[str, Scalar]
+    price_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,28 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Cases:
+    """Calls of a problem's function, each with an answer that is right: a test each, at least one.
+
+    ``calls`` and ``answers`` have a line per test: the list of its arguments, and the answer, both as JSON that
+    ``sandbox.inside.values`` describes. ``search``: of an answer it only counts whether something was found.
+    ``by_arguments``: what is right is told from the arguments.
+    """
+
+    calls: str
+    answers: str
+    search: bool = False
+    by_arguments: bool = False
+
+    def __len__(self) -> int:
+        return self.calls.count("\n") + 1
+
+
+@dataclass(frozen=True, slots=True)
 class TestSet:
     """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests.
 
+    With ``cases`` the source defines ``like(answer, *arguments)``, to which all that is right is equal, and ``some``.
     ``seconds``: the wall time that one program may take on them, None: what the judge gives where nothing is said.
     ``shared``: they change the process that they run in, so that has to be the program's own.
     """
@@ -17,6 +36,7 @@ class TestSet:
     source: str = ""
     seconds: float | None = None
     shared: bool = False
+    cases: Cases | None = None
 
     def __bool__(self) -> bool:
         return bool(self.source.strip())

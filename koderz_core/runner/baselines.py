@@ -16,7 +16,7 @@ from koderz_core.runner.wording import SUPERVISED
 DIRECT = "direct"
 STRONGER = frozenset({"frontier", "small_frontier"})
 _SHARED = ("chain_of_thought", "max_tokens")
-_IRRELEVANT = frozenset({"test_timeout", "spec prompt", "review prompt"})
+_IRRELEVANT = frozenset({"spec prompt", "review prompt"})
 
 
 def baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:

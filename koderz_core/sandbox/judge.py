@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from koderz_core.errors import DataError, PlanError
-from koderz_core.records import Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.records import Cases, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.orders import Answer, Order, Report, ask
-from koderz_core.sandbox.sources import count_tests, spoken_of
+from koderz_core.sandbox.sources import number_of, spoken_of
 from koderz_core.sandbox.worker import Worker
 from koderz_core.sandbox.workers import Workers
 
@@ -40,7 +40,9 @@ class BoxedJudge:
         make = partial(Worker, isolation, bwrap, 2 * memory_bytes)
         # Where programs can write files or start processes, one may leave something behind for the next.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
-        self._canonical: dict[tuple[str, str], Answer] = {}  # by solution and tests; the same whoever computes it
+        self._canonical: dict[
+            tuple[str, str, Cases | None], Answer
+        ] = {}  # by solution and tests; the same whoever computes it
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """What comes of running ``code``, after the problem's preamble, on ``tests``.
@@ -88,14 +90,14 @@ class BoxedJudge:
 
     def _order(self, problem: Problem, code: str, tests: TestSet) -> Order:
         public, seconds = problem.public, tests.seconds or self._timeout_seconds
-        names = spoken_of(problem, tests.source)
+        names = [] if tests.cases else spoken_of(problem, tests.source)
         texts = (problem.id, public.preamble, code, tests.source, public.entry_point)
-        return Order(*texts, seconds, self._memory_bytes, names, shared=tests.shared)
+        return Order(*texts, seconds, self._memory_bytes, names, shared=tests.shared, cases=tests.cases)
 
     def _without_report(self, problem: Problem, tests: TestSet, order: Order, answer: Answer) -> Verdict:
         if answer.broken and not self._of_canonical(problem, tests).report:
             raise DataError(f"The tests of {problem.id} are broken: {answer.broken}. Mend or remove that problem.")
-        marks = "-" * count_tests(tests.source)
+        marks = "-" * number_of(tests)
         if answer.broken:
             message = f"the tests cannot be run on it: {answer.broken}"
             return Verdict(marks, (), False, "exception", message, 0.0, self.isolation)
@@ -111,7 +113,7 @@ class BoxedJudge:
 
     def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
         """What came of the canonical solution, with the tests' own objects unchanged; no report where there is none."""
-        key = (problem.canonical_solution, tests.source)
+        key = (problem.canonical_solution, tests.source, tests.cases)
         if not problem.canonical_solution:
             return Answer()
         if key not in self._canonical:

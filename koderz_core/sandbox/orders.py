@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from koderz_core.errors import SandboxError
-from koderz_core.records import ErrorClass, Isolation, TestFailure, Verdict
+from koderz_core.records import Cases, ErrorClass, Isolation, TestFailure, Verdict
 from koderz_core.sandbox.worker import LostError, StalledError
 from koderz_core.sandbox.workers import Workers
 
@@ -33,10 +33,12 @@ class Order:
     mirrors: bool = True
     shared: bool = False
     calls: Sequence[str] | None = None
+    cases: Cases | None = None
 
     def content(self) -> dict[str, object]:
         names = ("preamble", "code", "tests", "entry_point", "names", "mirrors", "shared", "seconds", "memory_bytes")
-        return {"order": {name: getattr(self, name) for name in names}, "calls": self.calls}
+        order = {name: getattr(self, name) for name in (*names, "cases")}
+        return {"order": order, "calls": self.calls}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ _SCRIPT = box.INSIDE / "reference.py"
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One literal of Python per call, None for an answer that is too large or no plain data.
+    """One line of ``records.Cases`` per call, None for an answer that is too large or no plain data.
 
-    ``seconds``: what calls and literals took together.
+    ``seconds``: processor time that calls and lines took together.
     """
 
     outputs: tuple[str | None, ...]
@@ -31,7 +31,7 @@ class Answers:
 
 
 def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> Answers:
-    """What the canonical solution answers to ``calls``, each the literal of a tuple of arguments.
+    """What the canonical solution answers to ``calls``, each a line of ``records.Cases``.
 
     ``boxed``: with Landlock and seccomp; with rlimits only is for where tier ``strong`` does not hold. Raises DataError
     if it fails, SandboxError if it could not be run.

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 
 from koderz_core.parsing import parse
-from koderz_core.records import Problem
+from koderz_core.records import Problem, TestSet
 from koderz_core.sandbox.inside.instrument import tests_in
 
 
@@ -16,6 +16,11 @@ def count_tests(source: str) -> int:
     Raise SyntaxError (ValueError for a null byte) if it is not Python.
     """
     return tests_in(parse(source))
+
+
+def number_of(tests: TestSet) -> int:
+    """How many tests there are. Raise as ``count_tests``."""
+    return len(tests.cases) if tests.cases else count_tests(tests.source)
 
 
 def spoken_of(problem: Problem, tests: str) -> list[str]:

@@ -48,9 +48,11 @@ class _Planned:
     problems: tuple[str, ...]
     conditions: Mapping[str, Scalar]
     prompts: Mapping[str, str]
+    price_version: str
 
     def ground(self) -> Ground:
-        return Ground(self.benchmark, self.problems, _conditions(self.conditions, self.prompts))
+        conditions = _conditions(self.conditions, self.prompts)
+        return Ground(self.benchmark, self.problems, conditions, self.price_version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _conditions(said: Mapping[str, Scalar], prompts: Mapping[str, str]) -> dict[
 
 _GROUNDS = """
 select id as benchmark, plan -> 'problems' as problems, coalesce(plan -> 'conditions', '{}'::json) as conditions,
-    prompt_versions as prompts
+    prompt_versions as prompts, price_version
 from benchmarks where list_contains($benchmarks::varchar[], id) order by id
 """
 _MEASURED = f"""

@@ -16,7 +16,7 @@ from koderz_core.records import Configuration, Dataset, Plan
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.runner.baselines import DIRECT, baselines, is_stronger, sought
-from koderz_core.runner.conditions import HELD_OUT
+from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.runner.planning import Order, Wanted, configuration
 from koderz_core.runner.wording import command_of
 from koderz_core.store.baselines import baseline_for
@@ -24,7 +24,7 @@ from koderz_core.store.labels import labels
 from koderz_core.store.results import Results
 from koderz_core.workspace.costs import Costs
 
-_SAME = ("coding prompt", "extraction prompt", HELD_OUT)
+_SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
 """The conditions under which answers to one question, and their scores, can stand side by side."""
 
 

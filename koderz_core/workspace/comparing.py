@@ -10,8 +10,10 @@ from koderz_core.analysis.baseline import frontier_asked_once
 from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.records import Scalar
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.summaries import SummaryRow
+from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines
 
@@ -56,7 +58,11 @@ class Comparing:
         keys = {_key(row) for row in rows}
         trials = self._results.trials(sorted({row.benchmark for row in rows}))
         found = compare(rows, [one for one in trials if one.key in keys], chosen, AXES if axes is None else axes)
-        return replace(found, findings=(*found.findings, *self._about_the_baseline(found, rows)))
+        return replace(
+            found,
+            findings=(*found.findings, *self._about_the_baseline(found, rows)),
+            remarks=(*found.remarks, *self._about_grounds(rows)),
+        )
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """These and, if none of them is a frontier model asked directly, one that was measured on their problems."""
@@ -77,6 +83,18 @@ class Comparing:
             yield self._baselines.to_measure(rows)
         elif found.baseline and all(row.benchmark != found.baseline[0] for row in rows if _key(row) != found.baseline):
             yield f"The baseline, {found.of(found.baseline).label}, was measured in {found.baseline[0]}."
+
+    def _about_grounds(self, rows: Sequence[SummaryRow]) -> Iterator[str]:
+        """What sets benchmarks apart that no configuration names."""
+        grounds = self._results.grounds({row.benchmark for row in rows})
+        told: dict[str, set[Scalar]] = {
+            "Costs are by different prices": {one.price_version for one in grounds},
+            "Scored by different tests": {one.conditions.get(HELD_OUT) or "base tests" for one in grounds},
+            "Tests ran under different time limits": {one.conditions.get(TIME_LIMIT) for one in grounds},
+        }
+        for said, values in told.items():
+            if len(values) > 1:
+                yield f"{said} ({', '.join(sorted(map(str, values)))}): a difference may be theirs."
 
     def _meant(self, word: str, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
         whole = _benchmarks(word, benchmarks)

@@ -66,6 +66,31 @@ def test_without_a_frontier_model_the_dearest_that_was_asked_once_stands_in_and_
     assert NO_BASELINE not in compared().findings
 
 
+def test_problems_of_different_datasets_are_different_ones_whatever_their_ids() -> None:
+    found = compared([row("cheap", dataset_sha256="a" * 64), row("dear", tier="frontier", dataset_sha256="b" * 64)])
+    assert (found.pairs[0].test.n, found.tradeoff.problems) == (0, 0)
+    assert "nothing can be said" in found.findings[0]
+
+
+def test_curves_are_of_the_problems_that_all_were_given() -> None:
+    marks = {"cheap": {"p/1": "1", "p/2": "0"}, "dear": {"p/1": "0", "p/2": "0", "p/3": "1", "p/4": "1"}}
+    found = compare(
+        [row("cheap"), row("dear", tier="frontier")], [one for name, of in marks.items() for one in trials(name, of)]
+    )
+    assert [(one.problems, one.share[-1]) for one in found.curves["attempts"].curves] == [(2, 0.5), (2, 0.0)]
+
+
+def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
+    found = compared([row("cheap", "supervised", score_kind="oracle"), row("weak"), row("dear", tier="frontier")])
+    assert found.findings[0].startswith("On 10 problems weak solved")
+    assert "cheap*" in found.findings[1]
+
+
+def test_a_frontier_model_without_any_result_is_no_measured_baseline() -> None:
+    failed = row("dear", tier="frontier", solved=0, unsolved=0, errors=10)
+    assert NO_BASELINE in compared([row("weak"), row("cheap"), failed]).findings
+
+
 def test_another_baseline_can_be_named() -> None:
     assert compared(baseline=ROWS[1]).baseline == ("bench", "cheap")
 

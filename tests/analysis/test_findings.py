@@ -67,6 +67,21 @@ def test_never_and_where_are_told_with_how_many_resamples_disagree():
     assert said in finding(replace(OF, break_even=there))
 
 
+def test_of_a_baseline_that_solved_nothing_nobody_is_said_to_reach_it():
+    assert "reaches" not in finding(replace(OF, break_even=replace(EVEN, usd=0.0, low=0.0, high=0.0, target=0.0)))
+
+
+def test_one_problem_gives_a_break_even_no_bounds():
+    said = finding(replace(OF, break_even=replace(EVEN, usd=0.1, low=None, high=None, never=0.0, problems=1)))
+    assert said.endswith(
+        "qwen supervised reaches what opus direct solved at $0.10 a problem; opus direct spent $0.040."
+    )
+
+
+def test_the_more_pairs_are_tested_the_larger_is_what_goes_unnoticed():
+    assert "a difference below 8.1 points" in finding(replace(OF, tested=12))
+
+
 def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_over():
     assert "(oracle)" in finding(replace(OF, mixed=True))
     assert "oracle" not in finding(OF)

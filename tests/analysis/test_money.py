@@ -66,6 +66,11 @@ def test_savings_are_of_the_problems_both_solved_beside_the_difference_in_succes
     assert savings(answers([1, 0]), answers([1, 0], 0.0)).share is None
 
 
+def test_repeats_that_failed_are_paid_for_before_anything_is_saved():
+    first, again = answers([1], 1.0)[0], replace(answers([0], 9.0)[0], repeat=1)
+    assert savings([first, again], answers([1], 5.0)).saved_usd.value == 0.0
+
+
 def test_without_a_problem_that_both_solved_nothing_was_saved_or_lost():
     assert savings(answers([1, 0]), answers([0, 1])) is None
     assert savings(answers([1], None), answers([1])) is None

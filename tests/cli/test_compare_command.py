@@ -50,6 +50,7 @@ def test_markdown_can_be_pasted(compared: Any) -> None:
     lines = compared("mine", "--format", "md").out.splitlines()
     head = next(place for place, line in enumerate(lines) if line.startswith("| "))
     assert lines[head + 1].startswith("| --- |")
+    assert "\\[95 %\\]" in lines[head]  # names of settings are columns too, and nobody's markup
     assert {line.count(" | ") for line in lines[head : head + 4]} == {lines[head].count(" | ")}
 
 

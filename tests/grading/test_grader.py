@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cases_as_asserts import as_asserts
 
 from koderz_core.errors import SandboxError
 from koderz_core.grading.canonical import Canonical
@@ -32,6 +34,7 @@ class InProcess:
             raise SandboxError("The worker was lost.")
         scope: dict[str, object] = {}
         exec(code, scope)
+        tests = as_asserts(tests)
         exec(tests.source, scope)
         marks = tests.source.count("    assert ") * "P"
         try:
@@ -76,6 +79,23 @@ def test_a_reply_without_a_program_fails_and_a_lost_worker_is_nobodys_failure(tm
     rows = [one.row("base") for one in graded([None, "lost"], "base", tmp_path)]
     assert [(row["passed"], row["error"]) for row in rows] == [(False, "extraction"), (None, "sandbox")]
     assert rows[1]["message"] == "The worker was lost."
+
+
+def test_programs_that_may_take_long_are_graded_first() -> None:
+    seconds = {"p/0": 4.0, "p/1": 9.0, "p/2": 5.0}
+    problems = [replace(DOUBLE, public=PublicProblem(name, "", "double")) for name in seconds]
+    tests = {one.id: Split(DOUBLE.tests, replace(DOUBLE.tests, seconds=seconds[one.id])) for one in problems}
+    samples = [Sample(0, one, Extracted(RIGHT, "solution"), {}) for one in problems]
+    judged: list[str] = []
+
+    class Noting(InProcess):
+        def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
+            judged.append(problem.id)
+            return super().check(problem, code, tests)
+
+    with Grader(Noting(), lambda one, _: tests[one.id], 1, lambda verdict: verdict, TestPolicy()) as grader:
+        list(grader.grade(samples, tests))
+    assert judged == ["p/1", "p/2", "p/0"]
 
 
 def test_the_keys_of_a_sample_are_kept(tmp_path: Path) -> None:

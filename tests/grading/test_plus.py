@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from cases_as_asserts import as_asserts
 
 from koderz_core.errors import DataError, UsageError
 from koderz_core.grading.expected import Expectations
 from koderz_core.grading.plus import plus_tests
-from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
+from koderz_core.records import Cases, PlusTests, Problem, PublicProblem, TestSet
 from koderz_core.sandbox.reference import Answers, answers
+from koderz_core.sandbox.sources import number_of
 
 HALF = "def half(x):\n    print('noise')\n    return x / 2\n"
 
@@ -31,7 +32,7 @@ def plus_of(one: Problem, folder: Path) -> TestSet:
 def accepts(tests: TestSet, program: str, entry_point: str) -> bool:
     scope: dict[str, object] = {}
     exec(program, scope)
-    exec(tests.source, scope)
+    exec(as_asserts(tests).source, scope)
     try:
         scope["check"](scope[entry_point])  # type: ignore[operator]
     except AssertionError:
@@ -39,11 +40,19 @@ def accepts(tests: TestSet, program: str, entry_point: str) -> bool:
     return True
 
 
-def test_each_input_is_one_assert_on_what_the_canonical_solution_answers(tmp_path: Path) -> None:
+def test_each_input_is_a_case_with_what_the_canonical_solution_answers(tmp_path: Path) -> None:
     tests = plus_of(problem(HALF, "[[3], [4]]"), tmp_path)
-    assert tests.source.endswith("    assert candidate(3) == like(1.5)\n    assert candidate(4) == like(2.0)\n")
-    assert sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(tests.source))) == 2
-    assert tests.seconds == 4.0
+    assert tests.cases == Cases("[3]\n[4]", "1.5\n2.0")
+    assert (number_of(tests), tests.seconds) == (2, 4.0)
+    assert as_asserts(tests).source.endswith(
+        "    assert candidate(3) == like(1.5)\n    assert candidate(4) == like(2.0)\n"
+    )
+
+
+def test_of_a_search_it_only_counts_whether_something_was_found(tmp_path: Path) -> None:
+    tests = plus_of(problem("def find(x):\n    return x\n", '[[null], [""], [true], [false]]', oracle="some"), tmp_path)
+    assert tests.cases
+    assert (tests.cases.answers, tests.cases.search) == ("false\ntrue\ntrue\nfalse", True)
 
 
 @pytest.mark.parametrize(
@@ -83,15 +92,15 @@ def test_a_spoiled_cache_is_computed_anew(tmp_path: Path) -> None:
     tests = plus_of(problem(HALF, "[[3]]"), tmp_path)
     (kept,) = tmp_path.glob("*.json")
     kept.write_bytes(kept.read_bytes()[:9])
-    assert plus_of(problem(HALF, "[[3]]"), tmp_path).source == tests.source
+    assert plus_of(problem(HALF, "[[3]]"), tmp_path).cases == tests.cases
 
 
 def test_in_a_box_a_canonical_solution_cannot_read_files(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     reading = problem(f"def f(x):\n    return open({str(tmp_path / 'secret')!r}).read()\n", "[[1]]")
-    assert answers(reading, ["(1,)"], boxed=False).outputs == ("'secret'",)
+    assert answers(reading, ["[1]"], boxed=False).outputs == ('"secret"',)
     with pytest.raises(DataError, match="PermissionError"):
-        answers(reading, ["(1,)"])
+        answers(reading, ["[1]"])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases_as_asserts import as_asserts
 
 from koderz_core.events import CandidateScored, CodeTested
 from koderz_core.grading.canonical import Canonical
@@ -53,7 +54,7 @@ class InProcess:
     """Judges as the sandbox does, without one."""
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
-        suite, scope, completed = ready(tests.source), {}, True
+        suite, scope, completed = ready(as_asserts(tests).source), {}, True
         recorder = Recorder(suite.sources, lambda: True)
         try:
             exec(code, scope)

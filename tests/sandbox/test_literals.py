@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.sandbox.inside.literals import Large, NotPlainError, digest_of, literal, short_literal
+from koderz_core.sandbox.inside.literals import Large, NotPlainError, brief_digest, digest_of, flattened, literal
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 KEYS = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.tuples(st.integers())
@@ -23,7 +23,7 @@ PLAIN = st.recursive(
         | st.frozensets(KEYS)
     ),
 )
-SCOPE = {"inf": math.inf, "nan": math.nan, "Large": Large}
+SCOPE = {"inf": math.inf, "nan": math.nan}
 
 
 @given(PLAIN)
@@ -65,17 +65,47 @@ def test_what_is_not_plain_is_refused(value: object) -> None:
 
 
 def test_a_large_value_is_equal_to_its_digest_and_a_changed_one_is_not() -> None:
-    large = eval(short_literal(list(range(10_000))), dict(SCOPE))
+    large = flattened(list(range(10_000)))
     assert isinstance(large, Large)
     assert [*map(float, range(10_000))] == large
     assert [*range(9_999), 0] != large
+    assert tuple(range(10_000)) != large
     assert [object()] != large
 
 
-def test_large_values_with_floats_are_written_whole() -> None:
-    assert short_literal([0.5] * 5000).startswith("[0.5, 0.5")
+@given(PLAIN)
+def test_what_is_not_large_stays_an_equal_value(value: object) -> None:
+    assert flattened([value]) == [value]
+
+
+def test_large_values_with_floats_are_kept_whole() -> None:
+    assert flattened([0.5] * 5000) == [0.5] * 5000
+
+
+LISTS = st.lists(st.integers() | st.floats() | st.booleans() | st.just(-0.0) | st.just(2**53 + 1), max_size=3)
+
+
+@given(LISTS | LISTS.map(tuple) | st.text(max_size=3))
+def test_a_digest_that_is_known_quickly_is_the_digest_of_an_answer_that_only_a_digest_stands_for(value: object) -> None:
+    many = value * 6000  # type: ignore[operator]  # a sequence
+    brief = brief_digest(many)
+    right = flattened(many)
+    assert brief is None or (isinstance(right, Large) and right.digest == brief == digest_of(many))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [([2**53], [2**53 + 1]), ([2.0**53], [2**53 + 1]), ([1e300], [int(1e300) + 1])]
+)
+def test_numbers_that_no_float_tells_apart_have_digests_of_their_own(one: list[int], other: list[int]) -> None:
+    assert digest_of(one) != digest_of(other)
+
+
+def test_what_is_known_quickly_is_what_most_large_answers_are() -> None:
+    assert brief_digest([1, 2.0] * 4000)
+    assert brief_digest("\ud800" * 20_000)
+    assert [brief_digest(one) for one in ([1] * 5000, "x" * 9000, [0.5] * 9000, [math.nan] * 9000)] == [None] * 4
 
 
 def test_what_no_program_could_answer_is_refused() -> None:
     with pytest.raises(NotPlainError, match="12000000"):
-        short_literal("x" * 13_000_000)
+        flattened([["x"] * 3_000_000])

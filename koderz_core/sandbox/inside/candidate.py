@@ -8,11 +8,15 @@ from __future__ import annotations
 import operator
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from . import changes, confine, seccomp, shared
+from .excerpt import shown
+from .literals import brief_digest
 from .reading import decode
 from .values import Crossed, Known, Names, encode
 from .wire import Channel, FrameTooLargeError
@@ -35,12 +39,14 @@ def serve(channel: Channel, system_calls: seccomp.Filter | None) -> None:
 def answer_questions(channel: Channel, program: dict[str, Any]) -> None:  # Any: JSON
     """As ``serve``, with nothing restricted."""
     served = _Served(program)
-    question, number = served.load, program["number"]
+    _answer(channel.send, program["number"], served.load)
     while True:
-        _answer(channel, number, question)
         asked = channel.receive()
-        number = asked["number"]
-        question = served.question(asked)
+        if asked["ask"] == "calls":
+            for number, question in served.calls(asked):  # a line each, so that none is lost with the process
+                _answer(channel.send_line, number, question)
+        else:
+            _answer(channel.send, asked["number"], served.question(asked))
 
 
 Reply = dict[str, Any]  # Any: JSON
@@ -81,6 +87,13 @@ class _Served:
             "tests": self._run_tests,
         }
         return lambda: answers[asked["ask"]](asked)
+
+    def calls(self, asked: dict[str, Any]) -> Iterator[tuple[int, Callable[[], Reply]]]:  # Any: JSON
+        """How to answer many calls of one function, each when it is its turn; without anything to ask them by."""
+        function = self._kept[asked["target"]]
+        for number, arguments in enumerate(asked["calls"], asked["first"]):
+            given: Any = arguments if asked["plain"] else decode(arguments)
+            yield number, partial(_called, function, given, asked["digests"])
 
     def _do(self, asked: dict[str, Any]) -> Reply:  # Any: JSON
         """Do something with a kept object; arguments that the program has changed in place go back too."""
@@ -146,13 +159,25 @@ def _compiled(code: str, name: str, mode: str) -> Any:  # Any: a code object
         raise SyntaxError(str(error)) from None
 
 
-def _answer(channel: Channel, number: str, question: Callable[[], Reply]) -> None:
+def _called(function: Any, arguments: list[Any], digests: bool) -> Reply:  # Any: the program's
+    began = time.perf_counter()
     try:
-        channel.send({"number": number, **question()})
-    except FrameTooLargeError as error:
-        channel.send({"number": number, "too_large": str(error)})
+        value = function(*arguments)
     except BaseException as error:  # noqa: BLE001 (a program may raise anything; what it raised is its answer)
-        channel.send({"number": number, **_raised(error)})
+        return {**_raised(error), "seconds": round(time.perf_counter() - began, 4)}
+    seconds = round(time.perf_counter() - began, 4)
+    if digests and (digest := brief_digest(value)):
+        return {"digest": digest, "shown": shown(value), "seconds": seconds}
+    return {"value": encode(value), "seconds": seconds}
+
+
+def _answer(send: Callable[[Reply], None], number: str | int, question: Callable[[], Reply]) -> None:
+    try:
+        send({"number": number, **question()})
+    except FrameTooLargeError as error:
+        send({"number": number, "too_large": str(error)})
+    except BaseException as error:  # noqa: BLE001 (as above)
+        send({"number": number, **_raised(error)})
 
 
 def _raised(error: BaseException) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from typing import Any
 
 MAX_CHARACTERS = 500
 
@@ -26,6 +27,10 @@ class _BoundedRepr(reprlib.Repr):
         self.maxlevel = 5
         self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 60
         self.maxstring = self.maxother = self.maxlong = MAX_CHARACTERS
+
+    def repr_Like(self, x: Any, level: int) -> str:  # noqa: N802 (found by the type's name); Any: a Like
+        """Of ``koderz_core.datasets.comparing``: tests bring it along."""
+        return self.repr1(x.value, level)
 
     def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002 (reprlib's signature)
         if x.bit_length() > 2000:  # decimal digits of a huge int take quadratic time, and Python refuses them

@@ -1,17 +1,16 @@
-"""Plain data as Python source, and what stands in tests for an answer too large to be written there.
-
-Tests that need it hold the text of this file, so it imports nothing of koderz and holds no assert. ``inf`` and ``nan``
-are names that the tests define.
-"""
+"""Plain data as Python source, in which ``inf`` and ``nan`` are names, and what stands for a large answer."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 LARGE = 10_000  # characters of the literal of one answer
-TOO_LARGE = 12_000_000  # characters; no larger value crosses between judge and candidate
+TOO_LARGE = 12_000_000  # characters; nothing larger is judged
+_NAMES = {"inf": math.inf, "nan": math.nan}
+_NEGATIVE_ZERO = array("d", [-0.0]).tobytes()
 _MANY_BITS = 4096  # Python refuses to write and read decimal ints of more than about 14,000 bits
 
 
@@ -20,7 +19,7 @@ class NotPlainError(Exception):
 
 
 class Large:
-    """Equal to the values with this digest."""
+    """Equal to the values with this digest, and to all that is ``Digested`` to it."""
 
     __hash__ = None  # type: ignore[assignment]  # Python's own way to say that there is none
 
@@ -28,6 +27,8 @@ class Large:
         self.digest = digest
 
     def __eq__(self, answer: object) -> bool:
+        if isinstance(answer, Digested):
+            return answer.digest == self.digest
         try:
             return digest_of(answer) == self.digest
         except (NotPlainError, RecursionError):
@@ -37,13 +38,27 @@ class Large:
         return f"<a large value with digest {self.digest[:12]}>"
 
 
+class Digested:
+    """A large value of which the judge was told the digest only. ``shown``: its beginning."""
+
+    def __init__(self, digest: str, shown: str) -> None:
+        self.digest = digest
+        self.shown = shown
+
+    def __repr__(self) -> str:
+        return self.shown
+
+
 def literal(value: object) -> str:
     """Source that makes an equal value. Raise NotPlainError if it is not plain data, RecursionError if too deep."""
     return "".join(_pieces(value, normal=False))
 
 
-def short_literal(value: object) -> str:
-    """As ``literal``; a large value is written as its digest, unless it holds floats that must be compared loosely."""
+def flattened(value: object) -> object:
+    """The value that its literal makes; ``Large`` for a large one, unless it holds floats that are compared loosely.
+
+    Raise as ``literal``.
+    """
     pieces, length = [], 0
     for piece in _pieces(value, normal=False):
         pieces.append(piece)
@@ -51,20 +66,73 @@ def short_literal(value: object) -> str:
         if length > LARGE:
             break
     else:
-        return "".join(pieces)
+        return eval("".join(pieces), dict(_NAMES))  # noqa: S307 (it is plain data)
     digest = digest_of(value)
-    return literal(value) if _is_inexact(value) else f"Large({digest!r})"
+    return eval(literal(value), dict(_NAMES)) if _is_inexact(value) else Large(digest)  # noqa: S307 (as above)
+
+
+def brief_digest(value: object) -> str | None:
+    """The digest of a value that no literal of at most ``LARGE`` characters makes, if it is known quickly.
+
+    None for what holds floats that are compared loosely: nothing less than all of it will do then.
+    """
+    if type(value) is str:
+        return digest_of(value) if LARGE < len(value) < TOO_LARGE else None
+    if type(value) in (list, tuple) and LARGE // 2 < len(value) < TOO_LARGE // 3:  # type: ignore[arg-type]  # a sequence
+        numbers = _numbers_of(value)  # type: ignore[arg-type]  # as above
+        if numbers is not None and all(map(float.is_integer, numbers)):
+            return _digest_of_numbers(type(value), numbers)
+    return None
 
 
 def digest_of(value: object) -> str:
     """The same for values that are equal. Raise NotPlainError, RecursionError as ``literal``."""
-    digest, length = hashlib.sha256(), 0
+    if isinstance(value, str) and len(value) < TOO_LARGE:
+        return _hashed([b"str", str.encode(value, "utf-8", "surrogatepass")])
+    for kind in (list, tuple):
+        if isinstance(value, kind) and len(value) < TOO_LARGE // 3:
+            numbers = _numbers_of(value) or _numbers_of([_real(item) for item in value])
+            if numbers is not None:
+                return _digest_of_numbers(kind, numbers)
+    return _hashed(_bounded_text(value))
+
+
+def _bounded_text(value: object) -> Iterator[bytes]:
+    length = 0
     for piece in _pieces(value, normal=True):
-        digest.update(piece.encode("utf-8", "surrogatepass"))
+        yield piece.encode("utf-8", "surrogatepass")
         length += len(piece)
         if length > TOO_LARGE:
             raise NotPlainError(f"a value of more than {TOO_LARGE} characters")
+
+
+def _hashed(parts: Iterable[bytes]) -> str:
+    import hashlib  # noqa: PLC0415 (a tenth of a worker's start, and most have no need of it)
+
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
     return digest.hexdigest()
+
+
+def _numbers_of(items: Sequence[Any]) -> array[float] | None:  # Any: whatever is in a list
+    """The numbers of a sequence that holds nothing but numbers, all of them exactly what a float holds."""
+    try:
+        numbers = array("d", items)
+    except (TypeError, OverflowError):
+        return None
+    return numbers if numbers.tolist() == list(items) else None
+
+
+def _digest_of_numbers(kind: type, numbers: array[float]) -> str:
+    content = numbers.tobytes()
+    if _NEGATIVE_ZERO in content:
+        content = array("d", [number + 0.0 for number in numbers]).tobytes()
+    return _hashed([repr(kind).encode(), content])
+
+
+def _real(item: object) -> object:
+    return item.real if isinstance(item, complex) and item.imag == 0 else item
 
 
 def _pieces(value: object, *, normal: bool) -> Iterator[str]:

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from . import changes
-from .excerpt import shown
+from .excerpt import excerpt, shown
 from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, revive
 from .handles import Handle
+from .literals import Digested
 from .reading import decode
 from .values import Crossed, Known, Names, Opaque, encode, holds
 from .wire import FrameTooLargeError, WireError
 from .zygote import Zygote
+
+Reply = dict[str, Any]  # Any: JSON of a hostile process
+_FEW = 32  # answers that are waited for one by one
+_NAP_SECONDS = 0.001  # of more, so many come meanwhile that waking up for each would take longer than they do
+
+
+class Calls(NamedTuple):
+    """Calls that are sent together: their arguments as the JSON of lists, with commas between them.
+
+    ``digests``: of an answer that is large, its digest will do.
+    """
+
+    text: str
+    number: int
+    digests: bool
+
+    def question(self, target: int, first: int) -> str:
+        plain = int("{" not in self.text)  # nothing in it is anything but what JSON says
+        how = f'"target":{target},"first":{first},"plain":{plain},"digests":{int(self.digests)}'
+        return f'{{"ask":"calls",{how},"calls":[{self.text}]}}'
 
 
 class Program:
@@ -66,6 +88,40 @@ class Program:
             self._told(changes.apply, reply["changes"], known)
         return self._told(decode, reply.get("value"), known)
 
+    def answers(self, target: int, calls: Calls) -> Iterator[Reply]:
+        """What comes of each call, in order, as it comes; ``value`` reads it. Raise ProgramEndedError."""
+        self.calls += calls.number
+        first = int.from_bytes(os.urandom(6), "big")  # no answer can be sent before its question
+        due, end = first, first + calls.number
+        try:
+            self.check_alive()
+            self._channel.send_text(calls.question(target, first))
+            self._zygote.prepare()
+            while due < end:
+                for reply in self._channel.lines():
+                    if due == end or reply.get("number") != due:
+                        raise WireError("an answer that nobody asked for")
+                    yield reply
+                    due += 1
+                if end - due > _FEW:
+                    time.sleep(_NAP_SECONDS)
+        except WireError as error:
+            raise self._sent(error) from None
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise self.end(_fault_of_exit(self._zygote.wait())) from None
+
+    def value(self, reply: Reply) -> object:
+        """What a call returned: plain data, or what stands for it. Raise what it raised."""
+        try:
+            returned = _returned(reply)
+        except ProgramEndedError as error:
+            raise self.end(error.fault) from None
+        except WireError as error:
+            raise self._sent(error) from None
+        if "digest" in returned:
+            return Digested(str(returned["digest"]), excerpt(str(returned.get("shown"))))
+        return self._told(decode, returned.get("value"))
+
     def items(self, target: int, count: int) -> tuple[list[object], bool]:
         reply = self._exchange({"ask": "next", "target": target, "count": count})
         found = self._value(reply)
@@ -110,7 +166,7 @@ class Program:
         except ProgramEndedError as error:  # SystemExit and its like
             raise self.end(error.fault) from None
         except WireError as error:
-            raise self.end(Fault("exception", f"the program's process sent {error}")) from None
+            raise self._sent(error) from None
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise self.end(_fault_of_exit(self._zygote.wait())) from None
 
@@ -121,11 +177,7 @@ class Program:
         reply = self._channel.receive()
         if reply.get("number") != number:
             raise WireError("an answer that nobody asked for")
-        if "raised" in reply:
-            raise revive(reply["raised"], decode(reply.get("arguments")), str(reply.get("note"))[:700])
-        if "too_large" in reply:
-            raise OverflowError(f"the program returned {str(reply['too_large'])[:100]}")
-        return reply
+        return _returned(reply)
 
     def _value(self, reply: dict[str, Any]) -> object:  # Any: JSON
         return self._told(decode, reply.get("value"), self._known)
@@ -135,10 +187,21 @@ class Program:
         try:
             return read(*told)
         except (WireError, ValueError, TypeError, LookupError, AttributeError) as error:
-            raise self.end(Fault("exception", f"the program's process sent {error}")) from None
+            raise self._sent(error) from None
+
+    def _sent(self, what: object) -> ProgramEndedError:
+        return self.end(Fault("exception", f"the program's process sent {what}"))
 
     def _handle(self, number: int, kind: str) -> Opaque:
         return self._handles.setdefault(number, Handle(number, kind, self))
+
+
+def _returned(reply: Reply) -> Reply:
+    if "raised" in reply:
+        raise revive(reply["raised"], decode(reply.get("arguments")), str(reply.get("note"))[:700])
+    if "too_large" in reply:
+        raise OverflowError(f"the program returned {str(reply['too_large'])[:100]}")
+    return reply
 
 
 def _copied(message: dict[str, Any], known: Known) -> Crossed:  # Any: JSON

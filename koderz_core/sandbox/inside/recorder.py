@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 class Recorder:
     """The marks of all tests, their failures, and the first fault of all. ``called``: was the program asked yet?"""
 
-    def __init__(self, sources: tuple[str, ...], called: Callable[[], bool]) -> None:
+    def __init__(self, sources: Sequence[str], called: Callable[[], bool]) -> None:
         self.sources = sources
         self.called = called
         self.marks = [NOT_REACHED] * len(sources)
@@ -102,11 +102,15 @@ class Site:
         self._began = time.perf_counter()
 
     def compare(self, operation: str, left: object, right: object) -> None:
+        self.settle(operation, left, right)
+        if not self._holds:
+            _check_comparable(left, right)
+
+    def settle(self, operation: str, left: object, right: object) -> None:
+        """As ``compare``, where it is known that the tests' side holds no object of theirs that matters."""
         self._actual = lambda: shown(left)
         self._expected = lambda: shown(right) if operation == "==" else f"{operation} {shown(right)}"
         self._holds = bool(_OPERATORS[operation](left, right))
-        if not self._holds:
-            _check_comparable(left, right)
 
     def true(self, value: object) -> None:
         self._actual, self._expected = lambda: shown(value), lambda: "a true value"

@@ -8,56 +8,61 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import sys
 import time
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
-
-_SCOPE = {"inf": math.inf, "nan": math.nan}
 
 
 def main() -> None:
     """Answer the order; a call that raises ends it with ``fault``."""
     sys.path.insert(0, __file__.rsplit("/", 2)[0])
-    confine, landlock, seccomp, literals = (
-        import_module(f"inside.{name}") for name in ("confine", "landlock", "seccomp", "literals")
-    )
+    names = ("confine", "landlock", "seccomp", "literals", "reading", "values")
+    inside = SimpleNamespace(**{name: import_module(f"inside.{name}") for name in names})
+    confine = inside.confine
     sys.path.pop(0)  # solutions have no business there
     setup = json.loads(sys.argv[1])
     system_calls = None
     if setup["boxed"]:
-        confine.enclose(landlock.Readable(**setup["readable"]))
-        system_calls = seccomp.Filter("program")
+        confine.enclose(inside.landlock.Readable(**setup["readable"]))
+        system_calls = inside.seccomp.Filter("program")
     order = json.load(sys.stdin.buffer)
     host, sys.stdout = sys.stdout, io.StringIO()  # what a solution prints goes nowhere
     confine.restrict(confine.Limits(order["seconds"], order["memory_bytes"]), system_calls)
-    json.dump(_answers(order, literals.short_literal, literals.NotPlainError), host)
+    json.dump(_answers(order, inside), host)
     host.flush()
     os._exit(0)
 
 
-def _answers(order: dict[str, Any], literal: Any, not_plain: Any) -> dict[str, Any]:  # Any: JSON; see literals
-    """Answers as literals, None for one that is not plain data; to write one takes time as to send one does."""
+def _answers(order: dict[str, Any], inside: Any) -> dict[str, Any]:  # Any: JSON; modules
+    """Answers as lines of JSON, None for one that is not plain data; seconds are processor time."""
     outputs: list[str | None] = []
     seconds = 0.0
     try:
         scope: dict[str, Any] = {"__name__": "reference"}  # Any: a module's names
         exec(compile(order["code"], "<canonical>", "exec", dont_inherit=True), scope)  # noqa: S102 (the point)
         function = scope[order["entry_point"]]
-        for text in order["calls"]:
-            arguments = eval(text, dict(_SCOPE))  # noqa: S307 (the host wrote it)
-            started = time.perf_counter()
+        for line in order["calls"]:
+            arguments = inside.reading.decode(json.loads(line))
+            started = time.process_time()
             answer = function(*arguments)
-            try:
-                outputs.append(literal(answer))
-            except (not_plain, RecursionError):
-                outputs.append(None)
-            seconds += time.perf_counter() - started
+            outputs.append(_line(answer, inside))
+            seconds += time.process_time() - started  # to write it takes time as to send it does
     except BaseException as error:  # noqa: BLE001 (whatever a solution raises is told)
         return {"fault": f"{type(error).__name__}: {str(error)[:300]} (call {len(outputs)})"}
     return {"outputs": outputs, "seconds": seconds}
+
+
+def _line(answer: object, inside: Any) -> str | None:  # Any: modules
+    literals, values = inside.literals, inside.values
+    try:
+        flat = literals.flattened(answer)
+    except (literals.NotPlainError, RecursionError):
+        return None
+    encoded = {"large": flat.digest} if isinstance(flat, literals.Large) else values.encode(flat)
+    return None if values.holds(encoded, "beyond") else json.dumps(encoded, separators=(",", ":"))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ _CALL = {
     "arguments": encode(([1, 2.5], "text", {1: (True, None)})),
     "named": {},
 }
+_CALLS = {"ask": "calls", "target": 0, "first": 0, "plain": 1, "digests": 0, "calls": [[[1, 2.5], "text"], [None]]}
 
 
 def rehearse() -> None:
@@ -35,7 +36,7 @@ def rehearse() -> None:
         mine, theirs = socket.socketpair()
         with mine, theirs, suppress(EOFError):
             judge, served = (Channel(end.fileno(), end.fileno()) for end in (mine, theirs))
-            for question in (_PROGRAM, _CALL, _CALL, _CALL):
+            for question in (_PROGRAM, _CALL, _CALL, _CALLS):
                 judge.send({**question, "number": "0"})
             mine.shutdown(socket.SHUT_WR)
             candidate.answer_questions(served, served.receive())

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
-from . import suite
+from . import cases, suite
 from .excerpt import excerpt
 from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, fault_of
 from .handles import Handle, function
@@ -19,6 +19,7 @@ from .zygote import Zygote
 
 Answered = Callable[[], object]
 """Told when there is something of the program's to deal with: what stalls the judge from then on is the program's."""
+_PATIENCE_SECONDS = 0.2  # for answers that were there in time: reading them takes a few milliseconds
 _DEATH = Fault("exception", "the program's process did not report on its tests")
 
 
@@ -26,7 +27,8 @@ class Order(NamedTuple):
     """What to judge, from the host: texts, name of the function, wall time in seconds, address space in bytes.
 
     ``names``: what else of the program the tests speak of. ``mirrors``: what the program changes in place in its
-    arguments is changed for the tests too. ``shared``: the tests run in the program's own process.
+    arguments is changed for the tests too. ``shared``: the tests run in the program's own process. ``cases``: the
+    content of ``koderz_core.records.Cases``, if tests are made of them.
     """
 
     preamble: str
@@ -38,6 +40,7 @@ class Order(NamedTuple):
     shared: bool
     seconds: float
     memory_bytes: int
+    cases: dict[str, Any] | None = None  # Any: texts and truth values
 
 
 class Report(NamedTuple):
@@ -56,23 +59,29 @@ class Report(NamedTuple):
 
 def judge(order: Order, zygote: Zygote, answered: Answered) -> Report:
     """Raise TestsBrokenError if the tests are wrong whatever the program does."""
-    tests = suite.ready(order.tests)
+    tests = cases.ready(order.tests, **order.cases) if order.cases else suite.ready(order.tests)
     random.seed(0)  # the same program on the same tests has the same verdict
-    return (_shared if order.shared else _apart)(order, tests, zygote, answered)
+    if order.shared and isinstance(tests, suite.Suite):
+        return _shared(order, tests, zygote, answered)
+    return _apart(order, tests, zygote, answered)
 
 
-def _apart(order: Order, tests: suite.Suite, zygote: Zygote, answered: Answered) -> Report:
+def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, answered: Answered) -> Report:
     """Program and tests in two processes."""
     program, started = Program(zygote, mirrors=order.mirrors), time.monotonic()
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
     completed = stuck = False
     try:
-        with Deadline(order.seconds, program):
-            given = _given(program.load(for_candidate(order), answered), order.entry_point)
-            stub = given[order.entry_point]
-            if not callable(stub):
+        with Deadline(order.seconds, program, patient=order.cases is not None):
+            found = program.load(for_candidate(order), answered)
+            entry = found[order.entry_point]
+            if not isinstance(entry, Handle):
                 raise program.end(_DEATH)
-            suite.execute(tests, order.preamble, given, stub, recorder)
+            if isinstance(tests, cases.Cases):
+                cases.execute(tests, program, entry, recorder)
+            else:  # they get a stub for the function, under its real name too, and what else they speak of
+                stub = function(entry, order.entry_point)
+                suite.execute(tests, order.preamble, {**found, order.entry_point: stub}, stub, recorder)
         program.check_alive()
         completed = True
     except (Exception, SystemExit, ProgramEndedError) as error:  # noqa: BLE001 (whatever ended the tests is the verdict)
@@ -123,16 +132,20 @@ def _believed_failure(told: Any, count: int) -> Failure:  # Any: as above
 
 
 class Deadline:
-    """After ``seconds`` the program is killed and the tests are left, wherever they are."""
+    """After ``seconds`` the program is killed and the tests are left, wherever they are.
 
-    def __init__(self, seconds: float, program: Program) -> None:
+    ``patient``: they are left a moment later, since what the program has answered by then still counts.
+    """
+
+    def __init__(self, seconds: float, program: Program, *, patient: bool = False) -> None:
         self._seconds = seconds
         self._program = program
         self._armed = True
+        self._patient = patient
 
     def __enter__(self) -> None:
         signal.signal(signal.SIGALRM, self._stop)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, _PATIENCE_SECONDS if self._patient else 0)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -141,8 +154,12 @@ class Deadline:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-        if self._armed:
-            raise self._program.end(Fault("timeout", f"stopped after {self._seconds:g} s"))
+        if not self._armed:
+            return
+        ended = self._program.end(Fault("timeout", f"stopped after {self._seconds:g} s"))
+        if not self._patient:
+            raise ended
+        self._patient = False
 
 
 def for_candidate(order: Order) -> dict[str, Any]:  # Any: JSON
@@ -154,9 +171,3 @@ def for_candidate(order: Order) -> dict[str, Any]:  # Any: JSON
         "names": [order.entry_point, *order.names],
         "limits": (order.seconds, order.memory_bytes),
     }
-
-
-def _given(found: dict[str, object], entry_point: str) -> dict[str, object]:
-    """Tests get a stub for the function, under its real name too, and what else they speak of."""
-    handle = found.get(entry_point)
-    return found | ({entry_point: function(handle, entry_point)} if isinstance(handle, Handle) else {})

@@ -105,9 +105,11 @@ def _encode_text(text: str) -> Any:  # Any: JSON
     """JSON would join two surrogates to one character."""
     if len(text) > MAX_FRAME_BYTES:  # before it is copied
         raise FrameTooLargeError(len(text))
-    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
-        return text
-    return {"utf32": text.encode("utf-32-le", "surrogatepass").hex()}
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return {"utf32": text.encode("utf-32-le", "surrogatepass").hex()}
+    return text
 
 
 def _encode_bytes(value: bytes | bytearray) -> Any:  # Any: JSON

@@ -1,0 +1,30 @@
+"""Tests that are calls and right answers, made of Python values, and the same tests as asserts."""
+
+import inspect
+import json
+from dataclasses import asdict, replace
+
+from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
+from koderz_core.records import Cases, TestSet
+from koderz_core.sandbox.inside import literals
+from koderz_core.sandbox.inside.cases import ready
+from koderz_core.sandbox.inside.values import encode
+
+FUTURE = "from __future__ import annotations\n"  # only the head of a file may
+
+
+def as_asserts(tests: TestSet) -> TestSet:
+    """The same for tests that are asserts already."""
+    if not tests.cases:
+        return tests
+    asserts = "".join(f"    {one}\n" for one in ready(tests.source, **asdict(tests.cases)).sources)
+    large = inspect.getsource(literals) if "Large(" in asserts else ""
+    text = f"{large}\n{tests.source}".replace(FUTURE, "")
+    return replace(tests, source=f"{FUTURE}{text}\ndef check(candidate):\n{asserts}", cases=None)
+
+
+def cases(*pairs: tuple, tolerance: float = 0.0, oracle: str = "", seconds: float | None = None) -> TestSet:
+    """Each pair: the arguments of a call, and its right answer."""
+    calls, answers = ("\n".join(json.dumps(encode(one)) for one in column) for column in zip(*pairs, strict=True))
+    made = Cases(calls, answers, oracle == "some", oracle in NEED_ARGUMENTS)
+    return TestSet(with_like("", tolerance, oracle), seconds, cases=made)
