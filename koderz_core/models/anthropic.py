@@ -48,6 +48,7 @@ class AnthropicModel:
             open_telemetry=False,  # else the environment could send prompts to a third party
         )
         self._client._custom_headers = {}  # from ANTHROPIC_CUSTOM_HEADERS, which are no setting of koderz
+        self._client.platform_headers = dict  # type: ignore[method-assign] # what machine this is concerns no server
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""

@@ -56,6 +56,7 @@ class OpenAICompatibleModel:
     def _say_only(self, settings: Settings | None) -> None:
         """Take back what the SDK read in the environment: it would go to any server, and settings say what does."""
         self._client._custom_headers = {}
+        self._client.platform_headers = dict  # type: ignore[method-assign] # what machine this is concerns no server
         self._client.organization = settings.openai_org_id if settings else None
         self._client.project = settings.openai_project_id if settings else None
 

@@ -144,6 +144,7 @@ def test_what_the_sdk_finds_in_the_environment_goes_to_nobody(server: Server, mo
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "stolen")
     ask_through(server, claude_says(text("hi")))
     assert server.headers[0] == server.headers[1]
+    assert "x-stainless-os" not in server.headers[0]
 
 
 @pytest.mark.parametrize("reason", ["error", None])

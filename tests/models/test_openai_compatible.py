@@ -185,6 +185,7 @@ def test_what_else_the_sdk_finds_in_the_environment_goes_to_nobody(
     ask(server, says("hello"), name=name)
     before, after = ({**headers, "host": ""} for headers in server.headers)
     assert after == before
+    assert "x-stainless-os" not in after
 
 
 def test_openais_organisation_and_project_are_no_other_servers_business(

@@ -11,7 +11,7 @@ from koderz_core.records import Cases, Problem, PublicProblem, TestSet
 from koderz_core.sandbox.judge import BoxedJudge
 
 DOUBLING = cases(([1], 2), ([2], 4), ([21], 42))
-MANY = cases(*(([x], 2 * x) for x in range(1500)))  # more than are sent together
+MANY = cases(*(([x], 2 * x) for x in range(4500)))  # more than are sent together
 RIGHT = "def double(x): return 2 * x"
 PUBLIC = PublicProblem("small/1", "", "double")
 

@@ -22,7 +22,7 @@ from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, Recorder
 from .values import number_of
 from .wire import WireError
 
-_MOST_CALLS = 512
+_MOST_CALLS = 2000
 _MOST_CHARACTERS = 1 << 18  # of calls that are sent together: they are all in the program's memory
 _MOST_SECONDS = 1e6
 _KEPT = 4  # test sets: what is judged next is mostly another program for the same problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -121,7 +122,7 @@ def _numbers_of(items: Sequence[Any]) -> array[float] | None:  # Any: whatever i
         numbers = array("d", items)
     except (TypeError, OverflowError):
         return None
-    return numbers if numbers.tolist() == list(items) else None
+    return numbers if all(map(operator.eq, numbers, items)) else None
 
 
 def _digest_of_numbers(kind: type, numbers: array[float]) -> str:

@@ -17,7 +17,7 @@ from .wire import MAX_FRAME_BYTES, FrameTooLargeError
 MAX_DEPTH = 100
 _INT64 = 1 << 63
 _MUTABLE = (list, dict, set)
-_PLAIN = frozenset({str, int, float, bool, type(None)})  # what in JSON holds nothing else
+PLAIN = frozenset({str, int, float, bool, type(None)})  # what in JSON holds nothing else
 
 Keep = Callable[[object], "int | None"]
 """Keeps a value that is not plain data for later questions: the number to ask it by, None if it is not kept."""
@@ -201,6 +201,6 @@ def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
     """
     if isinstance(encoded, dict):
         return tag in encoded or any(holds(content, tag) for content in encoded.values())
-    if not isinstance(encoded, list) or _PLAIN.issuperset(map(type, encoded)):
+    if not isinstance(encoded, list) or PLAIN.issuperset(map(type, encoded)):
         return False
     return any(holds(item, tag) for item in encoded)
