@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
+    from koderz_core.runner.ablations import with_ablations
     from koderz_core.runner.forms import Parameter, StrategyForm
     from koderz_core.runner.planning import Order, Wanted
     from koderz_core.runner.presets import Preset
@@ -27,6 +28,7 @@ __all__ = [
     "__version__",
     "open_workspace",
     "the_workspace",
+    "with_ablations",
 ]
 
 _HOMES = {
@@ -39,6 +41,7 @@ _HOMES = {
     "Workspace": "koderz_core.workspace",
     "open_workspace": "koderz_core.workspace",
     "the_workspace": "koderz_core.workspace",
+    "with_ablations": "koderz_core.runner.ablations",
 }
 
 

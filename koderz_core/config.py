@@ -76,6 +76,11 @@ class Settings(BaseSettings):
         "default", validation_alias="openai_service_tier", description="how OpenAI processes requests; flex costs less"
     )
 
+    slack_webhook_url: SecretStr | None = Field(
+        None, validation_alias="slack_webhook_url", description="where to tell that a benchmark or a command has ended"
+    )
+    notices: SecretStr | None = Field(None, description="more such places: addresses as Apprise has them, with spaces")
+
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = Field(
         default_factory=dict, description="tier by model id or provider, where koderz cannot know it"
     )
@@ -117,7 +122,7 @@ class Settings(BaseSettings):
     def _in_full(cls, value: Path | None) -> Path | None:
         return value and value.expanduser()
 
-    @field_validator("openai_api_key", "anthropic_api_key", "ollama_api_key")
+    @field_validator("openai_api_key", "anthropic_api_key", "ollama_api_key", "slack_webhook_url")
     @classmethod
     def _a_key(cls, value: SecretStr | None) -> SecretStr | None:
         key = value.get_secret_value().strip() if value else ""
@@ -189,8 +194,11 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """The values of all keys that are set: what must never be written anywhere."""
-        keys = (self.openai_api_key, self.anthropic_api_key, self.ollama_api_key)
-        return tuple(key.get_secret_value() for key in keys if key)
+        keys = (self.openai_api_key, self.anthropic_api_key, self.ollama_api_key, self.slack_webhook_url)
+        return (*(key.get_secret_value() for key in keys if key), *self.notice_addresses())
+
+    def notice_addresses(self) -> tuple[str, ...]:
+        return tuple(self.notices.get_secret_value().split()) if self.notices else ()
 
     def check_egress(self, url: str, purpose: str) -> None:
         """The one gate for every outbound address; raises OfflineError beyond loopback when ``offline`` is set."""

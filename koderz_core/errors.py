@@ -10,11 +10,13 @@ KoderzError
 │   ├── DownloadError          a file cannot be had from its publisher, or not whole
 │   ├── JournalError           a journal is locked, corrupt or cannot be written
 │   ├── StoreError             the index of the journals cannot be opened or is of another version
+│   ├── CortexError            the memory server or its file fails
 │   ├── SandboxError           programs cannot be run or a worker was lost
 │   ├── ModelError             a provider failed, refused the request or is not there
 │   │   ├── LateError          an answer was begun, perhaps, and not whole in time
 │   │   └── WeightsError       the weights of an embedded model cannot be had
-│   └── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
+│   ├── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
+│   └── NoticeError            a notice did not arrive; never the reason why anything else fails
 ├── OverBudget                 an experiment has used up its own budget: it ends as unsolved
 └── Cancelled                  somebody stopped the work (exit 130)
     └── BudgetSpent            the benchmark has used up its budget: what is left has no result
@@ -83,6 +85,10 @@ class StoreError(InfrastructureError):
     """The index of the journals cannot be opened, or is of another version."""
 
 
+class CortexError(InfrastructureError):
+    """The memory server, or the file of its memories, fails."""
+
+
 class SandboxError(InfrastructureError):
     """Programs cannot be run, or the process that ran one was lost."""
 
@@ -123,6 +129,10 @@ class WeightsError(ModelError):
 
 class OfflineError(InfrastructureError):
     """``KODERZ_OFFLINE`` forbids an address beyond this machine."""
+
+
+class NoticeError(InfrastructureError):
+    """A notice did not arrive; the message shows nothing of the address."""
 
 
 class OverBudget(KoderzError):  # noqa: N818 (nothing went wrong)

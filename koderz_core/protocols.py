@@ -62,6 +62,9 @@ class Context(Protocol):
     ) -> Completion:
         """Ask the ``member``-th model of a role."""
 
+    def members(self, role: str) -> int:
+        """How many models a role has; none for one that the strategy did not name among its ``roles``."""
+
     def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
         """Ask all of them at the same time; if some fail, the others are let end and the first error is raised."""
 

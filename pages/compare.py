@@ -11,7 +11,9 @@ from koderz_core.analysis.baseline import usual_baseline
 from koderz_core.analysis.compared import letter
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.address import choice
+from pages.ui.attempts import show_attempts
 from pages.ui.choosing import choose_rows
+from pages.ui.compared import compared
 from pages.ui.comparison import (
     chosen_axis,
     show_checks,
@@ -59,7 +61,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     with right:
         st.subheader("Success against what was used")
         axis = chosen_axis()
-    comparison = workspace.comparing.compare(rows, baseline, [axis])
+    comparison = compared(workspace, rows, baseline, axis)
     with lead:
         show_findings(comparison)
     with left:
@@ -75,6 +77,8 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     show_costs(comparison)
     st.subheader("Ceiling and supervision")
     show_checks(comparison)
+    st.subheader("Attempt by attempt")
+    show_attempts(workspace, rows, comparison, pair)
     st.subheader("What differs")
     show_differences(comparison)
     if comparison.remarks:

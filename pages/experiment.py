@@ -9,6 +9,7 @@ from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.records.rows import ExperimentDetails
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
+from pages.ui.files import offer_files
 from pages.ui.frame import Opened, facts, open_page, show_ground
 from pages.ui.steps import show_step, step_name
 from pages.ui.tables import experiment_table, outcome, selected
@@ -94,6 +95,7 @@ def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
     if not details.steps:
         st.info("Nothing has happened in it yet.", icon="⏳")
         return
+    offer_files(workspace, row.id)
     places = [str(place) for place in range(1, len(details.steps) + 1)]
     said = {place: step_name(step) for place, step in zip(places, details.steps, strict=True)}
     few = len(places) <= MOST_IN_SIGHT

@@ -16,7 +16,7 @@ ROOT = Path(koderz_core.__file__).parents[1]
 MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
 hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
 hypothesis.settings.load_profile("patient")
-PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_")
+PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_")
 
 
 @pytest.fixture(autouse=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from koderz_core.analysis.money import AttemptCost, attempt_costs
 from koderz_core.analysis.rates import ClusteredRate, clustered
 from koderz_core.records.trials import Trial
 from koderz_core.records.verdicts import ErrorClass
@@ -41,11 +42,29 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Of ``programs`` tried, ``repeated`` were ones that the same trial had tried before, in ``trials`` of them."""
+    """Of ``programs`` tried, ``repeated`` say to Python what one before them in the same trial said.
+
+    That happened in ``trials`` of the trials.
+    """
 
     programs: int
     repeated: int
     trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptByAttempt:
+    """What one configuration's trials show, attempt by attempt. ``costs``: None if a price is unknown."""
+
+    attempts: tuple[Attempt, ...]
+    costs: tuple[AttemptCost, ...] | None
+    transitions: tuple[Transition, ...]
+    repeats: Repeats
+
+
+def attempt_by_attempt(trials: Sequence[Trial], shapes: Mapping[str, str]) -> AttemptByAttempt:
+    """All of it. ``shapes``: of SHA-256 of programs, equal for those that are the same but for layout and comments."""
+    return AttemptByAttempt(attempts(trials), attempt_costs(trials), transitions(trials), repeats(trials, shapes))
 
 
 def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:
@@ -65,9 +84,9 @@ def transitions(trials: Sequence[Trial]) -> tuple[Transition, ...]:
     return tuple(Transition(before, after, count) for (before, after), count in counts.most_common())
 
 
-def repeats(trials: Sequence[Trial]) -> Repeats:
-    """How often models went round in circles."""
-    programs = [[one.code for one in trial.tries if one.code is not None] for trial in trials]
+def repeats(trials: Sequence[Trial], shapes: Mapping[str, str]) -> Repeats:
+    """How often models went round in circles; a program without a shape is the same as itself only."""
+    programs = [[shapes.get(one.code, one.code) for one in trial.tries if one.code is not None] for trial in trials]
     again = [len(tried) - len(set(tried)) for tried in programs]
     return Repeats(sum(map(len, programs)), sum(again), sum(number > 0 for number in again))
 

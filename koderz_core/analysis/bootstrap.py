@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.forecast import student
+from koderz_core.analysis.simultaneous import simultaneous
 from koderz_core.records.trials import Trial
 
 Array = NDArray[np.float64]
@@ -43,19 +44,20 @@ def weights(problems: int, seed: int = 0) -> Array:
     return counts
 
 
-def interval(value: float, resampled: Array, problems: int) -> Interval:
+def interval(value: float, resampled: Array, problems: int, at_once: int = 1) -> Interval:
     """The expanded percentile interval of a number that was computed anew in each resample.
 
     The quantiles are further out than 2.5 % by as much as Student's interval is wider than ``z sqrt(v / n)``:
     Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015) 371-386, section
     5.3. Simulated for mean costs and for costs per solved problem it covers up to 3 points more than the plain
     percentiles, about as much as BCa, and stands where that has no value (none solved). What is very skewed it covers
-    too seldom with few problems: docs/statistics.md has the table.
+    too seldom with few problems: docs/statistics.md has the table. ``at_once``: how many intervals are to hold together
+    (``simultaneous``).
     """
     known = resampled[~np.isnan(resampled)]
     if problems < 2 or not known.size:
         return Interval(value, None, None)
-    tail = NormalDist().cdf(-((problems / (problems - 1)) ** 0.5) * student(0.975, problems - 1))
+    tail = NormalDist().cdf(-((problems / (problems - 1)) ** 0.5) * student(simultaneous(at_once), problems - 1))
     # No mean of two neighbours: one may be infinite.
     low, high = np.quantile(known, (tail, 1 - tail), method="inverted_cdf")
     return Interval(value, float(low), float(high))
@@ -76,11 +78,11 @@ def ratio(over: Array | float, under: Array | float) -> Array:
         return np.divide(over, under)
 
 
-def ratio_interval(over: Array, under: Array, seed: int = 0) -> Interval:
-    """The sum of ``over`` by the sum of ``under``, both of the same problems, with its interval."""
+def ratio_interval(over: Array, under: Array, seed: int = 0, at_once: int = 1) -> Interval:
+    """The sum of ``over`` by the sum of ``under``, both of the same problems, with its ``interval``."""
     drawn = sums(np.stack((over, under)), weights(len(over), seed))
     value = float(ratio(over.sum(), under.sum()))
-    return interval(value, ratio(drawn[0], drawn[1]), len(over))
+    return interval(value, ratio(drawn[0], drawn[1]), len(over), at_once)
 
 
 def means(problems: Sequence[str], trials: Iterable[Trial], of: Callable[[Trial], float]) -> Array:

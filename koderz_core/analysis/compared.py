@@ -24,8 +24,8 @@ class Compared:
     interval too, clustered by problem where problems are repeated; None where their trials were not looked at.
     ``oracle``: scored by the tests it stopped on.
     ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
-    experiment it is of those that ended, with a result or without; per solved it is what these cost in all, divided by
-    how many were solved. A cost per something is infinite if money was spent on none, nan if nothing was.
+    experiment it is of those that ended, with a result or without: infinite if money was spent on none, nan if nothing
+    was. What a solved problem costs only trials can tell (``Measured.price``).
     ``rental_usd``: what its calls to local models would have cost where the same weights are rented.
     """
 
@@ -48,7 +48,6 @@ class Compared:
     oracle: bool
     cost_usd: float | None
     cost_per_experiment_usd: float | None
-    cost_per_solved_usd: float | None
     seconds_per_experiment: float | None
     mean_iterations: float | None
     tiers: tuple[TierCost, ...]
@@ -84,7 +83,6 @@ def compared(row: SummaryRow, place: int) -> Compared:
         oracle=row.score_kind == "oracle",
         cost_usd=row.cost_usd,
         cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
-        cost_per_solved_usd=_per(row.ended_cost_usd, row.solved),
         seconds_per_experiment=row.seconds / ended if ended else None,
         mean_iterations=row.mean_iterations,
         tiers=row.tiers,

@@ -10,15 +10,23 @@ from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.compared import Compared, compared
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
-from koderz_core.analysis.findings import NO_BASELINE, frontier
+from koderz_core.analysis.findings import NO_BASELINE, frontier, picked
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.many import rank_groups
-from koderz_core.analysis.money import FrontierShare, Margin, cost_per_solved, frontier_share, margins
+from koderz_core.analysis.money import (
+    FrontierShare,
+    Margin,
+    cost_per_solved,
+    frontier_share,
+    margins,
+    parts_per_solved,
+)
 from koderz_core.analysis.pairs import Key, Pair, pairs, telling
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.analysis.remarks import remarks
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
+from koderz_core.records import Tier
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.trials import Trial
 
@@ -29,11 +37,12 @@ AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds")
 class Measured:
     """What the trials of one configuration show.
 
-    ``price``: dollars per solved problem; None without a result or a price. ``ceiling``: None if no program was put to
-    both kinds of tests. ``supervision``: None if nothing was reviewed.
+    ``price``: dollars per solved problem, ``parts`` by tier; None without a result or a price. ``ceiling``: None if no
+    program was put to both kinds of tests. ``supervision``: None if nothing was reviewed.
     """
 
     price: Interval | None
+    parts: Mapping[Tier, float | None]
     ceiling: Ceiling | None
     supervision: Supervision | None
     frontier: FrontierShare
@@ -129,6 +138,7 @@ def _findings(rows: Sequence[SummaryRow], tested: Sequence[Pair], best: str | No
     first = telling(tested)
     said = (
         first and first.finding,
+        first and picked(first.test.at_once),
         best if len(tested) > 1 else None,
         None if frontier_asked_once(rows) else NO_BASELINE,
     )
@@ -157,4 +167,10 @@ def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:
 
 
 def _measured(trials: Sequence[Trial]) -> Measured:
-    return Measured(cost_per_solved(trials), ceiling(trials), supervision(trials), frontier_share(trials))
+    return Measured(
+        price=cost_per_solved(trials),
+        parts=parts_per_solved(trials),
+        ceiling=ceiling(trials),
+        supervision=supervision(trials),
+        frontier=frontier_share(trials),
+    )

@@ -65,12 +65,13 @@ class Ceiling:
 class BreakEven:
     """With how many dollars allowed per problem the cheap configuration solves ``target``, what the frontier one does.
 
-    ``usd``, ``low`` and ``high``: None is "never"; ``never`` is the share of resamples in which it never does.
-    ``reached``: the most that the cheap one solves; ``frontier_usd``: what the frontier one spends on a problem, None
-    if unknown. ``problems``: those on which both have a result.
+    ``usd``, ``low`` and ``high``: infinite is "never"; a bound is None if it is unknown, as one problem does not vary.
+    ``never`` is the share of resamples in which it never does. ``reached``: the most that the cheap one solves;
+    ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``: those on which both have
+    a result.
     """
 
-    usd: float | None
+    usd: float
     low: float | None
     high: float | None
     never: float
@@ -113,11 +114,12 @@ def ceiling(trials: Iterable[Trial]) -> Ceiling | None:
     return Ceiling(clustered(passing), clustered(failing)) if passing or failing else None
 
 
-def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0) -> BreakEven | None:
+def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0, at_once: int = 1) -> BreakEven | None:
     """Where the cheap configuration's curve reaches the frontier one's success; None if that cannot be told.
 
     That needs a problem on which both have a result, and the prices of the cheap one. Limits are part of a
-    configuration: "never" is said of the cheap one with its own limits of iterations and dollars.
+    configuration: "never" is said of the cheap one with its own limits of iterations and dollars. ``at_once``: of how
+    many such intervals this is one.
     """
     problems = common_problems((cheap, frontier))
     held = courses(cheap, "usd", problems) if problems else None
@@ -130,15 +132,15 @@ def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0)
     plain, drawn = incidence(held, np.ones((n, 1))), resampled(held, seed)
     at = _reached(held, plain, np.array([solved.mean()]))
     reached = _reached(held, drawn, sums(solved, weights(n, seed)) / n)
-    bounds = interval(float(at[0]), reached, n)
+    bounds = interval(float(at[0]), reached, n, at_once)
     return BreakEven(
-        usd=_finite(bounds.value),
-        low=_finite(bounds.low),
-        high=_finite(bounds.high),
+        usd=bounds.value,
+        low=bounds.low,
+        high=bounds.high,
         never=float(np.isinf(reached).mean()),
         target=float(solved.mean()),
         reached=float(plain[-1, 0]) if len(plain) else 0.0,
-        frontier_usd=_finite(paid),
+        frontier_usd=paid if isfinite(paid) else None,
         problems=n,
     )
 
@@ -217,7 +219,3 @@ def _count(counts: dict[str, tuple[int, int]], problem: str, happened: bool) -> 
 
 def _problems(trials: Iterable[Trial]) -> list[str]:
     return sorted({trial.problem for trial in trials}, key=natural)
-
-
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and isfinite(number) else None

@@ -43,8 +43,13 @@ def break_even_usd_per_kwh(one: Bill, other: Bill) -> float | None:
 
 
 def bill_per_solved(row: SummaryRow) -> Bill | None:
-    """What one solved problem of a configuration cost, going by all its calls; None if unknown or none was solved."""
-    if row.cost_usd is None or not row.solved or any(one.tier == "local" and one.kwh is None for one in row.tiers):
+    """What one solved problem of a configuration cost; None if unknown or none was solved.
+
+    Unknown too where an experiment has no result: what its calls cost is in no cost per solved problem.
+    """
+    if row.cost_usd is None or not row.solved or row.solved + row.unsolved < row.planned:
+        return None
+    if any(one.tier == "local" and one.kwh is None for one in row.tiers):
         return None
     kwh, energy_usd = (sum(getattr(one, name) or 0.0 for one in row.tiers) for name in ("kwh", "energy_usd"))
     return Bill((row.cost_usd - energy_usd) / row.solved, kwh / row.solved)

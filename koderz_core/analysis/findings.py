@@ -28,8 +28,9 @@ _ALPHA = 0.05
 class Against:
     """What was found of a configuration, ``a`` of ``test``, against another, ``b``; None where it is not known.
 
-    ``p``: adjusted for how many pairs were tested, ``tested``. ``price``: a's cost per solved problem by b's
-    (``price_ratio``). ``mixed``: whether one is scored by the tests it stopped on and the other by held-out tests.
+    ``p``: adjusted for how many pairs were tested, ``test.at_once``, as are all bounds. ``price``: a's cost per solved
+    problem by b's (``price_ratio``). ``mixed``: whether one is scored by the tests it stopped on and the other by
+    held-out tests.
     """
 
     label: str
@@ -39,16 +40,15 @@ class Against:
     price: Interval | None
     break_even: BreakEven | None
     mixed: bool = False
-    tested: int = 1
 
 
 def finding(of: Against) -> str:
     """Whether the two were told apart, by how much, and what the one costs of the other."""
     if not of.test.n:
         return f"{of.label} and {of.other} have no problem with a result of both: nothing can be said of the two."
-    parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price)}."]
+    parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price, of.test.at_once)}."]
     if of.break_even is not None and of.break_even.target > 0:  # nothing is reached by spending nothing
-        parts.append(_break_even(of.label, of.other, of.break_even))
+        parts.append(_break_even(of.label, of.other, of.break_even, of.test.at_once))
     if of.mixed:
         parts.append(
             "One of them is scored by the tests it stopped on (oracle), the other by held-out tests: the difference is "
@@ -58,6 +58,16 @@ def finding(of: Against) -> str:
         left = f"{of.test.unpaired} problem{'s' if of.test.unpaired > 1 else ''}"
         parts.append(f"Left out: {left} without a result of both.")
     return " ".join(parts)
+
+
+def picked(pairs: int) -> str | None:
+    """What must be said of a finding that was picked out of those of so many pairs; None if there is no other."""
+    if pairs < 2:
+        return None
+    return (
+        f"This pair was picked out of {pairs} after looking, good and cheap first: its p (Holm) and its bounds hold "
+        "for all of them at once, but its plain figures are not corrected, and what looks best of many looks too good."
+    )
 
 
 def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
@@ -80,7 +90,7 @@ def _difference(of: Against) -> str:
     test = of.test
     difference, low, high = (100 * (one or 0.0) for one in (test.difference, test.low, test.high))
     than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
-    bounds = f"95 % {low:+.0f} to {high:+.0f}"
+    bounds = f"{_level(test.at_once)} {low:+.0f} to {high:+.0f}"
     return (
         f"On {test.n} problem{'s' if test.n > 1 else ''} {of.label} solved {than} {of.other} ({bounds}, p {_p(of.p)})"
     )
@@ -93,13 +103,14 @@ def _verdict(of: Against) -> str:
         return "more than luck"
     if of.test.method != "exact McNemar":
         return "not told apart at this size"
-    unseen = detectable(of.test.n, power=0.5, alpha=_ALPHA / of.tested)  # the strictest step of Holm's, as can_show
+    # The strictest step of Holm's, as can_show takes.
+    unseen = detectable(of.test.n, power=0.5, alpha=_ALPHA / of.test.at_once)
     if unseen == inf:
         return "not told apart, and so few problems could not tell any two apart"
     return f"not told apart at this size, at which a difference below {100 * unseen:.2g} points usually goes unnoticed"
 
 
-def _price(price: Interval | None) -> str:
+def _price(price: Interval | None, at_once: int) -> str:
     if price is None:
         return "their costs per solved problem cannot be compared"
     if price.value == 0:
@@ -107,7 +118,7 @@ def _price(price: Interval | None) -> str:
     said = f"it cost {_times(price.value)} per solved problem"
     if price.low is None or price.high is None:
         return said
-    bounds = f"95 % {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
+    bounds = f"{_level(at_once)} {price.low:.2g} to {'∞' if price.high == inf else f'{price.high:.2g}'} times"
     return f"{said} ({bounds}{', so either may be the cheaper' if price.low <= 1 <= price.high else ''})"
 
 
@@ -118,15 +129,23 @@ def _times(value: float) -> str:
     return f"{value:.2g} times as much" if value >= 0.1 else f"1/{whole} as much"
 
 
-def _break_even(label: str, other: str, found: BreakEven) -> str:
+def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     never = f"in {_percent(found.never)} of resamples it never does"
-    bounds = " to ".join("never" if one is None else _usd(one) for one in (found.low, found.high))
-    parts = [never] if found.usd is None else [f"95 % {bounds}", never]
-    sure = f" ({'; '.join(parts)})" if found.problems > 1 else ""  # one problem does not vary
-    if found.usd is None:
+    bounds = " to ".join(_reached(one) for one in (found.low, found.high) if one is not None)
+    parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
+    sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
+    if found.usd == inf:
         return f"Within its own limits {label} never reaches what {other} solved{sure}."
     paid = "" if found.frontier_usd is None else f"; {other} spent {_usd(found.frontier_usd)}"
     return f"{label} reaches what {other} solved at {_usd(found.usd)} a problem{sure}{paid}."
+
+
+def _reached(usd: float) -> str:
+    return "never" if usd == inf else _usd(usd)
+
+
+def _level(at_once: int) -> str:
+    return "95 %" if at_once == 1 else f"95 % for {at_once} pairs at once"
 
 
 def _p(p: float | None) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf, isnan, nan
+from math import isnan, nan
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, Interval, interval, means, ratio, ratio_interval, sums, weights
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
+from koderz_core.records import Tier
 from koderz_core.records.trials import Trial
 
 K = TypeVar("K")
@@ -59,7 +60,10 @@ class Margin(Generic[K]):
 
 @dataclass(frozen=True, slots=True)
 class AttemptCost:
-    """What one attempt more cost the ``trials`` that made it, and how many it solved; infinite per solve if none."""
+    """What one attempt more cost the ``trials`` that made it, and how many it solved.
+
+    Per solve it is infinite if it solved none, nan if it cost nothing either.
+    """
 
     attempt: int
     trials: int
@@ -79,10 +83,25 @@ def cost_per_solved(trials: Sequence[Trial], seed: int = 0) -> Interval | None:
     return ratio_interval(usd, solved, seed) if problems and not np.isnan(usd).any() else None
 
 
-def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0) -> Interval | None:
+def parts_per_solved(trials: Sequence[Trial]) -> Mapping[Tier, float | None]:
+    """What each tier has of the cost per solved problem: they add up to it. None without a result or if unpriced."""
+    problems = common_problems([trials])
+    solved = _solved(problems, trials).sum()
+    of_tier: Mapping[Tier, Callable[[Trial], float]] = {
+        "local": lambda one: _known(one.usd) - _known(one.frontier_usd),
+        "small_frontier": lambda one: _known(one.small_frontier_usd),
+        "frontier": lambda one: _known(one.frontier_usd) - _known(one.small_frontier_usd),
+    }
+    spent = {tier: means(problems, _scored(trials), of).sum() for tier, of in of_tier.items()}
+    unknown = {tier for tier, usd in spent.items() if not problems or isnan(usd)}
+    return {tier: None if tier in unknown else float(ratio(usd, solved)) for tier, usd in spent.items()}
+
+
+def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0, at_once: int = 1) -> Interval | None:
     """How often the cost per solved problem of b that of a is, on the problems where both have a result.
 
-    None if there are none, a price is unknown, b is free, or one of them solved none.
+    None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: of how many such
+    intervals this is one.
     """
     problems = common_problems((a, b))
     if not problems:
@@ -91,13 +110,14 @@ def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0) -> Interv
     plain, drawn = totals.sum(axis=1), sums(totals, weights(len(problems), seed))
     if np.isnan(plain).any() or not plain[1:].all():
         return None
-    return interval(float(_over(plain)), _over(drawn), len(problems))
+    return interval(float(_over(plain)), _over(drawn), len(problems), at_once)
 
 
-def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0) -> Savings | None:
+def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0, at_once: int = 1) -> Savings | None:
     """a against a measured baseline, on the problems both solved in at least one repeat, by what a repeat cost there.
 
     Repeats that failed there are paid for too. None if there are no such problems or a price is unknown.
+    ``at_once``: of how many such intervals its are one.
     """
     compared = common_problems((a, baseline))
     solved_by = [[one for one in trials if one.solved] for trials in (a, baseline)]
@@ -111,8 +131,8 @@ def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0) -> Sav
         problems=n,
         usd=float(usd.mean()),
         baseline_usd=float(baseline_usd.mean()),
-        saved_usd=ratio_interval(saved, np.ones(n), seed),
-        share=ratio_interval(saved, baseline_usd, seed) if baseline_usd.sum() else None,
+        saved_usd=ratio_interval(saved, np.ones(n), seed, at_once),
+        share=ratio_interval(saved, baseline_usd, seed, at_once) if baseline_usd.sum() else None,
         difference=float(_solved(compared, a).mean() - _solved(compared, baseline).mean()),
         of=len(compared),
     )
@@ -167,7 +187,7 @@ def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
         made = [(one, spent) for one, spent in zip(scored, paid, strict=True) if len(spent) >= attempt]
         usd = sum(spent[attempt - 1] for _, spent in made)
         solved = sum(one.solved and len(spent) == attempt for one, spent in made)
-        found.append(AttemptCost(attempt, len(made), usd, solved, usd / solved if solved else inf))
+        found.append(AttemptCost(attempt, len(made), usd, solved, float(ratio(usd, solved))))
     return tuple(found)
 
 
@@ -191,7 +211,11 @@ def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float 
 
 
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
-    return means(problems, _scored(trials), lambda one: nan if one.usd is None else one.usd)
+    return means(problems, _scored(trials), lambda one: _known(one.usd))
+
+
+def _known(usd: float | None) -> float:
+    return nan if usd is None else usd
 
 
 def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:

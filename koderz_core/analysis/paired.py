@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from koderz_core.analysis.rates import by_problem
+from koderz_core.analysis.simultaneous import simultaneous
 from koderz_core.records.order import natural
 from koderz_core.records.trials import Trial
 
@@ -31,8 +32,9 @@ class Paired:
 
     ``only_a`` problems were solved by a alone, with repeats in a larger share of them than by b; ``both`` by both
     alike, ``neither`` by none. ``difference``: a's share solved less b's, from -1 to 1, every problem weighing the
-    same; ``low`` and ``high`` bound the true one (95 %). ``p``: of ``method``, two-sided; it decides whether they are
-    told apart, and the interval how far: near the limit the two may differ. These four are None if ``n`` is 0.
+    same; ``low`` and ``high`` bound the true one, with 95 % those of ``at_once`` pairs together. ``p``: of ``method``,
+    two-sided and of this pair alone; adjusted for all pairs it decides whether they are told apart, and the interval
+    how far: near the limit the two may differ. These four are None if ``n`` is 0.
     """
 
     n: int
@@ -47,9 +49,10 @@ class Paired:
     method: PairedTest
     ids: Discordant
     unpaired: int = 0
+    at_once: int = 1
 
 
-def paired(a: Sequence[Trial], b: Sequence[Trial]) -> Paired:
+def paired(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Paired:
     """Compare the trials of two configurations, problem by problem; what has no result is left out and counted.
 
     With one trial of each problem the exact McNemar test, else the sign-flip permutation test of the problems' mean
@@ -66,7 +69,7 @@ def paired(a: Sequence[Trial], b: Sequence[Trial]) -> Paired:
     only_a, only_b = len(ids.only_a), len(ids.only_b)
     both = sum(not steps[problem] and of_a[problem][0] > 0 for problem in problems)
     differences = [step / unit for step in steps.values()]
-    low, high = bonett_price(differences) if problems else (None, None)
+    low, high = bonett_price(differences, at_once) if problems else (None, None)
     repeated = any(of[problem][1] > 1 for problem in problems for of in (of_a, of_b))
     p = sign_flip(list(steps.values())) if repeated else mcnemar(only_a, only_b)
     return Paired(
@@ -82,6 +85,7 @@ def paired(a: Sequence[Trial], b: Sequence[Trial]) -> Paired:
         method="sign-flip permutation" if repeated else "exact McNemar",
         ids=ids,
         unpaired=len({trial.problem for trial in (*a, *b)}) - len(problems),
+        at_once=at_once,
     )
 
 
@@ -96,18 +100,19 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def bonett_price(differences: Sequence[float]) -> tuple[float, float]:
+def bonett_price(differences: Sequence[float], at_once: int = 1) -> tuple[float, float]:
     """The adjusted Wald 95 % interval of the mean of differences, one per problem, each from -1 to 1; at least one.
 
     As if one problem more had been solved by a alone and one by b alone. Bonett and Price, "Adjusted Wald Confidence
     Interval for a Difference of Binomial Proportions Based on Paired Data", Journal of Educational and Behavioral
     Statistics 37 (2012) 479-488, where differences are -1, 0 or 1. With repeats the two are still whole problems, since
-    repeats tell nothing about problems that were not drawn (so does ``evalstats`` 0.3.3).
+    repeats tell nothing about problems that were not drawn (so does ``evalstats`` 0.3.3). ``at_once``: how many
+    intervals are to hold together (``simultaneous``).
     """
     n = len(differences) + 2
     middle = sum(differences) / n
     variance = (sum(one * one for one in differences) + 2) / n - middle * middle
-    reach = NormalDist().inv_cdf(0.975) * sqrt(variance / n)
+    reach = NormalDist().inv_cdf(simultaneous(at_once)) * sqrt(variance / n)
     return max(-1.0, middle - reach), min(1.0, middle + reach)
 
 

@@ -13,6 +13,7 @@ from koderz_core.analysis.findings import Against, finding
 from koderz_core.analysis.many import holm
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.paired import Paired, paired
+from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records.trials import Trial
 
 Key = tuple[str, str]
@@ -39,6 +40,8 @@ class Parting:
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A configuration, ``a`` of ``test``, against the baseline, ``b``; ``p_adjusted`` by Holm over all these pairs.
+
+    All intervals hold for all these pairs at once, so also for the one that is picked out.
 
     ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
     solved problem by the baseline's. ``mixed``: whether one of the two is scored by the tests it stopped on and the
@@ -70,18 +73,19 @@ def pairs(
 ) -> tuple[Pair, ...]:
     """One pair per other configuration, in their order; ``names``: what each is called in findings."""
     base = trials_by_key[baseline.key]
-    tests = [paired(trials_by_key[one.key], base) for one in others]
-    adjusted = holm([test.p for test in tests if test.p is not None])
-    tested, left = len(adjusted), iter(adjusted)
+    tested = sum(bool(common_problems((trials_by_key[one.key], base))) for one in others) or 1
+    tests = [paired(trials_by_key[one.key], base, tested) for one in others]
+    left = iter(holm([test.p for test in tests if test.p is not None]))
     found = []
     for one, test in zip(others, tests, strict=True):
         trials = trials_by_key[one.key]
         p = None if test.p is None else next(left)
-        price, even = price_ratio(trials, base), break_even(trials, base)
+        price, even = price_ratio(trials, base, at_once=tested), break_even(trials, base, at_once=tested)
+        saved = savings(trials, base, at_once=tested)
         mixed = one.oracle != baseline.oracle
-        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed, tested))
+        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, savings(trials, base), mixed, told))
+        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, told))
     return tuple(found)
 
 

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "stop": "control:stop",
     "results": "results:results",
     "analyze": "analyze:analyze",
+    "show-spec": "show_spec:show_spec",
     "compare": "compare:compare",
     "frontier-costs": "frontier_costs:frontier_costs",
     "problems": "difficulty:problems",
@@ -33,7 +34,9 @@ COMMANDS: Mapping[str, str] = {
     "models": "models:models",
     "speed-test": "speed_test:speed_test",
     "doctor": "doctor:doctor",
+    "notify": "notify:notify",
     "ui": "ui:ui",
+    "cortex": "cortex:cortex",
     "reindex": "reindex:reindex",
 }
 SUMMARIES: Mapping[str, str] = {
@@ -45,6 +48,7 @@ SUMMARIES: Mapping[str, str] = {
     "stop": "Stop a running benchmark.",
     "results": "Show what was solved, at what cost, how surely.",
     "analyze": "Look into one benchmark or one experiment.",
+    "show-spec": "Show specs, who wrote them, and what came of them.",
     "compare": "Compare configurations: success, cost, and how sure both are.",
     "frontier-costs": "Show what frontier models solve and cost when asked directly.",
     "problems": "Show which problems are hard for which configurations.",
@@ -54,7 +58,9 @@ SUMMARIES: Mapping[str, str] = {
     "models": "List, fetch and test models.",
     "speed-test": "Measure how fast models answer.",
     "doctor": "Look at what stands ready, what is missing, and how to mend it.",
+    "notify": "Run any command and tell you when it has ended.",
     "ui": "Show the dashboard in the browser.",
+    "cortex": "Serve the memory of experiments to MCP clients.",
     "reindex": "Rebuild the index from the journals.",
 }
 

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from koderz_core.analysis.compared import letter
 from koderz_core.analysis.timing import timings
+from koderz_core.cli.debugging import tell
+from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import print_experiments, print_iterations, print_summaries, print_timings
+from koderz_core.cli.programs import print_programs, tried_programs
+from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
 from koderz_core.errors import UsageError
 from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
+from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
+from koderz_core.export.worded import noted
 from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
+from koderz_core.records.summaries import SummaryRow
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.dumping import dump as dump_into
+from koderz_core.workspace.dumping import read
 from koderz_core.workspace.judging import outside
 
 
 @click.command()
 @click.argument("identifier")
-@click.option("--show-code", is_flag=True, help="Also the programs.")
+@click.option("--show-code", is_flag=True, help="Also the programs, in the order they were tried.")
+@click.option(
+    "--dump",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write prompts, replies, programs and results into this folder, one file each.",
+)
 @click.option("--timing", is_flag=True, help="Where the time of a benchmark went, by phase.")
 @as_json
 @data_dir
-def analyze(identifier: str, show_code: bool, timing: bool, as_json: bool, data_dir: Path | None) -> int:
+def analyze(
+    identifier: str, show_code: bool, dump: Path | None, timing: bool, as_json: bool, data_dir: Path | None
+) -> int:
     """Look into a benchmark (its name, its id, or how that begins) or an experiment (its id, or how that begins)."""
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
@@ -34,11 +51,15 @@ def analyze(identifier: str, show_code: bool, timing: bool, as_json: bool, data_
             _benchmark(opened, chosen, as_json=as_json)
         else:
             details = opened.results.experiment(chosen)
-            print_json(details) if as_json else print_details(details, show_code=show_code)
+            print_json(details) if as_json else print_details(details)
+            if show_code and not as_json:
+                print_programs(details, read(opened.results, [chosen], tried_programs).texts)
+        if dump:
+            tell(dump_into(opened.results, chosen, dump))
         return report_faults(opened)
 
 
-def print_details(details: ExperimentDetails, *, show_code: bool = False) -> None:
+def print_details(details: ExperimentDetails) -> None:
     """Head, iterations, notes and error of one experiment."""
     row = details.experiment
     click.echo(f"\n{row.id}  {plain(row.problem)}  {plain(row.label)}")
@@ -56,11 +77,7 @@ def print_details(details: ExperimentDetails, *, show_code: bool = False) -> Non
     if details.iterations:
         print_iterations(details.iterations)
     for note in details.notes:
-        after = f" after iteration {note.iteration}" if note.iteration else ""
-        click.echo(f"\n{note.kind.replace('_', ' ')}{after}:\n{plain(note.text, 600)}")
-    for score in details.scores if show_code else ():
-        click.echo(f"\n{'returned program' if score.returned else 'candidate'} {score.code[:12]}:")
-        click.echo(plain(details.programs[score.code]))
+        click.echo(f"\n{plain(noted(note, details.notes))}:\n{plain(note.text, 600)}")
 
 
 def _timing(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
@@ -77,7 +94,8 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     came_to = opened.results.receipt(benchmark)
     if as_json:
         whole = {"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows}
-        print_json({**whole, "receipt": came_to})
+        helped = {key[1]: told for key, told in opened.comparing.supervision(summaries).items()}
+        print_json({**whole, "receipt": came_to, "supervision": supervision_numbers(helped)})
         return
     print_summaries(summaries)
     for remark in outside(opened.recorded(benchmark)):
@@ -87,7 +105,25 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         told = ", ".join(f"{name} {times}" for name, times in classes.items())
         if told:
             click.echo(f"\nFailed programs of {plain(summary.label)}: {told}")
+    _supervision(opened, summaries)
     if came_to:
         click.echo(f"\n{receipt(came_to)}")
     click.echo()
     print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)))
+
+
+def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
+    """Of the configurations in which a stronger model reviewed something; and what that does and does not show."""
+    told = opened.comparing.supervision(summaries)
+    helped = {
+        (letter(place), row.label): told[row.benchmark, row.configuration]
+        for place, row in enumerate(summaries)
+        if (row.benchmark, row.configuration) in told
+    }
+    screen = console()
+    for table in (supervision_table(helped), reviews_table(helped)):
+        if table.rows:
+            screen.print(f"\n{table.title}", style="bold")
+            screen.print(drawn(table, known=False))
+    for said in (SHOWS, SHOWS_NOT) if helped else ():
+        screen.print(said, style="dim")

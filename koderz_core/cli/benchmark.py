@@ -12,6 +12,7 @@ import click
 
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.conclusion import conclude, exit_code
+from koderz_core.cli.debugging import DebugFiles, debug_folder, debug_options
 from koderz_core.cli.forecasting import forecast_lines, showing, warnings
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
@@ -60,6 +61,7 @@ ALL = 100.0  # per cent
     help="With supervised: also ask its stronger models and its coder directly, if nobody has.",
 )
 @click.option("--plan-only", is_flag=True, help="Only tell what it comes to and will probably take; run nothing.")
+@debug_options
 @order_options
 @as_json
 @data_dir
@@ -80,7 +82,8 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
             return _tell(opened, offer, options["concurrency"], as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
-        runner = perform(opened, plan, replace(manner(options, quiet=as_json), pilot=options["pilot"]))
+        how = replace(manner(options, quiet=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
+        runner = perform(opened, plan, how)
         code = conclude(opened, runner.benchmark, runner.experiments, options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
             _tell(opened, offer, options["concurrency"], as_json=False)
@@ -89,6 +92,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 
 @click.command()
 @click.option("--problem-id", required=True, help="For example HumanEval/0.")
+@debug_options
 @order_options
 @as_json
 @data_dir
@@ -98,7 +102,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         plan = opened.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
-        runner = perform(opened, plan, manner(options, quiet=as_json))
+        runner = perform(opened, plan, replace(manner(options, quiet=as_json), debug_dir=debug_folder(options)))
         asked = runner.experiments
         details = [opened.results.experiment(experiment.id) for experiment in asked]
         if as_json:
@@ -112,13 +116,17 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a plan is run. ``fork``: not what is recorded, but the same anew; ``pilot``: only so many problems."""
+    """How a plan is run. ``fork``: not what is recorded, but the same anew; ``pilot``: only so many problems.
+
+    ``debug_dir``: where every experiment's files go as soon as it has ended.
+    """
 
     concurrency: int | None = None
     quiet: bool = False
     retry_errors: bool = False
     fork: bool = False
     pilot: int | None = None
+    debug_dir: Path | None = None
 
 
 def manner(options: Mapping[str, Any], *, quiet: bool) -> Manner:
@@ -132,16 +140,18 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
     forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
+    debug = DebugFiles(opened.results, plan, how.debug_dir)
     with (
         opened.runner(
-            plan, [progress.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
+            plan, [progress.watch, debug.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
         ) as runner,
+        debug,
         interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
     ):
         if not how.quiet:
             _announce(runner, opened.sandbox.self_test(), origin, forecast)
         runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
-        progress.follow(runner, heed)
+        progress.follow(runner, debug.beside(heed))
     if runner.stopping:
         raise Cancelled(
             f"{runner.benchmark} was stopped. What was finished is kept. To go on: koderz resume {runner.benchmark}"

@@ -9,20 +9,22 @@ from pathlib import Path
 
 import click
 from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
-from rich.table import Table as Drawn
 
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import data_dir, report_faults, workspace
 from koderz_core.cli.tables import console
 from koderz_core.errors import UsageError
-from koderz_core.export.comparison import common, tables
+from koderz_core.export.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
+from koderz_core.export.comparison import common, helped, tables
 from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
 from koderz_core.export.formats import plain
+from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.export.tables import csv_of
 from koderz_core.export.worded import Table
 
-WORDS = ("", "configuration", "tier")
 SETTINGS = "What differs"
+NO_WIDTH = "&#8203;"
 CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under Compare."
 
 
@@ -37,76 +39,86 @@ CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under C
     show_default=True,
     help="csv: a line per configuration; csv-pairs: a line per pair with the baseline.",
 )
+@click.option("--attempts", is_flag=True, help="Also attempt by attempt: solves, dollars, errors, repeated programs.")
 @data_dir
-def compare(configurations: Sequence[str], baseline: str | None, form: str, data_dir: Path | None) -> int:
+def compare(
+    configurations: Sequence[str], baseline: str | None, form: str, attempts: bool, data_dir: Path | None
+) -> int:
     """Compare configurations: success, cost, and how sure both are.
 
     A, B, ... are benchmarks (their ids, beginnings of these, or names), or BENCHMARK/CONFIGURATION with the
     configuration's id, label, or letter in its benchmark. Without any: the newest benchmark. The baseline, if none is
-    named, is the frontier model that was asked directly, be it in another benchmark on the same problems, else the
-    dearest model that was.
+    named, is what others are ablations of, else the frontier model that was asked directly, be it in another benchmark
+    on the same problems, else the dearest model that was.
     """
+    if attempts and form.startswith("csv"):
+        raise UsageError("--attempts has tables of its own. Give it with --format table, md or json.")
     with workspace(data_dir) as opened:
         rows = opened.comparing.named(configurations)
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
         rows = rows if baseline else opened.comparing.with_baseline(rows)
         comparison = opened.comparing.compare(rows, baseline)
-        click.echo(FORMS[form](comparison), nl=form != "table")
+        found = opened.comparing.attempts(rows) if attempts else {}
+        click.echo(FORMS[form](comparison, found), nl=form != "table")
         return report_faults(opened)
 
 
-def _as_table(comparison: Comparison) -> str:
+def _as_table(comparison: Comparison, found: Found) -> str:
     screen = console()
     with screen.capture() as shown:
         for said in comparison.findings:
             screen.print(plain(said))
-        for number, table in enumerate(tables(comparison)):
+        for number, table in enumerate(_tables(comparison, found)):
             screen.print(f"\n{table.title}", style="bold")
-            screen.print(_drawn(table, known=number > 0))
+            screen.print(drawn(table, known=number > 0, numbers=table.title != SETTINGS))
         screen.print(f"\n{plain(common(comparison))}")
-        for said in (*comparison.remarks, CURVES_IN_WORDS):
+        for said in (*_remarks(comparison, found), CURVES_IN_WORDS):
             screen.print(plain(said), style="dim")
     return shown.get()
 
 
-def _drawn(table: Table, known: bool) -> Drawn:
-    """A table that fits a terminal: where the letters are ``known``, they stand for the configurations."""
-    drawn = Drawn(box=None, pad_edge=False, header_style="bold")
-    shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
-    numbers = table.title != SETTINGS
-    for place in shown:
-        words = table.columns[place] in WORDS or not numbers
-        drawn.add_column(table.columns[place], justify="left" if words else "right", no_wrap=not words)
-    for row in table.rows:
-        drawn.add_row(*(plain(row[place]) for place in shown))
-    return drawn
+def _tables(comparison: Comparison, found: Found) -> Sequence[Table]:
+    return (*tables(comparison), *attempt_tables(comparison.configurations, found))
 
 
-def _as_markdown(comparison: Comparison) -> str:
+def _remarks(comparison: Comparison, found: Found) -> Sequence[str]:
+    about = (SHOWS, SHOWS_NOT) if helped(comparison) else ()
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if found else ()))
+
+
+def _as_markdown(comparison: Comparison, found: Found) -> str:
     parts = [_escaped(said) for said in comparison.findings]
-    for table in tables(comparison):
+    for table in _tables(comparison, found):
         head, *rows = (tuple(map(_escaped, row)) for row in (table.columns, *table.rows))
         lines = (head, tuple("---" for _ in head), *rows)
         parts += [f"### {table.title}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
-    return "\n\n".join([*parts, _escaped(common(comparison)), *map(_escaped, comparison.remarks)])
+    return "\n\n".join([*parts, _escaped(common(comparison)), *map(_escaped, _remarks(comparison, found))])
 
 
 def _escaped(text: str) -> str:
-    """Labels may hold a stranger's words: nothing in them becomes a link, a picture, HTML or another cell."""
+    """Labels may hold a stranger's words: nothing in them becomes a link, a mention, a picture, HTML or another cell.
+
+    Where Markdown is shown, mentions and addresses are also looked for in what escapes came to, so those are broken by
+    a mark without width.
+    """
     line = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(plain(text).split()))
-    return line.replace("&", "&amp;").replace("<", "&lt;").replace("://", ":&#47;/")
+    line = line.replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"(@|#(?=[0-9])|:(?=//)|www(?=\.))", rf"\1{NO_WIDTH}", line, flags=re.IGNORECASE)
 
 
-def _as_json(comparison: Comparison) -> str:
-    return json.dumps(comparison_numbers(comparison), indent=2, allow_nan=False)
+def _as_json(comparison: Comparison, found: Found) -> str:
+    numbers = comparison_numbers(comparison)
+    if found:
+        numbers["attempts"] = attempt_numbers(comparison.configurations, found)
+    return json.dumps(numbers, indent=2, allow_nan=False)
 
 
-def _as_csv(comparison: Comparison) -> str:
+def _as_csv(comparison: Comparison, _: Found) -> str:
     return _csv(configuration_rows(comparison))
 
 
-def _as_pairs_csv(comparison: Comparison) -> str:
+def _as_pairs_csv(comparison: Comparison, _: Found) -> str:
     return _csv(pair_rows(comparison))
 
 
@@ -114,7 +126,7 @@ def _csv(rows: Sequence[Mapping[str, object]]) -> str:
     return csv_of(DataFrame(list(rows))).decode().rstrip("\r\n")
 
 
-FORMS: Mapping[str, Callable[[Comparison], str]] = {
+FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
     "table": _as_table,
     "md": _as_markdown,
     "json": _as_json,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -20,6 +21,7 @@ from koderz_core.runner.runner import Runner
 from koderz_core.workspace import Workspace
 
 NOW = (signal.SIGTERM, signal.SIGHUP)
+TELLING_SECONDS = 3.0  # what a last notice may take when somebody wants the end now
 DRAINING = "Stopping: nothing new begins, and what runs ends at its next step. Press Ctrl-C once more to stop now."
 
 
@@ -76,6 +78,9 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     with suppress(OSError):  # the terminal may be gone
         click.echo(f"Stopped. What was finished is kept. To go on: koderz resume {runner.benchmark}", err=True)
         sys.stdout.flush()
+    telling = threading.Thread(target=runner.tell_ended, daemon=True)
+    telling.start()
+    telling.join(TELLING_SECONDS)
     os._exit(Cancelled.exit_code)
 
 

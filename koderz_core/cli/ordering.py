@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,23 +10,19 @@ from typing import Any
 import click
 
 from koderz_core.cli.options import Command
+from koderz_core.cli.parameters import FOLLOWING, NAMES, PARAMETER_OPTIONS, Options, parameters_of
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.records import Budget, Plan, Scalar
+from koderz_core.runner.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
 from koderz_core.runner.wording import POLICIES, configuration_of
-from koderz_core.strategies import UNTESTED, complete, create, offered
+from koderz_core.strategies import MODES, UNTESTED, complete, create, offered
 
-FOLLOWING = frozenset({"retry_temperature"})  # set along with another option
 DEFAULT_STRATEGY = "direct"
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
-REPLACED = (
-    *("strategy", "coder", "spec_model", "reviewer", "max_iterations", "checkpoint_interval", "spec"),
-    *("no_checkpoints", "no_cot", "temperature", "max_tokens", "gate", "feedback"),
-)
+REPLACED = ("strategy", "mode", "coder", "spec_model", "reviewer", *NAMES, "gate", "feedback")
 """The options that ``--configuration`` takes the place of."""
-
-Options = tuple[Callable[[Any], Any], ...]  # Any: click's decorators take and give any command
 
 _SETTINGS: Options = (
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
@@ -63,16 +59,13 @@ _TAKING_UP: Options = (
 )
 _ORDER: Options = (
     click.option("--strategy", help=f"One or more of {', '.join(offered())}.  [default: {DEFAULT_STRATEGY}]"),
+    click.option(
+        "--mode", type=click.Choice([*MODES]), help="Shorthand for --strategy: direct, supervised, or both of them."
+    ),
     click.option("--coder", "--local-model", help=f"Writes the code; one or more.  [default: {DEFAULT_CODER}]"),
     click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
     click.option("--reviewer", "--frontier-checkpoint-model", help="Reviews at checkpoints.  [default: the coder]"),
-    click.option("--max-iterations", type=click.IntRange(1), help="Candidates per experiment.  [default: 50]"),
-    click.option("--checkpoint-interval", type=click.IntRange(1), help="Iterations between two reviews.  [default: 5]"),
-    click.option("--spec/--no-spec", default=None, help="With or without the spec phase."),
-    click.option("--no-checkpoints", is_flag=True, default=None, help="Without reviews."),
-    click.option("--no-cot", is_flag=True, default=None, help="Without chain of thought."),
-    click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
-    click.option("--max-tokens", type=click.IntRange(1), help="Longest answer."),
+    *PARAMETER_OPTIONS,
     click.option(
         "--gate", help="What a loop runs and stops on; one or more of tests, examples, split:0.5.  [default: tests]"
     ),
@@ -83,6 +76,9 @@ _ORDER: Options = (
         "--configuration",
         multiple=True,
         help="Instead of --strategy to --feedback, once or more: 'supervised coder=gpt-oss:20b max_iterations=5'.",
+    ),
+    click.option(
+        "--ablate", help=f"Also supervised without a part of it: {ALL}, or one or more of {', '.join(ABLATIONS)}."
     ),
     click.option(
         "--seed", type=click.IntRange(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."
@@ -130,8 +126,22 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     given = [f"--{name.replace('_', '-')}" for name in REPLACED if options[name] is not None]
     if described and given:
         raise PlanError(f"--configuration replaces {', '.join(given)}: write that into the configuration instead.")
+    if options["ablate"] is not None:
+        configurations = _ablated(configurations, options["ablate"])
     budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
     return Order(configurations, problems, options["seed"], repeats, options["name"], budget)
+
+
+def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
+    """With the ablations that a text names. Raises PlanError if that changes nothing."""
+    names = ablations_named(text)
+    grid = with_ablations([(one, names if is_ablated(one.strategy) else ()) for one in configurations])
+    if len(grid) == len(configurations):
+        raise PlanError(
+            f"--ablate {text} changes nothing here: an ablation takes from supervised a part that it has. Leave it "
+            "out, or choose another ablation or configuration."
+        )
+    return grid
 
 
 def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
@@ -145,11 +155,10 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     """Every strategy with every coder; those that run gate tests, with every gate and every feedback too."""
     others = {"spec": options["spec_model"], "reviewer": options["reviewer"]}
     given = {role: model for role, model in others.items() if model}
-    named = DEFAULT_STRATEGY if options["strategy"] is None else options["strategy"]
-    strategies, parameters = _names(named), _parameters(options)
+    strategies, parameters = _strategies(options), parameters_of(options)
     known = {name for strategy in strategies for name in complete(strategy, {})}
     for parameter in parameters.keys() - known - FOLLOWING:
-        raise UnknownNameError(f"parameter of {named}", parameter, known)
+        raise UnknownNameError(f"parameter of {', '.join(strategies)}", parameter, known)
     policies = _policies(strategies, options)
     configurations = [
         Wanted(strategy, {"coder": coder, **given}, _of(strategy, parameters), **policy)
@@ -161,6 +170,14 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     for role in given.keys() - asked:
         raise PlanError(f"No strategy here asks a {role}, so its model would be ignored. Leave the option out.")
     return configurations
+
+
+def _strategies(options: Mapping[str, Any]) -> list[str]:
+    """Those that are named, or that a mode means. Raises PlanError for both."""
+    strategy, mode = options["strategy"], options["mode"]
+    if strategy is not None and mode is not None:
+        raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}: give only one of the two.")
+    return [*MODES[mode]] if mode else _names(DEFAULT_STRATEGY if strategy is None else strategy)
 
 
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -189,17 +206,3 @@ def _of(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """What of the options overrides a setting."""
     return {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}
-
-
-def _parameters(options: Mapping[str, Any]) -> dict[str, Scalar]:
-    given: dict[str, Scalar | None] = {
-        "max_iterations": options["max_iterations"],
-        "checkpoint_interval": options["checkpoint_interval"],
-        "spec": options["spec"],
-        "checkpoints": False if options["no_checkpoints"] else None,
-        "chain_of_thought": False if options["no_cot"] else None,
-        "temperature": options["temperature"],
-        "retry_temperature": options["temperature"],
-        "max_tokens": options["max_tokens"],
-    }
-    return {name: value for name, value in given.items() if value is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import click
 from rich.table import Table
 
-from koderz_core.cli.checking import checked
+from koderz_core.cli.checking import Checked, checked
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
 from koderz_core.datasets.needed import lacking
 from koderz_core.datasets.own import dataset_of, read_path
+from koderz_core.datasets.own_format import Fault
 from koderz_core.datasets.selection import select
 from koderz_core.datasets.types import arguments_of
 from koderz_core.errors import UsageError
@@ -55,7 +56,8 @@ def list_problems(
         loaded = dataset_of(file.name, reading) if file else opened.dataset(dataset or "humaneval")
         problems = select(loaded, options["problem_id"] or options["problems"])
         if options["check"]:
-            return _check(opened, loaded, problems, as_json=options["as_json"])
+            places = dict(zip((one.id for one in reading.problems), reading.lines, strict=True)) if file else {}
+            return _check(opened, loaded, problems, places, as_json=options["as_json"])
         _show(loaded, problems, options)
         return 0
 
@@ -100,7 +102,10 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def _check(opened: Workspace, loaded: Dataset, problems: Sequence[Problem], *, as_json: bool) -> int:
+def _check(
+    opened: Workspace, loaded: Dataset, problems: Sequence[Problem], places: Mapping[str, int], *, as_json: bool
+) -> int:
+    """``places``: the line of each problem in a file of one's own."""
     found = list(checked(opened, problems))
     failed = [one for one in found if one.passed is False]
     if as_json:
@@ -108,8 +113,16 @@ def _check(opened: Workspace, loaded: Dataset, problems: Sequence[Problem], *, a
         return FAILED if failed else 0
     click.echo(_origin(loaded, len(problems)))
     for one in failed:
-        click.echo(f"  {plain(one.problem)}: {plain(one.message, 200)}")
+        click.echo(_failed(one, loaded.origin.name, places))
     without = sum(one.passed is None for one in found)
     passed = len(found) - len(failed) - without
     click.echo(f"{passed} of {len(found) - without} solutions pass their tests; {without} problems have none.")
     return FAILED if failed else 0
+
+
+def _failed(one: Checked, file: str, places: Mapping[str, int]) -> str:
+    if one.problem not in places:
+        return f"  {plain(one.problem)}: {plain(one.message, 200)}"
+    what = f"of {one.problem}, fails its tests: {one.message}"
+    fault = Fault(places[one.problem], "canonical_solution", what[:300], "mend it, or the tests")
+    return plain(fault.told(file), 500).replace("\n", " ")

@@ -41,6 +41,7 @@ class Progress:
         self._count = _Count()
         self._guard = threading.Lock()  # guards _count: entries come from every worker thread
         self._begin = time.monotonic()
+        self.seconds = 0.0  # that it took, known at its end
 
     def watch(self, entry: Entry) -> None:
         """Count one entry."""
@@ -63,11 +64,6 @@ class Progress:
         with self._guard:
             return None if self._count.unpriced else self._count.cost_usd
 
-    @property
-    def seconds(self) -> float:
-        """How long it has been watched."""
-        return time.monotonic() - self._begin
-
     def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
         """Draw until the runner has ended; what was done before it began is not counted.
 
@@ -83,6 +79,7 @@ class Progress:
                 _beat(runner, heed, lambda: live.update(self._line(runner)))
         else:
             _beat(runner, heed, lambda: console.print(self._line(runner)), PLAIN_SECONDS)
+        self.seconds = time.monotonic() - self._begin
 
     def _line(self, runner: Runner) -> Text:
         with self._guard:

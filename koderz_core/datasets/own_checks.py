@@ -146,8 +146,12 @@ def _tests(row: OwnRow) -> Iterator[Complaint]:
         return
     if not any(isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args for node in tree.body):
         yield field, "defines no check(candidate)", KNOWN[field][1]
-    if not any(isinstance(node, ast.Assert) and _depends(node) for node in ast.walk(tree)):
+    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert) and _depends(node)]
+    if not asserts:
         yield field, "holds no assert that could fail", "call the function in an assert"
+    elif idle := next((node for node in asserts if _decided(node.test) is not None), None):
+        said = ast.unparse(idle.test)[:80]
+        yield field, f"holds an assert that no program decides: {said!r}", "compare what the function returns"
     elif row.asserts and not any(_names_function(node, row.entry_point) for node in ast.walk(tree)):
         yield field, f"never calls the entry point {row.entry_point}", "call it by that name"
 
@@ -200,6 +204,26 @@ def _defines(node: ast.AST, name: str) -> bool:
 
 def _depends(node: ast.Assert) -> bool:
     return any(isinstance(part, ast.Name) for part in ast.walk(node.test))
+
+
+def _decided(node: ast.expr) -> bool | None:
+    """Whether it is true whatever the program returns, such as ``x or True`` and ``(x == 1, "message")``.
+
+    None: that depends on the program.
+    """
+    match node:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return bool(parts) if not any(isinstance(part, ast.Starred) for part in parts) else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            decided = _decided(operand)
+            return None if decided is None else not decided
+        case ast.BoolOp(op=op, values=values):
+            settles = isinstance(op, ast.Or)
+            parts_decided = {_decided(value) for value in values}
+            return settles if settles in parts_decided else None if None in parts_decided else not settles
+    return None
 
 
 def _names_function(node: ast.AST, name: str) -> bool:

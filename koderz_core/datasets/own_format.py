@@ -5,8 +5,10 @@ HumanEval's own lines are of this format. docs/datasets.md describes it.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,10 +46,11 @@ class Fault:
 class Reading:
     """What a file holds. Of a line with faults there is no problem; ``licences`` are those that are stated.
 
-    ``sha256`` (hex) is that of the whole content.
+    ``lines``: in which each problem stands. ``sha256`` (hex) is that of the whole content.
     """
 
     problems: tuple[Problem, ...]
+    lines: tuple[int, ...]
     licences: tuple[str, ...]
     faults: tuple[Fault, ...]
     sha256: str
@@ -55,25 +58,26 @@ class Reading:
 
 def read_own(content: bytes) -> Reading:
     """All problems of an unpacked file's content, and all its faults."""
-    rows: list[OwnRow] = []
+    rows: dict[int, OwnRow] = {}
     faults: list[Fault] = []
     lines: dict[str, int] = {}
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    text = content.removeprefix(codecs.BOM_UTF8)  # as some editors begin a file
+    for number, line in enumerate(text.split(b"\n"), start=1):
         if not line.strip():
             continue
         found = _row(line)
         if isinstance(found, OwnRow):
             wrong = [*_repeated(found, lines), *complaints(found)]
             lines.setdefault(found.task_id, number)
-            rows += [] if wrong else [found]
+            rows |= {} if wrong else {number: found}
         else:
             wrong = found
         faults += [Fault(number, *one) for one in wrong]
     if not rows and not faults:
         faults.append(Fault(1, "", "the file holds no problems", "write one JSON object per line"))
-    licences = sorted({row.licence for row in rows if row.licence})
-    problems = tuple(problem_of(row) for row in rows)
-    return Reading(problems, tuple(licences), tuple(faults), hashlib.sha256(content).hexdigest())
+    licences = sorted({row.licence for row in rows.values() if row.licence})
+    problems = tuple(problem_of(row) for row in rows.values())
+    return Reading(problems, tuple(rows), tuple(licences), tuple(faults), hashlib.sha256(content).hexdigest())
 
 
 def _row(line: bytes) -> OwnRow | list[Complaint]:
@@ -81,17 +85,30 @@ def _row(line: bytes) -> OwnRow | list[Complaint]:
     try:
         raw = decoded(line, dict[str, msgspec.Raw])
         fields = {name: _value(name, bytes(raw[name])) for name in KNOWN if name in raw}
+        wrong = [*_twice(line), *misspelt(raw), *shape_faults(fields)]
     except msgspec.ValidationError:
         return [("", "it is no JSON object", "write {...} with the fields of docs/datasets.md")]
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         return [("", f"not JSON: {error}", "write one JSON object per line, in UTF-8")]
-    wrong = [*misspelt(raw), *shape_faults(fields)]
     if wrong:
         return wrong
     fields["asserts"] = tuple(fields.get("asserts", ()))
     if fields.pop("plus_input", None):
         fields["plus_input"] = bytes(raw["plus_input"]).decode()
     return OwnRow(**fields)
+
+
+def _twice(line: bytes) -> Iterator[Complaint]:
+    """Readers of JSON take the last of two fields of one name, and say nothing."""
+    names: list[str] = []
+
+    def kept(pairs: list[tuple[str, object]]) -> None:
+        names[:] = [name for name, _ in pairs]  # the outermost object is read last
+
+    json.loads(line, object_pairs_hook=kept, parse_int=str)
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield name, f"is there {times} times", "keep one of them"
 
 
 def _value(name: str, raw: bytes) -> Any:  # Any: JSON

@@ -117,3 +117,13 @@ def keys(settings: Settings) -> Iterator[Finding]:
             held = isinstance(getattr(settings, name), SecretStr)
             cure = "" if held else f"To use it: set {name.upper()} in the environment or .env"
             yield Finding("keys", name.upper(), "ready" if held else "absent", "set" if held else "not set", cure)
+
+
+def notices(settings: Settings) -> Iterator[Finding]:
+    """Whether somebody is told when a benchmark ends. Addresses are secrets: they are never shown."""
+    held = {"SLACK_WEBHOOK_URL": settings.slack_webhook_url, "KODERZ_NOTICES": settings.notices}
+    there = [name for name, value in held.items() if value]
+    cure = "" if there else "To be told when a benchmark ends: set SLACK_WEBHOOK_URL, see docs/notices.md"
+    yield Finding(
+        "notices", " and ".join(there or held), "ready" if there else "absent", "set" if there else "not set", cure
+    )

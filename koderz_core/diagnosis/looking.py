@@ -8,14 +8,14 @@ from functools import partial
 
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Diagnosis, Finding
-from koderz_core.diagnosis.ground import datasets, disk, grader, keys, versions
+from koderz_core.diagnosis.ground import datasets, disk, grader, keys, notices, versions
 from koderz_core.diagnosis.journals import journals
 from koderz_core.diagnosis.servers import ports
 from koderz_core.models.availability import Availability
 
 Check = Callable[[Settings], Iterable[Finding]]
 
-CHECKS: tuple[Check, ...] = (datasets, disk, journals, keys, ports)
+CHECKS: tuple[Check, ...] = (datasets, disk, journals, keys, notices, ports)
 SERVERS = ("models", "keys", "servers")
 """The areas that tell who can be asked."""
 

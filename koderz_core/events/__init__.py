@@ -24,6 +24,7 @@ from koderz_core.events.steps import (
     ProgramProbed,
     RemainingRead,
     SpecWritten,
+    Why,
 )
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "RemainingRead",
     "SpecWritten",
     "TextStored",
+    "Why",
     "decode",
     "encode",
 ]

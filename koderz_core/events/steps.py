@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from koderz_core.records import (
     Cost,
@@ -19,6 +21,9 @@ from koderz_core.records import (
 
 Text = str
 """SHA-256 (hex) of a text that a ``text_stored`` event holds."""
+
+Why = Literal["interval", "plateau", "repeated_error", "repeated_program", "budget"]
+"""Why a checkpoint was due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +98,16 @@ class ProgramProbed:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecalled:
-    """What was remembered at that moment, whole: memory may say something else later."""
+    """What was remembered at that moment, whole: memory may say something else later.
+
+    ``fault``: what kept it from being looked up, empty if nothing did.
+    """
 
     request: str
     query: Query
     memories: tuple[MemoryRef, ...]
     seconds: float
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +119,29 @@ class RemainingRead:
 
 @dataclass(frozen=True, slots=True)
 class SpecWritten:
-    """A specification that the following prompts are built on."""
+    """A specification that the following prompts are built on, asked for by version ``prompt`` of its prompt.
+
+    ``origin``: the experiment that it was recalled from, None: it was written here.
+    """
 
     text: str
+    prompt: str = "minimal"
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointReviewed:
-    """A stronger model reviewed the iterations so far; ``guidance`` is what goes into the next prompts."""
+    """A stronger model reviewed the iterations so far; ``guidance`` is what goes into the next prompts.
+
+    ``why`` it was due then; ``sections``: its answer by heading, of which ``passed_on`` make the guidance.
+    """
 
     checkpoint: int
     after_iteration: int
     guidance: str
+    why: Why = "interval"
+    sections: Mapping[str, str] = field(default_factory=dict)
+    passed_on: tuple[str, ...] = ()
 
 
 Note = SpecWritten | CheckpointReviewed

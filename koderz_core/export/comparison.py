@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isinf
 
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.comparison import Comparison, Measured
 from koderz_core.analysis.pairs import Key, Pair
-from koderz_core.export.comparison_details import checks_table, margins_table, tiers_table
+from koderz_core.export.comparison_details import ceilings_table, margins_table, tiers_table
 from koderz_core.export.formats import chance, duration, money, money_span, percent, points, rate
+from koderz_core.export.supervision import Helped, reviews_table, supervision_table
 from koderz_core.export.worded import NONE, Table, columns, worded
 
 
 def tables(comparison: Comparison) -> tuple[Table, ...]:
     """Every table that has something to say; curves and frontier are for charts."""
-    made = (configurations_table, pairs_table, tiers_table, checks_table, margins_table, settings_table)
+    made = (
+        configurations_table,
+        pairs_table,
+        tiers_table,
+        ceilings_table,
+        _supervision,
+        _reviews,
+        margins_table,
+        settings_table,
+    )
     return tuple(table for make in made if (table := make(comparison)).rows)
 
 
@@ -53,7 +64,13 @@ def pairs_table(comparison: Comparison) -> Table:
         f"reaches {base} at | P(never) | × $ per solved | saved"
     )
     rows = tuple(_pair(pair, named[pair.key]) for pair in comparison.pairs)
-    return Table(f"Against {base} on the same problems", columns(names), rows)
+    return Table(f"Against {base} on the same problems{at_once(comparison)}", columns(names), rows)
+
+
+def at_once(comparison: Comparison) -> str:
+    """What intervals of pairs hold for, where there are several."""
+    pairs = max((pair.test.at_once for pair in comparison.pairs), default=1)
+    return f" (intervals at 95 % for all {pairs} pairs at once)" if pairs > 1 else ""
 
 
 def settings_table(comparison: Comparison) -> Table:
@@ -64,6 +81,12 @@ def settings_table(comparison: Comparison) -> Table:
         for place, row in enumerate(comparison.configurations)
     )
     return Table("What differs", ("", *(one.name for one in settings)), rows if settings else ())
+
+
+def helped(comparison: Comparison) -> Helped:
+    """The configurations of which a stronger model reviewed something."""
+    told = {(row.letter, row.label): comparison.measured[row.key].supervision for row in comparison.configurations}
+    return {named: one for named, one in told.items() if one}
 
 
 def common(comparison: Comparison) -> str:
@@ -88,6 +111,14 @@ def group_of(comparison: Comparison) -> Mapping[Key, str]:
     return {key: " ".join(numbers) for key, numbers in found.items()}
 
 
+def _supervision(comparison: Comparison) -> Table:
+    return supervision_table(helped(comparison))
+
+
+def _reviews(comparison: Comparison) -> Table:
+    return reviews_table(helped(comparison))
+
+
 def _price(told: Measured) -> str:
     return money_span(told.price.value, told.price.low, told.price.high) if told.price else money(None)
 
@@ -101,7 +132,7 @@ def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
         chance(pair.p_adjusted),
         worded(pair.told_apart if test.n else None),
         *map(str, (test.only_a, test.only_b, test.both, test.n)),
-        NONE if even is None else "never" if even.usd is None else money(even.usd),
+        NONE if even is None else "never" if isinf(even.usd) else money(even.usd),
         NONE if even is None else chance(even.never),
         NONE if pair.price is None else f"{pair.price.value:.2g}",
         percent(saved.share.value) if saved and saved.share else NONE,

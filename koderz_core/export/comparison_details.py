@@ -9,7 +9,7 @@ from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
 from koderz_core.export.formats import chance, count, duration, money, money_span, percent, rate, span
-from koderz_core.export.worded import NONE, Table, columns, worded
+from koderz_core.export.worded import Table, columns, worded
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 5
@@ -56,42 +56,23 @@ def curves_table(comparison: Comparison, axis: Axis) -> Table:
 
 
 def tiers_table(comparison: Comparison) -> Table:
-    """What one solved problem cost, by the tier of the models that were paid for it."""
+    """What each tier of models has of the cost per solved problem; calls and cost are of all experiments so far."""
     rows = []
     for row in comparison.configurations:
         for one in row.tiers:
-            per = None if one.cost_usd is None else one.cost_usd / row.solved if row.solved else None
-            said = "∞" if one.cost_usd and not row.solved else money(one.cost_usd) if per is None else money(per)
+            each = money(comparison.measured[row.key].parts.get(one.tier) if one.tier else None)
             tier = (one.tier or "unknown").replace("_", " ")
-            rows.append((row.letter, row.label, tier, count(one.calls), money(one.cost_usd), said))
-    names = columns("letter | configuration | tier | calls | cost | $ per solved")
+            rows.append((row.letter, row.label, tier, count(one.calls), money(one.cost_usd), each))
+    names = columns("letter | configuration | tier | calls so far | cost so far | $ per solved")
     return Table("Cost per solved problem, by tier", names, tuple(rows))
 
 
-def checks_table(comparison: Comparison) -> Table:
-    """How far trying until the gate passes can go, and what the supervisor contributed."""
-    rows = []
-    for row in comparison.configurations:
-        told = comparison.measured[row.key]
-        ceiling, helped = told.ceiling, told.supervision
-        rows.append(
-            (
-                row.letter,
-                row.label,
-                rate(ceiling.rate) if ceiling else NONE,
-                rate(ceiling.false_positives) if ceiling else NONE,
-                str(helped.before) if helped else NONE,
-                str(helped.after) if helped else NONE,
-                rate(helped.guided) if helped else NONE,
-                percent(told.frontier.usd),
-                percent(told.frontier.tokens),
-            )
-        )
-    names = (
-        "letter | configuration | right if gate passes [95 %] | passes though wrong [95 %] | solved alone | "
-        "after help | of those helped [95 %] | frontier $ | frontier tokens"
-    )
-    return Table("Ceiling and supervision", columns(names), tuple(rows))
+def ceilings_table(comparison: Comparison) -> Table:
+    """How far trying until the gate passes can go, where gate and held-out tests differ."""
+    told = [(row, ceiling) for row in comparison.configurations if (ceiling := comparison.measured[row.key].ceiling)]
+    rows = tuple((row.letter, row.label, rate(ceiling.rate), rate(ceiling.false_positives)) for row, ceiling in told)
+    names = columns("letter | configuration | right if gate passes [95 %] | passes though wrong [95 %]")
+    return Table("The ceiling of trying until the gate passes", names, rows)
 
 
 def margins_table(comparison: Comparison) -> Table:

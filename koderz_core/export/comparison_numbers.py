@@ -11,13 +11,17 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.rates import ClusteredRate, Rate
+from koderz_core.analysis.supervision import Supervision
 
 Row = dict[str, object]
 
 
 def comparison_numbers(comparison: Comparison) -> Row:
-    """All of it. Beside a number that is none (null) stands why: ``..._is`` ``unbounded`` or ``undefined``."""
-    return _sayable(
+    """All of it. Beside a number that is none (null) stands why: ``..._is`` ``unbounded`` or ``undefined``.
+
+    Beside break-evens, always, ``reached``, ``never`` or ``unknown``. Intervals of pairs hold for ``pairs_at_once``.
+    """
+    return sayable(
         {
             "findings": comparison.findings,
             "remarks": comparison.remarks,
@@ -45,22 +49,29 @@ def comparison_numbers(comparison: Comparison) -> Row:
 
 def configuration_rows(comparison: Comparison) -> list[Row]:
     """One flat row per configuration."""
-    return [_sayable(row) for row in _configurations(comparison)]
+    return [sayable(row) for row in _configurations(comparison)]
 
 
 def pair_rows(comparison: Comparison) -> list[Row]:
     """One flat row per configuration but the baseline."""
-    return [_sayable(row) for row in _pairs(comparison)]
+    return [sayable(row) for row in _pairs(comparison)]
 
 
 def tier_rows(comparison: Comparison) -> list[Row]:
     """One flat row per configuration and tier that was paid."""
-    return [_sayable(row) for row in _tiers(comparison)]
+    return [sayable(row) for row in _tiers(comparison)]
+
+
+def review_rows(told: Supervision) -> Iterator[Row]:
+    """One flat row per checkpoint of a configuration."""
+    for one in told.reviews:
+        counts: Row = {"checkpoint": one.checkpoint, "trials": one.trials, "before": one.before, "after": one.after}
+        yield counts | spread("change", one.change)
 
 
 def curve_rows(comparison: Comparison, axis: Axis) -> list[Row]:
     """One flat row per configuration and step of its curve."""
-    return [_sayable(row) for row in _curves(comparison, axis)]
+    return [sayable(row) for row in _curves(comparison, axis)]
 
 
 def _configurations(comparison: Comparison) -> Iterator[Row]:
@@ -80,9 +91,9 @@ def _configurations(comparison: Comparison) -> Iterator[Row]:
             "score_kind": ("oracle" if one.oracle else "held_out") if one.n else None,
             **{name: getattr(one, name) for name in ("planned", "n", "solved", "unsolved", "errors", "cancelled")},
             "running": one.running,
-            **_spread("share", one.rate),
+            **spread("share", one.rate),
             "groups": " ".join(map(str, groups)),
-            **_spread("usd_per_solved", told.price),
+            **spread("usd_per_solved", told.price),
             "usd_per_experiment": one.cost_per_experiment_usd,
             "cost_usd": one.cost_usd,
             "rental_usd": one.rental_usd,
@@ -93,10 +104,11 @@ def _configurations(comparison: Comparison) -> Iterator[Row]:
             "usd_per_problem_high": point.usd_high if point else None,
             "on_frontier": point.on_frontier if point else None,
             "frontier_probability": point.probability if point else None,
-            **_spread("ceiling", ceiling.rate if ceiling else None),
-            **_spread("false_positives", ceiling.false_positives if ceiling else None),
+            **spread("ceiling", ceiling.rate if ceiling else None),
+            **spread("false_positives", ceiling.false_positives if ceiling else None),
             "solved_before_help": helped.before if helped else None,
             "solved_after_help": helped.after if helped else None,
+            "never_solved": helped.never if helped else None,
             "frontier_share_of_usd": told.frontier.usd,
             "frontier_share_of_tokens": told.frontier.tokens,
         }
@@ -113,26 +125,29 @@ def _pairs(comparison: Comparison) -> Iterator[Row]:
             **{name: getattr(test, name) for name in ("difference", "low", "high", "p", "method")},
             "p_adjusted": pair.p_adjusted,
             "told_apart": pair.told_apart if test.n else None,
-            **_spread("price_ratio", pair.price),
-            "break_even_usd": even.usd if even else None,
-            "break_even_low": even.low if even else None,
-            "break_even_high": even.high if even else None,
+            **spread("price_ratio", pair.price),
+            "pairs_at_once": test.at_once,
+            **_reached("break_even", even.usd if even else None),
+            **_reached("break_even_low", even.low if even else None),
+            **_reached("break_even_high", even.high if even else None),
             "break_even_never": even.never if even else None,
-            "break_even_is": _break_even(even is not None, even.usd if even else None),
             "saved_problems": saved.problems if saved else None,
-            **_spread("saved_usd", saved.saved_usd if saved else None),
-            **_spread("saved_share", saved.share if saved else None),
+            **spread("saved_usd", saved.saved_usd if saved else None),
+            **spread("saved_share", saved.share if saved else None),
         }
 
 
-def _break_even(known: bool, usd: float | None) -> str:
-    return "unknown" if not known else "never" if usd is None else "reached"
+def _reached(name: str, usd: float | None) -> Row:
+    """Dollars, and beside them ``..._is``, since a number alone cannot say why it is none."""
+    number = usd if usd is not None and isfinite(usd) else None
+    said = "unknown" if usd is None else "never" if number is None else "reached"
+    return {f"{name}_usd" if name == "break_even" else name: number, f"{name}_is": said}
 
 
 def _tiers(comparison: Comparison) -> Iterator[Row]:
     for row in comparison.configurations:
         for one in row.tiers:
-            each = None if one.cost_usd is None or not row.solved else one.cost_usd / row.solved
+            each = comparison.measured[row.key].parts.get(one.tier) if one.tier else None
             named: Row = {"letter": row.letter, "configuration": _name(row.key), "label": row.label}
             yield named | asdict(one) | {"usd_per_solved": each}
 
@@ -140,9 +155,8 @@ def _tiers(comparison: Comparison) -> Iterator[Row]:
 def _reviews(comparison: Comparison) -> Iterator[Row]:
     for row in comparison.configurations:
         helped = comparison.measured[row.key].supervision
-        for one in helped.reviews if helped else ():
-            counts: Row = {"checkpoint": one.checkpoint, "trials": one.trials, "before": one.before, "after": one.after}
-            yield {"letter": row.letter, "configuration": _name(row.key)} | counts | _spread("change", one.change)
+        for one in review_rows(helped) if helped else ():
+            yield {"letter": row.letter, "configuration": _name(row.key)} | one
 
 
 def _curves(comparison: Comparison, axis: Axis) -> Iterator[Row]:
@@ -153,7 +167,7 @@ def _curves(comparison: Comparison, axis: Axis) -> Iterator[Row]:
             yield named | {axis: at, "share": share, "low": low, "high": high}
 
 
-def _spread(name: str, value: Rate | ClusteredRate | Interval | None) -> Row:
+def spread(name: str, value: Rate | ClusteredRate | Interval | None) -> Row:
     """A number with its bounds as three columns."""
     held = (value.value, value.low, value.high) if value else (None, None, None)
     return dict(zip((name, f"{name}_low", f"{name}_high"), held, strict=True))
@@ -163,7 +177,8 @@ def _name(key: Key | None) -> str | None:
     return None if key is None else "/".join(key)
 
 
-def _sayable(row: Mapping[str, object]) -> Row:
+def sayable(row: Mapping[str, object]) -> Row:
+    """A row as JSON can say it: what is no number is null, and beside it ``..._is`` says what it is."""
     found: Row = {}
     for name, value in row.items():
         found[name] = _plain(value)
@@ -174,7 +189,7 @@ def _sayable(row: Mapping[str, object]) -> Row:
 
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
-        return _sayable(value)
+        return sayable(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.records import Scalar
+from koderz_core.records.notes import NoteRow
 
 NONE = "–"
+
+
+WHY: Mapping[str, str] = {
+    "interval": "at its interval",
+    "plateau": "because of a plateau",
+    "repeated_error": "because the same error came again",
+    "repeated_program": "because a program came again",
+    "budget": "because half of the budget was used",
+}
+"""Why a checkpoint was due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +33,20 @@ class Table:
 def columns(names: str) -> tuple[str, ...]:
     """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
     return tuple("" if name == "letter" else name for name in names.split(" | "))
+
+
+def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
+    """What one of an experiment's notes is, such as ``checkpoint 1 after iteration 3, because of a plateau``.
+
+    Hostile, as all that a journal may hold.
+    """
+    if note.kind == "checkpoint_reviewed":
+        number = 1 + sum(one.kind == note.kind and one.ordinal < note.ordinal for one in notes)
+        why = note.why or "interval"
+        return f"checkpoint {number} after iteration {note.iteration}, {WHY.get(why, why)}"
+    if note.kind == "recall_failed":
+        return "nothing could be recalled"
+    return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "")
 
 
 def worded(value: Scalar) -> str:

@@ -13,7 +13,7 @@ from koderz_core.grading.canonical import Canonical, limit
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.expected import Expectations
 from koderz_core.grading.plus import plus_tests
-from koderz_core.grading.testsets import Outside, Split, TestPolicy, split
+from koderz_core.grading.testsets import Outside, Split, TestPolicy, by_examples, split
 from koderz_core.records import Problem, TestSet
 
 Divide = Callable[[Problem, TestPolicy], Split | Outside]
@@ -55,7 +55,7 @@ class Divider:
         true = self._true(problem, examples_in(problem.public))
         if not true:
             return Outside("its canonical solution fails all the examples in its text")
-        return replace(found, gate=as_tests(problem, true))
+        return by_examples(problem, true)
 
     def _true(self, problem: Problem, examples: tuple[Example, ...]) -> tuple[Example, ...]:
         if not examples:
@@ -87,12 +87,12 @@ class Divider:
 
 
 def _limited(tests: Split, of_gate: float | None, of_base: float | None, plus: TestSet) -> Split:
-    gate, base, rest = tests.gate, tests.base, tests.rest
     return replace(
         tests,
-        gate=replace(gate, seconds=of_gate),
-        base=replace(base, seconds=of_base),
-        rest=replace(rest, seconds=of_base),
+        gate=replace(tests.gate, seconds=of_gate),
+        base=replace(tests.base, seconds=of_base),
+        rest=replace(tests.rest, seconds=of_base),
+        shown=replace(tests.shown, seconds=of_base),
         plus=plus,
     )
 

@@ -11,7 +11,7 @@ ALL_TESTS, EXAMPLES, SPLIT = "tests", "examples", "split"
 GATES = (ALL_TESTS, EXAMPLES, "split:0.5")
 """All of them; the fraction of the last may be another."""
 
-VERSIONS = {EXAMPLES: "1", SPLIT: "1"}
+VERSIONS = {EXAMPLES: "2", SPLIT: "2"}
 """Of how a gate is made of a problem; another one makes another benchmark."""
 
 

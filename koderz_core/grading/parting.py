@@ -9,8 +9,12 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
+from koderz_core.grading.calls import calls_in
 from koderz_core.parsing import parse
 from koderz_core.sandbox.inside.instrument import tests_in
 
@@ -23,26 +27,92 @@ class Parted:
     rest: str
 
 
-def parted(source: str, fraction: float, lot: str) -> Parted | str:
+def parted(source: str, fraction: float, lot: str, parameters: Sequence[str] = ()) -> Parted | str:
     """A ``fraction`` of the parts drawn by ``lot``, at least one, and the rest, at least one; or why there are none.
 
-    The same ``lot`` always draws the same. Raises SyntaxError, ValueError if the source is not Python.
+    The same ``lot`` always draws the same. ``parameters``: the function's, in their order. Raises SyntaxError,
+    ValueError if the source is not Python.
     """
-    tree = parse(source)
-    checks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
-    statements = checks[-1].body if checks else []
-    parts = [node for node in statements if _tests(node)]
-    if sum(map(_tests, parts)) < tests_in(tree) or any(_is_definition(node) for node in parts):
-        return "its asserts stand in functions of their own, so they cannot be told apart"
-    groups = _groups(parts, checks[-1].args.args[0].arg if checks and checks[-1].args.args else "")
+    groups = _groups_of(parse(source), parameters)
+    if isinstance(groups, str):
+        return groups
     if len(groups) < 2:
-        return "its asserts cannot be told apart" if len(parts) > 1 else "all its tests are one assert or one loop"
+        one_part = sum(len(group.parts) for group in groups) < 2
+        return "all its tests are one assert or one loop" if one_part else "its asserts cannot be told apart"
     drawn = sorted(range(len(groups)), key=lambda number: hashlib.sha256(f"{lot}/{number}".encode()).digest())
     size = min(max(1, round(fraction * len(groups))), len(groups) - 1)
-    gate, rest = _without(source, groups, drawn[size:]), _without(source, groups, drawn[:size])
-    if tests_in(parse(gate)) + tests_in(parse(rest)) != tests_in(tree):
+    return _apart(source, [groups[number] for number in drawn[:size]], [groups[number] for number in drawn[size:]])
+
+
+def parted_by_calls(source: str, calls: AbstractSet[str], parameters: Sequence[str] = ()) -> Parted:
+    """What makes one of these ``calls`` (as ``calls_in`` tells them), with its kin, and the rest; "" for no test.
+
+    Tests that cannot be told apart are all on one side. Raises as ``parted``.
+    """
+    tree = parse(source)
+    groups = _groups_of(tree, parameters)
+    if not isinstance(groups, str):
+        found = _apart(
+            source, [one for one in groups if one.calls & calls], [one for one in groups if not one.calls & calls]
+        )
+        if isinstance(found, Parted):
+            return Parted(*(one if tests_in(parse(one)) else "" for one in (found.gate, found.rest)))
+    return Parted("", source) if calls.isdisjoint(_calls(tree, tree, parameters)) else Parted(source, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Parts that stay together, by their places; ``calls``: what they, or what they read, pass to the candidate."""
+
+    parts: tuple[ast.stmt, ...]
+    calls: frozenset[str]
+    names: frozenset[str]
+
+    def is_kin(self, other: _Group) -> bool:
+        return bool(self.calls & other.calls or self.names & other.names)
+
+    def __add__(self, other: _Group) -> _Group:
+        return _Group(self.parts + other.parts, self.calls | other.calls, self.names | other.names)
+
+
+def _groups_of(tree: ast.Module, parameters: Sequence[str]) -> list[_Group] | str:
+    """In the order of their first parts; or why there are none."""
+    check = _check(tree)
+    parts = [node for node in check.body if _tests(node)] if check else []
+    if sum(map(_tests, parts)) < tests_in(tree) or any(_is_definition(node) for node in parts):
+        return "its asserts stand in functions of their own, so they cannot be told apart"
+    shared = {name for part in parts for name in _names(part, ast.Store)}
+    groups: list[_Group] = []
+    for part in parts:
+        read = {*_names(part, ast.Store), *_names(part, ast.Load)}
+        calls = frozenset(_calls(tree, part, parameters)) or frozenset([ast.unparse(part)])
+        group = _Group((part,), calls, frozenset(shared & read))
+        kin = [one for one in groups if one.is_kin(group)]
+        groups = [one for one in groups if one not in kin]
+        groups.append(reduce(add, [*kin, group]))
+    return sorted(groups, key=lambda group: min(one.lineno for one in group.parts))
+
+
+def _calls(tree: ast.Module, part: ast.AST, parameters: Sequence[str]) -> Iterator[str]:
+    """How a part calls the candidate, itself or by a name: ``y = candidate(1)`` stands before ``assert y == 2``."""
+    check = _check(tree)
+    if check and check.args.args:
+        read = set(_names(part, ast.Load))
+        before = [one for one in check.body if not _tests(one) and not read.isdisjoint(_names(one, ast.Store))]
+        for node in (part, *before):
+            yield from calls_in(node, check.args.args[0].arg, parameters)
+
+
+def _check(tree: ast.Module) -> ast.FunctionDef | None:
+    checks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    return checks[-1] if checks else None
+
+
+def _apart(source: str, gate: Iterable[_Group], rest: Iterable[_Group]) -> Parted | str:
+    found = Parted(_without(source, rest), _without(source, gate))
+    if tests_in(parse(found.gate)) + tests_in(parse(found.rest)) != tests_in(parse(source)):
         return "its asserts cannot be told apart"  # as in lines that end with a bare carriage return
-    return Parted(gate, rest)
+    return found
 
 
 def _tests(node: ast.stmt) -> int:
@@ -51,26 +121,6 @@ def _tests(node: ast.stmt) -> int:
 
 def _is_definition(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-
-
-def _groups(parts: Sequence[ast.stmt], candidate: str) -> list[list[ast.stmt]]:
-    """The parts that belong together, in the order of their first."""
-    shared = {name for part in parts for name in _names(part, ast.Store)}
-    groups: list[tuple[frozenset[str], list[ast.stmt]]] = []
-    for part in parts:
-        named = shared & {*_names(part, ast.Store), *_names(part, ast.Load)}
-        keys = frozenset([*_calls(part, candidate), *named]) or frozenset([ast.unparse(part)])
-        kin = [group for group in groups if group[0] & keys]
-        groups = [group for group in groups if group not in kin]
-        groups.append((keys.union(*(group[0] for group in kin)), [*(one for _, some in kin for one in some), part]))
-    return sorted((some for _, some in groups), key=lambda some: min(one.lineno for one in some))
-
-
-def _calls(part: ast.stmt, candidate: str) -> Iterator[str]:
-    """How a part calls the candidate, as text."""
-    for node in ast.walk(part):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == candidate:
-            yield ast.unparse(node)
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
@@ -82,13 +132,13 @@ def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
             yield from _names(child, context)
 
 
-def _without(source: str, groups: Sequence[Sequence[ast.stmt]], numbers: Iterable[int]) -> str:
+def _without(source: str, groups: Iterable[_Group]) -> str:
     """The source with ``pass`` where these parts stood; everything else stays as it is written."""
     text = source.encode()
     starts = [0]
     for line in text.split(b"\n"):
         starts.append(starts[-1] + len(line) + 1)
-    taken = [node for number in numbers for node in groups[number]]
+    taken = [node for group in groups for node in group.parts]
     for node in sorted(taken, key=lambda one: (one.lineno, one.col_offset), reverse=True):
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         begin, end = starts[node.lineno - 1] + node.col_offset, starts[end_line - 1] + end_column

@@ -6,12 +6,15 @@ the tests that also score reports an oracle's number. So a score states its kind
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.errors import DataError
-from koderz_core.grading.examples import as_tests, examples_in
+from koderz_core.grading.calls import calls_in, parameters_of
+from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
-from koderz_core.grading.parting import Parted, parted
+from koderz_core.grading.parting import Parted, parted, parted_by_calls
+from koderz_core.parsing import parse
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.sources import count_tests, number_of
 
@@ -39,7 +42,8 @@ _NONE = TestSet()
 class Split:
     """A problem's tests under a policy. ``rest``: the base tests outside the gate; it and ``plus`` may be empty.
 
-    ``within_base``: the gate is a part of the base tests, and so of the score; examples are not.
+    ``within_base``: the gate is a part of the base tests, and so of the score; examples are not. ``shown``: base tests
+    that make an example's call, where the gate is of examples. They count, but nobody may say they were held out.
     """
 
     gate: TestSet
@@ -47,6 +51,7 @@ class Split:
     rest: TestSet = _NONE
     plus: TestSet = _NONE
     within_base: bool = True
+    shown: TestSet = _NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +94,27 @@ def split(problem: Problem, policy: TestPolicy) -> Split | Outside:
         examples = examples_in(problem.public)
         if not examples:
             return Outside("its text holds no example that can be read")
-        return Split(as_tests(problem, examples), problem.tests, problem.tests, within_base=False)
+        return by_examples(problem, examples)
     if gate.kind == SPLIT:
-        parts = parted(problem.tests.source, gate.fraction, f"{policy.seed}/{problem.id}")
+        lot, parameters = f"{policy.seed}/{problem.id}", parameters_of(problem.public)
+        parts = parted(problem.tests.source, gate.fraction, lot, parameters)
         if not isinstance(parts, Parted):
             return Outside(parts)
         gate_tests, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
         return Split(gate_tests, problem.tests, rest)
     return Split(problem.tests, problem.tests)
+
+
+def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
+    """These examples as the gate. What calls as one of them does is no more held out than the example is.
+
+    Raises SyntaxError, ValueError if the problem's tests are not Python.
+    """
+    parameters = parameters_of(problem.public)
+    calls = {call for one in examples for call in calls_in(parse(one.call), "candidate", parameters)}
+    parts = parted_by_calls(problem.tests.source, calls, parameters)
+    shown, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
+    return Split(as_tests(problem, examples), problem.tests, rest, within_base=False, shown=shown)
 
 
 def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:

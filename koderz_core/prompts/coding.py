@@ -1,15 +1,13 @@
-"""Prompts for the coder: the first attempt, and the next one after a failure."""
+"""The prompt for the coder's first attempt, and what every later one is built on too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from koderz_core.prompts.feedback import failing_tests
-from koderz_core.records import Extracted, Message, PublicProblem, Verdict
+from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
-CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
 
 Prompt = tuple[Message, ...]
 
@@ -24,42 +22,26 @@ _NO_REASON = "Give only the code block: no reasoning, no explanation."
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What every prompt of one experiment is built on."""
+    """What every prompt of one experiment is built on.
+
+    ``previous_error``: the coder is told what the tests said of its attempts; ``history_tokens``: the most that
+    attempts before the last may take of a prompt.
+    """
 
     problem: PublicProblem
     spec: str | None = None
     chain_of_thought: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A candidate and what the gate tests said of it."""
-
-    candidate: Extracted
-    verdict: Verdict
+    previous_error: bool = True
+    history_tokens: int = 0
 
 
 def first_attempt(brief: Brief) -> Prompt:
     """Specification, if any, and problem."""
-    return _messages(brief, ["Write the function."])
+    return asking(brief, ["Write the function."])
 
 
-def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "") -> Prompt:
-    """After failures: also the last program, what its tests said, and a reviewer's guidance, if any."""
-    if not attempts:
-        return first_attempt(brief)
-    last = attempts[-1]
-    parts = (
-        [f"Your previous attempt:\n```python\n{last.candidate.code[:CODE_LIMIT]}\n```"] if last.candidate.code else []
-    )
-    parts.append(failing_tests(last.verdict))
-    if guidance:
-        parts.append(f"A reviewer looked at your attempts and advises:\n{guidance}")
-    parts.append("Write a corrected version. If the approach itself is wrong, choose another one.")
-    return _messages(brief, parts)
-
-
-def _messages(brief: Brief, parts: Sequence[str]) -> Prompt:
+def asking(brief: Brief, parts: Sequence[str]) -> Prompt:
+    """Specification, if any, and problem, and then these paragraphs."""
     system = _SYSTEM.format(reasoning=_REASON if brief.chain_of_thought else _NO_REASON)
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
     problem = f"Problem:\n```python\n{brief.problem.prompt.rstrip()}\n```"

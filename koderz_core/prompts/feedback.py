@@ -10,22 +10,27 @@ from koderz_core.records import TestFailure, Verdict
 SHOWN_FAILURES = 3
 
 
-def failing_tests(verdict: Verdict) -> str:
-    """A paragraph on a verdict: how many tests passed and, of the first failures, what was seen.
+def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
+    """A paragraph on a verdict: how many tests passed and, of ``most`` of the first failures, what was seen.
 
     A verdict may tell less: how many passed and the class and message of the first failure, only how many, or nothing.
     """
     passed = f"It passed {verdict.tests_passed} of {verdict.tests_total} tests."
     if not verdict.failures and "F" in verdict.marks:
-        error = f"{verdict.error}: {verdict.message}" if verdict.message else verdict.error
-        return f"{passed} The first failure is of class {error}" if error else passed
+        return f"{passed} The first failure is of class {_class(verdict)}" if verdict.error else passed
     if not verdict.failures:
         why = verdict.message or verdict.error
         return f"It failed before any test could pass: {why}" if why else "It failed the tests."
-    lines = [f"{passed} Failing:"]
-    lines += [f"- {_one(failure)}" for failure in verdict.failures[:SHOWN_FAILURES]]
-    hidden = len(verdict.failures) - SHOWN_FAILURES
+    named = " (`candidate` stands for the function)" if "candidate(" in verdict.failures[0].source else ""
+    lines = [f"{passed} Failing{named}:"]
+    lines += [f"- {_one(failure)}" for failure in verdict.failures[:most]]
+    hidden = len(verdict.failures) - most
     return "\n".join(lines + ([f"- and {hidden} more"] if hidden > 0 else []))
+
+
+def _class(verdict: Verdict) -> str:
+    said = verdict.message or ("a wrong result" if verdict.error == "assertion" else "")
+    return f"{verdict.error}: {said}" if said else f"{verdict.error}."
 
 
 def _one(failure: TestFailure) -> str:

@@ -24,11 +24,12 @@ from koderz_core.records.plans import (
     fingerprint,
 )
 from koderz_core.records.problems import Cases, Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
-from koderz_core.records.steps import Ask, Memory, MemoryRef, Observed, Query, Remaining
+from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Query, Remaining
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
 __all__ = [
     "Ask",
+    "Asker",
     "Budget",
     "Cases",
     "Completion",

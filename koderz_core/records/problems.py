@@ -28,8 +28,8 @@ class TestSet:
     """Tests as Python source that defines ``check(candidate)``; ``source`` empty: no tests.
 
     With ``cases`` the source defines ``like(answer, *arguments)``, to which all that is right is equal, and ``some``.
-    ``seconds``: the wall time that one program may take on them, None: what the judge gives where nothing is said.
-    ``shared``: they change the process that they run in, so that has to be the program's own.
+    ``seconds``: what one program may take on them, as docs/tests.md has it, None: what the judge gives where nothing is
+    said. ``shared``: they change the process that they run in, so that has to be the program's own.
     """
 
     __test__ = False  # pytest: not a test class

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import Outcome, ScoreKind, StopReason
 from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.summaries import scripted
@@ -190,18 +191,6 @@ class CallRow:
     status: int | None = None
     wait_seconds: float | None = None
     arrived: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NoteRow:
-    """Something a strategy put into the journal; ``iteration``: the one it came after."""
-
-    experiment: str
-    ordinal: int
-    at: float
-    kind: Literal["spec_written", "checkpoint_reviewed"]
-    iteration: int | None
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from koderz_core.records.completions import Message, Sampling
+from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.verdicts import ErrorClass
 
 QueryKind = Literal["spec", "lesson", "solved", "statistics"]
@@ -52,6 +53,16 @@ class Query:
     kind: QueryKind
     tags: Mapping[str, str] = field(default_factory=dict)
     limit: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who wants something from outside: an experiment on a problem of a dataset, with the models of its roles."""
+
+    experiment: str
+    problem: str
+    dataset: DatasetOrigin
+    models: Mapping[str, tuple[str, ...]]  # role -> ids
 
 
 @dataclass(frozen=True, slots=True)

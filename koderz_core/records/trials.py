@@ -35,6 +35,7 @@ class Trial:
     ``outcome`` None: it has not ended. ``usd`` and tokens are of its finished calls, None if unknown; those named
     ``frontier`` of its calls to models of the tiers frontier and small frontier. ``gate_passed``: what the returned
     program did on the tests that the loop saw, None if it saw none. ``code``: SHA-256 of the returned program.
+    ``small_frontier_usd`` is the part of ``frontier_usd`` that went to small frontier models.
     """
 
     benchmark: str
@@ -54,6 +55,7 @@ class Trial:
     frontier_tokens: int | None
     seconds: float | None
     tries: tuple[Try, ...] = ()
+    small_frontier_usd: float | None = 0.0
 
     @property
     def key(self) -> tuple[str, str]:

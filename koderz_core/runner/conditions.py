@@ -9,8 +9,9 @@ from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
-from koderz_core.prompts import OF_ROLES, VERSIONS
+from koderz_core.prompts import ATTEMPTS, OF_ROLES, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
+from koderz_core.strategies import SAMPLED, UNTESTED
 
 Conditions = Mapping[str, Scalar]
 
@@ -56,7 +57,17 @@ def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """The versions of the prompts that the roles of these configurations are told."""
     used = {name for one in configurations for role in one.models for name in OF_ROLES[role]}
+    used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
     return {name: version for name, version in VERSIONS.items() if name in used}
+
+
+def once_unnamed(plan: Plan) -> dict[str, Scalar]:
+    """What holds for a plan from before a coder's further attempts had a prompt with a version of its own."""
+    return of_prompts({ATTEMPTS: "1"}) if _shows_attempts(plan.configurations) else {}
+
+
+def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
+    return any(one.strategy not in UNTESTED | SAMPLED for one in configurations)
 
 
 def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:

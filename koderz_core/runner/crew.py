@@ -138,6 +138,7 @@ def remaining(
             experiment,
             configurations[experiment.configuration],
             problems[experiment.problem],
+            plan.dataset,
             history.tapes.get(experiment.id, Tape()),
             history.errors.get(experiment.id),
             policy_of(plan, configurations[experiment.configuration]),

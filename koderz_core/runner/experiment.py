@@ -11,18 +11,27 @@ from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentSt
 from koderz_core.grading.suites import base_and_plus, joined
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, Unseen, score_kind, unseen
 from koderz_core.protocols import Strategy
-from koderz_core.records import Configuration, ErrorClass, Experiment, Problem, StopReason, TestSet, Verdict
+from koderz_core.records import (
+    Configuration,
+    DatasetOrigin,
+    ErrorClass,
+    Experiment,
+    Problem,
+    StopReason,
+    TestSet,
+    Verdict,
+)
 from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
-from koderz_core.runner.session import CUT_SHORT, Session, Subject
+from koderz_core.runner.session import CUT_SHORT, Session, Subject, Tried
 from koderz_core.runner.tape import Tape
 from koderz_core.strategies import create
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An experiment with the configuration and the problem that its ids name, and its tape.
+    """An experiment with the configuration and the problem that its ids name, the problem's dataset, and its tape.
 
     ``before``: the error that it ended as, which stands until there is a new result. ``policy``: of its tests.
     """
@@ -30,6 +39,7 @@ class Work:
     experiment: Experiment
     configuration: Configuration
     problem: Problem
+    dataset: DatasetOrigin
     tape: Tape
     before: ExperimentFinished | None = None
     policy: TestPolicy = field(default_factory=TestPolicy)
@@ -68,9 +78,11 @@ class _Performance:
         self._tests = _divided(work, parts)
         self._strategy: Strategy = create(asked.strategy, asked.parameters)
         most = getattr(self._strategy, "max_iterations", None)  # one of the parameters, if it has such a limit
-        subject = Subject(work.experiment, work.problem, self._tests.gate, asked.models, most, asked.feedback)
+        tests, dataset = self._tests.gate, work.dataset
+        subject = Subject(work.experiment, work.problem, tests, asked.models, dataset, most, asked.feedback)
         self._over_budget = False
-        self._session = Session(subject, parts, voice, work.tape, passage)
+        self._tried = Tried()
+        self._session = Session(subject, parts, voice, work.tape, passage, self._tried)
 
     def result(self) -> ExperimentFinished:
         try:
@@ -91,28 +103,34 @@ class _Performance:
 
     def _candidates(self, returned: str | None) -> list[str]:
         """Every distinct program in the order tried; one that was handed in untested comes last."""
-        tried = list(self._session.verdicts)
+        tried = list(self._tried.verdicts)
         return tried if returned is None or returned in tried else [*tried, returned]
 
     @property
     def _gate_was_seen(self) -> bool:
-        return self._session.iterations > 0
+        return self._tried.iterations > 0
 
     def _score(self, code: str, returned: bool, held_out: Unseen) -> ErrorClass | None:
         """What is wrong with a candidate, None if it passes all base tests and, where they count, the plus tests.
 
         Gate verdicts that are known are not run again. A strategy that never ran the gate is scored on all base tests.
         """
-        gate = self._session.verdicts.get(code)
+        gate = self._tried.verdicts.get(code)
         if gate is None and self._gate_was_seen:
             gate = self._check(code, self._tests.gate)
-        counts = [gate] if gate is not None and self._tests.within_base else []
+        counts = [] if gate is None else self._on_shown(code, gate)
         reached = all(verdict.passed for verdict in counts)
         found = base_and_plus(held_out.base, held_out.plus, lambda tests: self._check(code, tests), reached=reached)
         scored = joined(found) if found else None
         self._voice.say(CandidateScored(self._voice.text(code), returned, gate, scored))
         failed = [verdict for verdict in (*counts, scored) if verdict is not None and not verdict.passed]
         return failed[0].error or "assertion" if failed else None
+
+    def _on_shown(self, code: str, gate: Verdict) -> list[Verdict]:
+        """The verdict on base tests that the gate shows, if there are any: they count as the held-out ones do."""
+        if self._tests.within_base:
+            return [gate]
+        return [self._check(code, self._tests.shown)] if self._tests.shown else []
 
     def _check(self, code: str, tests: TestSet) -> Verdict:
         """One step: many candidates that each run into the time limit can be paused and stopped in between."""
@@ -122,12 +140,12 @@ class _Performance:
     def _no_program(self) -> ErrorClass | None:
         if self._over_budget:
             return None  # nothing is wrong with a program that nobody handed in
-        return CUT_SHORT.get(self._session.last_finish, "extraction")
+        return CUT_SHORT.get(self._tried.last_finish, "extraction")
 
     def _reason(self, returned: str | None) -> StopReason:
         if returned is None:
             return "budget" if self._over_budget else "gave_up"
-        gate = self._session.verdicts.get(returned)
+        gate = self._tried.verdicts.get(returned)
         return "gate" if gate is not None and gate.passed else "iterations"
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.records import Scalar
+from koderz_core.runner.ablations import ABLATIONS, is_ablated
 from koderz_core.strategies import ROLES, UNTESTED, complete, create, doc_of, offered
+from koderz_core.strategies.supervised import CHOICES
 
 Kind = Literal["bool", "int", "float", "str"]
 _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -15,18 +17,22 @@ _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing that a strategy lets a person set; its values are of ``kind``, as ``default`` is."""
+    """One thing that a strategy lets a person set; its values are of ``kind``, as ``default`` is.
+
+    ``choices``: all the values there are, none if that is open.
+    """
 
     name: str
     default: Scalar
     kind: Kind
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyForm:
     """A strategy as a form shows it. ``roles``: all that it may ask; ``asked`` tells which under some parameters.
 
-    ``tested``: it runs gate tests, so that gate and feedback mean something to it.
+    ``tested``: it runs gate tests, so that gate and feedback mean something to it. ``ablations``: the names of its own.
     """
 
     name: str
@@ -34,6 +40,7 @@ class StrategyForm:
     roles: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     tested: bool = True
+    ablations: tuple[str, ...] = ()
 
     def asked(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
         """The roles that it asks with these parameters. Raises PlanError for a value out of place."""
@@ -48,8 +55,11 @@ def strategy_forms() -> tuple[StrategyForm, ...]:
 def strategy_form(name: str) -> StrategyForm:
     """What can be chosen in one strategy or preset of one. Raises UnknownNameError."""
     defaults = complete(name, {})
-    parameters = tuple(Parameter(one, value, _KINDS[type(value)]) for one, value in defaults.items())
-    return StrategyForm(name, doc_of(name), _roles(name, defaults), parameters, name not in UNTESTED)
+    parameters = tuple(
+        Parameter(one, value, _KINDS[type(value)], CHOICES.get(one, ())) for one, value in defaults.items()
+    )
+    ablations = tuple(ABLATIONS) if is_ablated(name) else ()
+    return StrategyForm(name, doc_of(name), _roles(name, defaults), parameters, name not in UNTESTED, ablations)
 
 
 def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:

@@ -13,7 +13,15 @@ from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price_version
 from koderz_core.records import Plan, Scalar, Tier
-from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT, check_same, conditions, of_prompts, prompts_of
+from koderz_core.runner.conditions import (
+    HELD_OUT,
+    TIME_LIMIT,
+    check_same,
+    conditions,
+    of_prompts,
+    once_unnamed,
+    prompts_of,
+)
 
 _LOG = logging.getLogger("koderz")
 
@@ -101,7 +109,8 @@ def _check_same_limit(asked: Plan, recorded: Plan) -> None:
 
 
 def _ground(header: BenchmarkOpened) -> dict[str, Scalar]:
-    return {**header.plan.conditions, **of_prompts(header.prompt_versions), "isolation": header.isolation}
+    prompts = {**once_unnamed(header.plan), **header.plan.conditions, **of_prompts(header.prompt_versions)}
+    return {**prompts, "isolation": header.isolation}
 
 
 def _tiers(plan: Plan, settings: Settings) -> Mapping[str, Tier]:

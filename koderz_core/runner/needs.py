@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
-from koderz_core.records import Configuration
+from koderz_core.prompts.attempts import LATEST_TOKENS
+from koderz_core.records import Configuration, Scalar
 from koderz_core.strategies import SAMPLED, called, complete
 
 SCRIPTED = "scripted/"  # takes anything, and heeds none of it
@@ -43,9 +44,22 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
                 f"it takes no temperature ({takes.source}), and {name} is {value}. Leave {name} at {defaults[name]}, "
                 f"where it samples as its provider has it, or choose another model."
             )
-    longest, context = configuration.parameters.get("max_tokens"), takes.context_tokens
-    if isinstance(longest, int) and context is not None and longest >= context:
+    yield from _too_long(configuration.parameters, role, takes.context_tokens)
+
+
+def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) -> Iterator[str]:
+    """What surely, or with earlier attempts shown probably, does not fit; None: the context is not known."""
+    longest, earlier = parameters.get("max_tokens"), parameters.get("history_tokens")
+    if context is None or not isinstance(longest, int):
+        return
+    if longest >= context:
         yield (
             f"max_tokens is {longest}, and its context holds {context} tokens with the prompt. Lower --max-tokens, or "
             f"give it more: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
+        )
+    elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + LATEST_TOKENS > context:
+        yield (
+            f"history_tokens is {earlier}, max_tokens {longest}, its last program and guidance can take "
+            f"{LATEST_TOKENS}, and its context holds {context} tokens. Set --history-tokens to at most "
+            f"{max(0, context - longest - LATEST_TOKENS)}, or give it more context."
         )

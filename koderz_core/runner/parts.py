@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from koderz_core.grading.dividing import Divide
 from koderz_core.grading.testsets import split
 from koderz_core.protocols import Judge, Model
-from koderz_core.records import Cost, Memory, Query, Usage
+from koderz_core.records import Asker, Cost, Memory, Query, Usage
 from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
 from koderz_core.runner.calls.lanes import Lanes
 from koderz_core.runner.calls.policy import Policy
@@ -21,15 +21,18 @@ Price = Callable[[str, Usage, float], Cost]
 ContextTokens = Callable[[str], int | None]
 """Model id to the tokens that prompt and answer may have together; None: not known."""
 
-Recollection = Callable[[Query], Sequence[Memory]]
-"""What is remembered from outside an experiment, the best first. Called from several threads; raises KoderzError."""
+Recollection = Callable[[Query, Asker], Sequence[Memory]]
+"""What is remembered from outside an experiment, the best first. Called from several threads.
+
+Raises InfrastructureError if nothing can be looked up now: the experiment goes on without, and its journal says why.
+"""
 
 
 def unknown_context(_model: str) -> None:
     """The context of a model of which nothing is known."""
 
 
-def nothing_remembered(_query: Query) -> Sequence[Memory]:
+def nothing_remembered(_query: Query, _asker: Asker) -> Sequence[Memory]:
     """The recollection of a koderz without memory."""
     return ()
 

@@ -122,9 +122,20 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
         raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows what can run.")
     named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
     models = {role: named.get(role) or named["coder"] for role in roles}
+    _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
     found = Configuration(base_of(wanted.strategy), models, parameters, *_policies(wanted))
     check_needs(found, settings)
     return found
+
+
+def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise PlanError for models that would be ignored: no strategy asks more than the first of a role yet."""
+    for role, (_, *others) in models.items():
+        if others:
+            raise PlanError(
+                f"{strategy} asks one model as {role}, so {', '.join(others)} would be ignored. Name one; to compare "
+                "several, write a configuration for each."
+            )
 
 
 def _policies(wanted: Wanted) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Benchmarks to start from: those of the original koderz and a quick look, filled with the models that are here."""
+"""Benchmarks to start from: a quick look, and the presets and modes of the original koderz, with the models here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from koderz_core.models.availability import FOR_CODING, Availability
 from koderz_core.runner.planning import Wanted
+from koderz_core.strategies import MODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,19 @@ BEST_EMBEDDED = ("embedded/qwen2.5-coder-1.5b", "embedded/qwen2.5-coder-0.5b")
 SMALL = BEST_EMBEDDED[-1]
 SCRIPTED = "scripted/weak"
 OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
+
+MODE_DESCRIPTIONS: Mapping[str, str] = {
+    "zero-shot": "Each problem is answered once, untested.",
+    "iterative": "A spec, up to 50 iterations, a review every 5: one model in every role, until you choose others.",
+    "comparative": "Zero-shot and iterative on the same problems, side by side.",
+}
+
+
+def _of_mode(mode: str) -> Preset:
+    """The strategies of a mode as they are by default."""
+    wanted = tuple(Wanted(strategy, {"coder": ANY}) for strategy in MODES[mode])
+    return Preset(mode, mode.capitalize(), MODE_DESCRIPTIONS[mode], wanted, "0:10")
+
 
 _CATALOGUE = (
     Preset(
@@ -79,6 +93,7 @@ _CATALOGUE = (
         ),
         "0:10",
     ),
+    *map(_of_mode, MODES),
 )
 PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _CATALOGUE}
 """All presets by name; some of their models are still to be filled in."""

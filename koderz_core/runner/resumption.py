@@ -13,11 +13,11 @@ from koderz_core.errors import DataError, JournalError, PlanError, UnknownNameEr
 from koderz_core.events import BenchmarkOpened
 from koderz_core.grading.testsets import check_tests
 from koderz_core.journal import read_all
-from koderz_core.prompts import VERSIONS
 from koderz_core.records import Dataset, Plan
 from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, TIME_LIMIT, conditions, of_problems, of_prompts
 
-ONCE_NAMED = ("coding", "extraction", "review", "spec")
+ONCE_NAMED = {"coding": "1", "extraction": "1", "review": "1", "spec": "1"}
+"""The prompts that every plan once named, in the versions that they had then."""
 
 
 def recorded_plan(journal: Path) -> Plan:
@@ -38,7 +38,7 @@ def as_recorded(plan: Plan, settings: Settings) -> Plan:
     was only for those that it reaches; the time limit of tests was the setting's, whoever set it; and plus tests were
     no part of a score.
     """
-    prompts = {**of_prompts({name: VERSIONS[name] for name in ONCE_NAMED}), **plan.conditions}
+    prompts = {**of_prompts(ONCE_NAMED), **plan.conditions}
     once = {one: value for one, value in prompts.items() if one != HELD_OUT}
     if once.get(TIME_LIMIT) == BY_CANONICAL:
         once[TIME_LIMIT] = settings.test_timeout

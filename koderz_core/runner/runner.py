@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from koderz_core.errors import JournalError, KoderzError, PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed, ForecastMade
@@ -17,6 +18,7 @@ from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import Wish, following, forget
 from koderz_core.runner.crew import Crew, models, piloted, remaining
+from koderz_core.runner.ending import Once
 from koderz_core.runner.gate import Gate
 from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
@@ -48,10 +50,16 @@ class Runner:
     """The running benchmark. Owns its journal from ``start`` until its threads have ended."""
 
     def __init__(
-        self, assignment: Assignment, journal: Journal, provide: Provide, watches: Iterable[Watch] = ()
+        self,
+        assignment: Assignment,
+        journal: Journal,
+        provide: Provide,
+        watches: Iterable[Watch] = (),
+        at_end: Callable[[Runner], None] = lambda _: None,
     ) -> None:
         """Takes the open ``journal`` over; ``provide`` is asked once, for the models that are still needed.
 
+        ``at_end`` is called once all has ended; ``close`` waits for that.
         Raises PlanError if the journal was begun with something else, and what ``provide`` raises.
         """
         self.benchmark = assignment.header.benchmark
@@ -74,6 +82,7 @@ class Runner:
         parts = replace(provide(models(works)), ledger=self._ledger)
         self._recorder = Recorder(journal, watches, parts.clock, history.texts)
         self._crew = Crew(works, parts, self._recorder, self._gate)
+        self.tell_ended = Once(partial(at_end, self))
         self._forecast: Forecast | None = None  # what was told of this before
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -231,6 +240,7 @@ class Runner:
             self.bugs.append(error)
         finally:
             self._ended.set()
+        self.tell_ended()
 
     def _say_closed(self) -> None:
         with self._closing:

@@ -7,18 +7,22 @@ strategy that is run again asks exactly the same questions.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
+from koderz_core.errors import InfrastructureError
 from koderz_core.events import CodeTested, MemoryRecalled, Note, ProgramProbed, RemainingRead
 from koderz_core.grading.testsets import no_program
 from koderz_core.grading.visible import visible
 from koderz_core.records import (
     Ask,
+    Asker,
     Completion,
+    DatasetOrigin,
     ErrorClass,
     Experiment,
     Extracted,
@@ -42,13 +46,14 @@ from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice, storable
 from koderz_core.runner.tape import Answer, Tape
 
+_LOG = logging.getLogger("koderz")
 CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
 MOST_AT_ONCE = 8  # calls that one experiment makes at the same time
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a session is about: the experiment, its problem with the gate tests, and the models of each role.
+    """What a session is about: the experiment, its problem with the gate tests, the models of each role, the dataset.
 
     ``max_iterations`` None: its strategy has no such limit. ``feedback``: the policy of what it is told of a verdict.
     """
@@ -57,8 +62,22 @@ class Subject:
     problem: Problem
     gate: TestSet
     models: Mapping[str, tuple[str, ...]]
+    dataset: DatasetOrigin
     max_iterations: int | None = None
     feedback: str = "full"
+
+
+@dataclass(slots=True)
+class Tried:
+    """What the runner goes by once a strategy has ended, and no strategy is told: verdicts are whole here.
+
+    ``verdicts``: each candidate program with that on the gate, in the order tried. ``last_finish``: how the latest
+    answer ended.
+    """
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    iterations: int = 0
+    last_finish: Finish = "stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +93,17 @@ class _Question:
 
 
 class Session:
-    """Implements Context for one thread, the strategy's.
+    """Implements Context for one thread, the strategy's, which finds nothing more on it under a public name.
 
     The threads of ``ask_many`` touch only what any thread may: models, the live text, the voice and the passage.
     """
 
-    def __init__(self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, passage: Passage) -> None:
+    def __init__(
+        self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, passage: Passage, tried: Tried
+    ) -> None:
         self.problem = subject.problem.public
         self.random = Random(subject.experiment.seed)  # noqa: S311 (sampling, not secrets)
-        self.verdicts: dict[str, Verdict] = {}  # candidate program -> its gate verdict, in the order tried
-        self.iterations = 0
-        self.last_finish: Finish = "stop"  # how the latest answer ended
+        self._tried = tried
         self._subject = subject
         self._parts = parts
         self._voice = voice
@@ -96,8 +115,11 @@ class Session:
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
     ) -> Completion:
         completion = self._complete(self._question(Ask(role, messages, sampling, member)))
-        self.last_finish = completion.finish
+        self._tried.last_finish = completion.finish
         return completion
+
+    def members(self, role: str) -> int:
+        return len(self._subject.models.get(role, ()))
 
     def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
         questions = [self._question(ask) for ask in asks]
@@ -105,15 +127,15 @@ class Session:
             asked = [threads.submit(self._complete, question) for question in questions]
         completions = [answer.result() for answer in asked]
         for completion in completions:
-            self.last_finish = completion.finish
+            self._tried.last_finish = completion.finish
         return completions
 
     def test(self, candidate: Extracted) -> Verdict:
-        self.iterations += 1
+        self._tried.iterations += 1
         key = fingerprint(candidate)
         verdict = self._step(key, Verdict, lambda ordinal: self._tested(candidate, key, ordinal))
         if candidate.code is not None:
-            self.verdicts[candidate.code] = verdict
+            self._tried.verdicts[candidate.code] = verdict
         return visible(verdict, self._subject.feedback)
 
     def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
@@ -162,7 +184,7 @@ class Session:
     def _tested(self, candidate: Extracted, key: str, ordinal: int) -> Verdict:
         verdict = self._judge(candidate)
         code = None if candidate.code is None else self._voice.text(candidate.code)
-        self._voice.say(CodeTested(self.iterations, key, code, candidate.how, verdict), ordinal)
+        self._voice.say(CodeTested(self._tried.iterations, key, code, candidate.how, verdict), ordinal)
         return verdict
 
     def _judge(self, candidate: Extracted) -> Verdict:
@@ -183,14 +205,25 @@ class Session:
 
     def _recalled(self, query: Query, key: str, ordinal: int) -> tuple[Memory, ...]:
         begin = time.monotonic()
-        memories = tuple(_kept(memory) for memory in self._parts.recall(query)[: query.limit])
+        found, fault = self._remembered(query)
+        memories = tuple(_kept(memory) for memory in found[: query.limit])
         named = tuple(MemoryRef(self._voice.text(one.text), one.origin, one.tags) for one in memories)
-        self._voice.say(MemoryRecalled(key, query, named, time.monotonic() - begin), ordinal)
+        self._voice.say(MemoryRecalled(key, query, named, time.monotonic() - begin, storable(fault)), ordinal)
         return memories
+
+    def _remembered(self, query: Query) -> tuple[Sequence[Memory], str]:
+        """With what kept it from being looked up: no experiment ends because a memory is out of reach."""
+        about = self._subject
+        asker = Asker(about.experiment.id, about.problem.id, about.dataset, about.models)
+        try:
+            return self._parts.recall(query, asker), ""
+        except InfrastructureError as error:
+            _LOG.warning("Nothing could be recalled for %s, which goes on without: %s", asker.experiment, error)
+            return (), str(error)
 
     def _read(self, ordinal: int) -> Remaining:
         limit = self._subject.max_iterations
-        iterations = None if limit is None else max(0, limit - self.iterations)
+        iterations = None if limit is None else max(0, limit - self._tried.iterations)
         remaining = Remaining(iterations, self._parts.ledger.left(self._subject.experiment.id))
         self._voice.say(RemainingRead(remaining), ordinal)
         return remaining

@@ -14,7 +14,7 @@ from koderz_core.strategies import base_of, create
 
 SUPERVISED = "supervised"
 POLICIES = ("gate", "feedback")
-FORM = "Write a configuration as 'supervised coder=gpt-oss:20b,gpt-4o max_iterations=5 spec=false'."
+FORM = "Write a configuration as 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=5 spec=false'."
 SWITCH = {"true": True, "false": False}
 
 

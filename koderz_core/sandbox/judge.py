@@ -21,8 +21,9 @@ class BoxedJudge:
     """Judges programs in workers that persist: a judge's process with the tests and the verdict, a candidate's each.
 
     ``isolation`` is the tier, ``bwrap`` where bubblewrap is, which tier ``hardened`` needs. ``timeout_seconds`` is the
-    wall time of one program on all its tests where these do not say another, ``memory_bytes`` its address space,
-    ``workers`` how many programs are judged at a time (one per core by default). Safe to use from several threads.
+    time of one program on all its tests where these do not say another, as docs/tests.md has it, ``memory_bytes`` its
+    address space, ``workers`` how many programs are judged at a time (one per core by default). Safe to use from
+    several threads.
     """
 
     def __init__(

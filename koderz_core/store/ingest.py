@@ -183,16 +183,23 @@ def _code_tested(event: CodeTested, place: Place) -> Iterator[Change]:
 
 
 def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
-    yield _note(place, "spec_written", None, event.text)
+    yield _note(place, "spec_written", event.text, prompt=event.prompt, origin=event.origin)
 
 
 def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
-    yield _note(place, "checkpoint_reviewed", event.after_iteration, event.guidance)
+    answer = {"sections": _json(event.sections), "passed_on": _json(event.passed_on)}
+    yield _note(place, "checkpoint_reviewed", event.guidance, iteration=event.after_iteration, why=event.why, **answer)
 
 
-def _note(place: Place, kind: str, iteration: int | None, text: str) -> Change:
+def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
+    if event.fault:
+        yield _note(place, "recall_failed", event.fault)
+
+
+def _note(place: Place, kind: str, text: str, **more: Value) -> Change:
     columns: dict[str, Value] = {"experiment": place.experiment, "ordinal": place.ordinal, "at": place.at}
-    return Change("notes", "replace", columns | {"kind": kind, "iteration": iteration, "text": text})
+    columns |= {"kind": kind, "text": text, "sections": "{}", "passed_on": "[]"}
+    return Change("notes", "replace", columns | more)
 
 
 def _candidate_scored(event: CandidateScored, place: Place) -> Iterator[Change]:
@@ -233,7 +240,7 @@ CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
     CallFailed: _call_failed,
     CodeTested: _code_tested,
     ProgramProbed: _no_rows,
-    MemoryRecalled: _no_rows,
+    MemoryRecalled: _memory_recalled,
     RemainingRead: _no_rows,
     SpecWritten: _spec_written,
     CheckpointReviewed: _checkpoint_reviewed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from koderz_core.records import Configuration, Scalar
@@ -11,12 +12,15 @@ _POLICIES = {"gate": "tests", "feedback": "full"}  # with what they are where no
 
 
 def labels(configurations: Sequence[Configuration]) -> Mapping[str, str]:
-    """The label of each configuration by its id: strategy and models, unusual policies, what else tells them apart."""
+    """The label of each configuration by its id: strategy and models, unusual policies, what else tells them apart.
+
+    What most configurations of a name share goes without saying, so an ablation is called by what it lacks.
+    """
     differing = _differing(configurations)
     forms: tuple[Callable[[Configuration], str], ...] = (
-        lambda one: _label(one, _models(one), differing),
-        lambda one: _label(one, _roles(one), differing),
-        lambda one: f"{_label(one, _roles(one), differing)} {one.id}",
+        lambda one: _label(one, _models(one), _telling(one, differing)),
+        lambda one: _label(one, _roles(one), _telling(one, differing)),
+        lambda one: f"{_label(one, _roles(one), _telling(one, differing))} {one.id}",
     )
     found: dict[str, str] = {}
     for form in forms:
@@ -26,20 +30,35 @@ def labels(configurations: Sequence[Configuration]) -> Mapping[str, str]:
     return found | {one.id: one.id for one in configurations if one.id not in found}
 
 
-def _label(one: Configuration, models: str, differing: frozenset[str]) -> str:
-    settings, differing = _settings(one), differing | _POLICIES.keys()
-    told = ", ".join(f"{name}={settings[name]}" for name in sorted(differing) if name in settings)
+def _label(one: Configuration, models: str, telling: frozenset[str]) -> str:
+    settings, telling = _settings(one), telling | _POLICIES.keys()
+    told = ", ".join(f"{name}={settings[name]}" for name in sorted(telling) if name in settings)
     return " ".join(part for part in (_strategy(one), models, f"({told})" if told else "") if part)
 
 
-def _differing(configurations: Sequence[Configuration]) -> frozenset[str]:
-    """Parameters with more than one value among configurations of one name; lacking one is a value too."""
-    found: set[str] = set()
+Usual = Mapping[str, str | None]
+"""Parameter -> the value, as ``repr`` has it, that more than half share; None: there is none."""
+
+
+def _differing(configurations: Sequence[Configuration]) -> Mapping[str, Usual]:
+    """Name -> parameters with more than one value among the configurations of that name; lacking one is a value too."""
+    found: dict[str, Usual] = {}
     for strategy in {_strategy(one) for one in configurations}:
         kin = [_settings(one) for one in configurations if _strategy(one) == strategy]
-        names = {name for settings in kin for name in settings}
-        found |= {name for name in names if len({repr(settings.get(name)) for settings in kin}) > 1}
-    return frozenset(found)
+        values = {name: Counter(repr(one.get(name)) for one in kin) for settings in kin for name in settings}
+        found[strategy] = {name: _shared(counted) for name, counted in values.items() if len(counted) > 1}
+    return found
+
+
+def _shared(counted: Counter[str]) -> str | None:
+    ((value, times),) = counted.most_common(1)
+    return value if 2 * times > counted.total() else None
+
+
+def _telling(one: Configuration, differing: Mapping[str, Usual]) -> frozenset[str]:
+    settings = _settings(one)
+    usual = differing[_strategy(one)]
+    return frozenset(name for name, value in usual.items() if repr(settings.get(name)) != value)
 
 
 def _strategy(one: Configuration) -> str:

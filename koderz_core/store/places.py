@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 
 from duckdb import DuckDBPyConnection
 
@@ -12,30 +11,26 @@ from koderz_core.records.order import natural
 from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import ExperimentRow
 
-Place = tuple[list[tuple[int, str]], str, int]
+Place = tuple[tuple[tuple[int, str], ...], str, int]
 
 
 def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
     """The experiments of a benchmark in order."""
-    place = _places()
-    return tuple(sorted(experiments, key=lambda row: place(row.problem, row.label, row.repeat)))
+    return tuple(sorted(experiments, key=lambda row: _place(row.problem, row.label, row.repeat)))
 
 
 def neighbours(con: DuckDBPyConnection, experiment: str) -> Neighbours:
     """The experiments before and after one in its benchmark. Raises UnknownNameError."""
-    place = _places()
     rows = con.execute(_PLACES, [experiment]).fetchall()
-    ids = [None, *(row[0] for row in sorted(rows, key=lambda row: place(*row[1:]))), None]
+    ids = [None, *(row[0] for row in sorted(rows, key=lambda row: _place(*row[1:]))), None]
     if experiment not in ids:
         raise UnknownNameError("experiment", experiment, [])
     at = ids.index(experiment)
     return Neighbours(ids[at - 1], ids[at + 1])
 
 
-def _places() -> Callable[[str, str, int], Place]:
-    """Reads each problem's name once: many experiments are on the same one, and pages ask every second."""
-    read = cache(natural)
-    return lambda problem, label, repeat: (read(problem), label, repeat)
+def _place(problem: str, label: str, repeat: int) -> Place:
+    return natural(problem), label, repeat
 
 
 _PLACES = """

@@ -13,8 +13,9 @@ from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.records import Outcome, Tier
 from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.measurements import Ground, Measured
+from koderz_core.records.notes import NoteRow, SpecRow
 from koderz_core.records.progress import FailingModel, Neighbours, NewestIteration
-from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, NoteRow, ScoreRow
+from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
@@ -28,6 +29,7 @@ from koderz_core.store.past import past
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 from koderz_core.store.receipts import receipt
+from koderz_core.store.specs import specs
 from koderz_core.store.timing import spans
 from koderz_core.store.trials import trials
 
@@ -117,6 +119,10 @@ class Reader:
     def notes(self, experiment: str) -> list[NoteRow]:
         """The notes of an experiment, in order."""
         return records(self._con, NoteRow, "select * from notes where experiment = ? order by ordinal", [experiment])
+
+    def specs(self, benchmark: str | None, problem: str | None, experiment: str | None) -> list[SpecRow]:
+        """The specs of all experiments that fit all that is given, the newest first."""
+        return specs(self._con, benchmark, problem, experiment)
 
     def scores(self, experiment: str) -> list[ScoreRow]:
         """The scored candidates of an experiment, in the order they were scored."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.measurements import Ground, Measured
+from koderz_core.records.notes import SpecRow
 from koderz_core.records.progress import BenchmarkProgress, Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
@@ -20,6 +22,7 @@ from koderz_core.store.benchmarks import Writers
 from koderz_core.store.frames import Excerpt
 from koderz_core.store.places import ordered
 from koderz_core.store.queries import Reader
+from koderz_core.store.state import state
 from koderz_core.store.store import Ingested, Store
 from koderz_core.store.timeline import Told, steps
 
@@ -31,6 +34,18 @@ LATELY_SECONDS = 300.0  # what began before says nothing of who fails now
 
 Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
 """All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
+
+
+Naming = Callable[[ExperimentDetails], Collection[str]]
+"""An experiment to the SHA-256 of texts that are wanted of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Several experiments; ``texts``: by SHA-256."""
+
+    details: tuple[ExperimentDetails, ...]
+    texts: Mapping[str, str]
 
 
 class Results:
@@ -137,6 +152,23 @@ class Results:
         with self._reader(writers) as reader:
             return _details(reader, writers, experiment)
 
+    def several(self, experiments: Iterable[str], named: Naming) -> Several:
+        """Everything about the experiments of these ids, read at one moment, with the texts that are ``named`` of them.
+
+        A text that no journal holds is left out. Raises UnknownNameError. Everybody else waits meanwhile: ask for few.
+        """
+        writers = self._writers()
+        with self._reader(writers) as reader:
+            details = tuple(_details(reader, writers, experiment) for experiment in experiments)
+            return Several(details, reader.texts({text for one in details for text in named(one)}))
+
+    def specs(
+        self, benchmark: str | None = None, problem: str | None = None, experiment: str | None = None
+    ) -> list[SpecRow]:
+        """The specs that experiments were built on which fit all that is given (by id), the newest first."""
+        with self._reader() as reader:
+            return reader.specs(benchmark, problem, experiment)
+
     def measured(self) -> list[Measured]:
         """The registry of baselines: every model that was asked directly, without a spec; the newest first."""
         with self._reader() as reader:
@@ -178,6 +210,11 @@ class Results:
         writers = self._writers()
         with self._reader(writers) as reader:
             return reader.excerpt(writers, table, benchmark, limit)
+
+    def state(self) -> str:
+        """A text that is another one as soon as a journal says more: what was computed before is then out of date."""
+        with self.store.latest() as latest:
+            return state(latest.con)
 
     def reindex(self) -> Ingested:
         """Build the index anew from the journals. Raises StoreError."""

@@ -154,7 +154,17 @@ alter table calls add column arrived boolean
 
 _SIXTH = "alter table configurations add column feedback varchar default 'full'"
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
+_SEVENTH = """
+alter table notes add column prompt varchar;
+alter table notes add column origin varchar;
+alter table notes add column why varchar;
+alter table notes add column sections json default '{}';
+alter table notes add column passed_on json default '[]';
+update notes set prompt = 'minimal' where kind = 'spec_written';
+update notes set why = 'interval' where kind = 'checkpoint_reviewed'
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

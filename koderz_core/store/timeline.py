@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, NoteRow, Step, StepKind
+from koderz_core.records.notes import NoteRow
+from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, Step, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ def steps(told: Told) -> tuple[Step, ...]:
 
 def _ends(told: Told) -> list[IterationRow | NoteRow]:
     """What each step ended with; an iteration of unknown ordinal has no calls that could be told."""
-    return sorted([*told.iterations, *told.notes], key=lambda row: row.ordinal or 0)
+    notes = [note for note in told.notes if note.kind != "recall_failed"]
+    return sorted([*told.iterations, *notes], key=lambda row: row.ordinal or 0)
 
 
 def _step(

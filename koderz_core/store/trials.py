@@ -24,14 +24,15 @@ def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool 
     for experiment, *columns in con.execute(_TRIES, asked).fetchall() if tries else ():
         tried[experiment].append(Try(*columns))
     found = con.execute(_TRIALS, asked).fetchall()
-    return [Trial(*(*columns, tuple(tried.get(columns[2], ())))) for columns in found]
+    return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in found]
 
 
 _TRIALS = f"""
 select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.reason, r.score_kind,
     case when t.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
     case when c.calls is null then 0 else c.usd end, case when c.calls is null then 0 else c.tokens end,
-    case when c.calls is null then 0 else c.frontier_tokens end, r.seconds
+    case when c.calls is null then 0 else c.frontier_tokens end, r.seconds,
+    case when c.calls is null then 0 else c.small_usd end
 from {RESULTS} r
 left join (select experiment, count(*) as tries from iterations group by experiment) t on t.experiment = r.id
 left join (
@@ -40,10 +41,12 @@ left join (
             as tokens,
         case when count(*) filter (where stronger) = count(cost_usd) filter (where stronger)
             then coalesce(sum(cost_usd) filter (where stronger), 0) end as usd,
+        case when count(*) filter (where small) = count(cost_usd) filter (where small)
+            then coalesce(sum(cost_usd) filter (where small), 0) end as small_usd,
         case when count(*) filter (where stronger) = count(input_tokens + output_tokens) filter (where stronger)
             then coalesce(sum(input_tokens + output_tokens) filter (where stronger), 0)::bigint end as frontier_tokens
-    from (select *, coalesce(tier in ('frontier', 'small_frontier'), false) as stronger from calls
-        where state = 'finished')
+    from (select *, coalesce(tier in ('frontier', 'small_frontier'), false) as stronger,
+        coalesce(tier = 'small_frontier', false) as small from calls where state = 'finished')
     group by experiment
 ) c on c.experiment = r.id
 where list_contains($benchmarks::varchar[], r.benchmark)

@@ -9,7 +9,7 @@ from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ladder import Ladder
-from koderz_core.strategies.supervised import Supervised
+from koderz_core.strategies.supervised import CHOICES, Supervised
 
 Known = Direct | Supervised | Ladder
 
@@ -42,6 +42,13 @@ PRESETS: Mapping[str, Preset] = {
     ),
 }
 """The controls of ``supervised``, with as many iterations: without the stronger models, and without feedback."""
+
+MODES: Mapping[str, tuple[str, ...]] = {
+    "zero-shot": ("direct",),
+    "iterative": ("supervised",),
+    "comparative": ("direct", "supervised"),
+}
+"""The modes of the original koderz, by the strategies that they mean here."""
 
 UNTESTED = frozenset({"direct"})
 """Strategies that never run gate tests: neither a gate nor feedback means anything to them."""
@@ -111,6 +118,9 @@ def _check(strategy: str, parameter: str, value: Scalar, default: object) -> Non
     fits = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
     if not (fits or (wanted is float and isinstance(value, int) and not isinstance(value, bool))):
         raise PlanError(f"{strategy}: {parameter} must be {wanted.__name__}, not {value!r}.")
-    low = 1 if wanted is int else 0
+    choices = CHOICES.get(parameter, ())
+    if choices and value not in choices:
+        raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(choices)}, not {value!r}.")
+    low = 1 if wanted is int and default else 0  # what is 0 by default can be left at it
     if not isinstance(value, bool | str | None) and not low <= value < 1e9:
         raise PlanError(f"{strategy}: {parameter} must be at least {low}, not {value!r}.")

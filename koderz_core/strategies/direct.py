@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from koderz_core.events import SpecWritten
-from koderz_core.prompts import coding, spec
+from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
+from koderz_core.prompts.spec import MINIMAL
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
+from koderz_core.strategies.specification import specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,9 @@ class Direct:
 
     def solve(self, ctx: Context) -> str | None:
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
-        specification = None
+        text = None
         if self.spec:
-            specification = spec.text_of(ctx.ask("spec", spec.write(ctx.problem), sampling).text)
-            ctx.note(SpecWritten(specification))
-        brief = coding.Brief(ctx.problem, specification, chain_of_thought=self.chain_of_thought)
+            text = specification(ctx, MINIMAL, sampling)
+        brief = coding.Brief(ctx.problem, text, chain_of_thought=self.chain_of_thought)
         reply = ctx.ask("coder", coding.first_attempt(brief), sampling)
         return candidate(reply, ctx.problem).code

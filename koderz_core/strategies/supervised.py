@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from koderz_core.events import CheckpointReviewed, SpecWritten
-from koderz_core.prompts import coding, review, spec
+from koderz_core.events import CheckpointReviewed, Why
+from koderz_core.prompts import attempts, coding, review, sections
 from koderz_core.prompts.extraction import candidate
+from koderz_core.prompts.spec import MINIMAL, PROMPTS
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
-from koderz_core.strategies.best import Best
+from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due, stuck
+from koderz_core.strategies.course import Course
+from koderz_core.strategies.specification import specification
+
+CHOICES: Mapping[str, tuple[str, ...]] = {"spec_prompt": PROMPTS, "checkpoint_when": (INTERVAL, ADAPTIVE)}
+"""Parameters that take one of a few words, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +24,12 @@ class Supervised:
     """Ask, test, feed the failure back, at most ``max_iterations`` times; every ``checkpoint_interval`` a review.
 
     The first attempt is sampled at ``temperature``, the following at ``retry_temperature``: a small model asked again
-    at 0 repeats its program (measured: identical in 4-5 tries of 5).
+    at 0 repeats its program (measured: identical in 4-5 tries of 5). After ``escape_after`` repeated programs in a row
+    the next prompt shows none. ``spec_prompt``: the version of the spec's prompt; ``reuse_spec``: one of it that
+    another experiment had written will do. ``previous_error``: the coder is told what its tests said;
+    ``history_tokens``: the room in its prompts for attempts before the last, which is always shown.
+    ``checkpoint_when``: "interval", or "adaptive": earlier where attempts make no progress or half the budget is gone.
+    ``disclosure``: the first review is also asked for a strategy, the second for test criteria.
     """
 
     max_iterations: int = 50
@@ -28,44 +40,66 @@ class Supervised:
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
+    spec_prompt: str = MINIMAL
+    reuse_spec: bool = False
+    previous_error: bool = True
+    history_tokens: int = 0
+    escape_after: int = 2
+    checkpoint_when: str = INTERVAL
+    disclosure: bool = True
 
     def roles(self) -> tuple[str, ...]:
         return ("spec",) * self.spec + ("coder",) + ("reviewer",) * self.checkpoints
 
     def solve(self, ctx: Context) -> str | None:
-        best, guidance = Best(), ""
-        attempts: list[coding.Attempt] = []
-        brief = coding.Brief(ctx.problem, self._specify(ctx), self.chain_of_thought)
-        for iteration in range(1, self.max_iterations + 1):
-            attempt = self._iterate(ctx, coding.next_attempt(brief, attempts, guidance), first=not attempts)
-            attempts.append(attempt)
-            if best.keep(attempt.candidate, attempt.verdict).passed:
+        course = Course(self._brief(ctx))
+        course.dollars = self._dollars(ctx, course)
+        for _ in range(self.max_iterations):
+            attempt = self._iterate(ctx, course)
+            if attempt.verdict.passed:
                 break
-            if self._checkpoint_due(iteration):
-                guidance = self._review(ctx, attempts, guidance)
-        return best.code
+            if why := self._due(ctx, course):
+                self._review(ctx, course, why)
+        return course.best.code
 
-    def _specify(self, ctx: Context) -> str | None:
-        if not self.spec:
-            return None
-        reply = ctx.ask("spec", spec.write(ctx.problem), Sampling(self.temperature, max_tokens=self.max_tokens))
-        text = spec.text_of(reply.text)
-        ctx.note(SpecWritten(text))
-        return text
+    def _brief(self, ctx: Context) -> coding.Brief:
+        sampling, text = Sampling(self.temperature, max_tokens=self.max_tokens), None
+        if self.spec:
+            text = specification(ctx, self.spec_prompt, sampling, reuse=self.reuse_spec)
+        return coding.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
 
-    def _iterate(self, ctx: Context, messages: coding.Prompt, *, first: bool) -> coding.Attempt:
-        temperature = self.temperature if first else self.retry_temperature
-        reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens))
+    def _iterate(self, ctx: Context, course: Course) -> attempts.Attempt:
+        temperature = self.retry_temperature if course.attempts else self.temperature
+        reply = ctx.ask("coder", self._prompt(course), Sampling(temperature, max_tokens=self.max_tokens))
         tried = candidate(reply, ctx.problem)
-        return coding.Attempt(tried, ctx.test(tried))
+        return course.add(tried, ctx.test(tried))
 
-    def _checkpoint_due(self, iteration: int) -> bool:
-        """Never after the last iteration: nobody would read the guidance."""
-        return self.checkpoints and iteration % self.checkpoint_interval == 0 and iteration < self.max_iterations
+    def _prompt(self, course: Course) -> coding.Prompt:
+        if not course.attempts:
+            return coding.first_attempt(course.brief)
+        if course.repeats_in_a_row >= self.escape_after:
+            return attempts.fresh_attempt(course.brief, course.guidance)
+        return attempts.next_attempt(course.brief, course.attempts, course.guidance)
 
-    def _review(self, ctx: Context, attempts: list[coding.Attempt], earlier: str) -> str:
-        messages = review.checkpoint(ctx.problem, attempts[-self.checkpoint_interval :], len(attempts), earlier)
+    def _due(self, ctx: Context, course: Course) -> Why | None:
+        if not self.checkpoints:
+            return None
+        left = self._dollars(ctx, course)
+        half_spent = left is not None and course.dollars is not None and left <= course.dollars / 2
+        rule = Rule(self.checkpoint_when, self.checkpoint_interval, self.max_iterations)
+        return due(rule, course.attempts, course.reviewed, half_spent)
+
+    def _dollars(self, ctx: Context, course: Course) -> float | None:
+        """What may still be spent, while the first review depends on it; asked again only if there is a limit."""
+        if not (self.checkpoints and self.checkpoint_when == ADAPTIVE) or course.reviews:
+            return None
+        return ctx.remaining().cost_usd if not course.attempts or course.dollars is not None else None
+
+    def _review(self, ctx: Context, course: Course, why: Why) -> None:
+        noted = stuck(course.attempts[course.reviewed :]) or why
+        messages = review.checkpoint(ctx.problem, course.attempts, course.reviews, noted, disclosure=self.disclosure)
         reply = ctx.ask("reviewer", messages, Sampling(self.temperature, max_tokens=self.max_tokens))
-        guidance = review.guidance(reply.text)
-        ctx.note(CheckpointReviewed(len(attempts) // self.checkpoint_interval, len(attempts), guidance))
-        return guidance
+        read = sections.guidance(reply.text)
+        course.reviews.append(review.Review(len(course.attempts), read))
+        number = len(course.reviews)
+        ctx.note(CheckpointReviewed(number, len(course.attempts), read.text, why, read.sections, read.passed_on))

@@ -22,13 +22,17 @@ from koderz_core.runner.gate import Gate, Passage
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.redaction import Redactor
+from koderz_core.store.results import Results
+from koderz_core.workspace.recollection import recollection
 
 
 class Asking:
     """Shared by all benchmarks of a workspace: what they ask of one provider together has its limits."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, results: Results) -> None:
+        """``results``: what experiments are reminded of."""
         self._settings = settings
+        self._recall = recollection(results)
         self._lanes = Lanes(cache(self._address), settings.limits, settings.patience)
         self._context_tokens = cache(lambda model: capabilities_of(model, settings).context_tokens)
         self.live = LiveText()
@@ -48,6 +52,7 @@ class Asking:
             policy=Policy(self._settings.retries),
             lanes=self._lanes,
             context_tokens=self._context_tokens,
+            recall=self._recall,
         )
 
     def ask(self, model: Model, prompt: str, max_tokens: int) -> Completion:

@@ -10,16 +10,20 @@ from koderz_core.analysis.baseline import frontier_asked_once
 from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.prompts.sameness import shape
 from koderz_core.records import Scalar
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.trials import Trial
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines
 
 if TYPE_CHECKING:
+    from koderz_core.analysis.attempts import AttemptByAttempt
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.incidence import Axis
+    from koderz_core.analysis.supervision import Supervision
 
 Found = TypeVar("Found")
 MOST_SHOWN = 12
@@ -74,9 +78,32 @@ class Comparing:
         keys = {(row.benchmark, row.configuration) for row in rows}
         return difficulties(keys, self._results.trials(sorted({row.benchmark for row in rows}), tries=False))
 
+    def supervision(self, rows: Sequence[SummaryRow]) -> dict[tuple[str, str], Supervision]:
+        """What the supervisor contributed to those of these configurations in which one reviewed something."""
+        from koderz_core.analysis.supervision import supervision  # noqa: PLC0415 (numpy, as above)
+
+        told = {key: supervision(trials) for key, trials in self._held([row for row in rows if _reviewed(row)]).items()}
+        return {key: one for key, one in told.items() if one}
+
+    def attempts(self, rows: Sequence[SummaryRow]) -> dict[tuple[str, str], AttemptByAttempt]:
+        """What each of these configurations did attempt by attempt. Reads programs, to find those that came again."""
+        from koderz_core.analysis.attempts import attempt_by_attempt  # noqa: PLC0415 (numpy, as above)
+
+        held = self._held(rows)
+        several = [trial.tries for trials in held.values() for trial in trials if len(trial.tries) > 1]
+        texts = self._results.texts({one.code for tries in several for one in tries if one.code})
+        shapes = {code: shape(text) for code, text in texts.items()}
+        return {key: attempt_by_attempt(trials, shapes) for key, trials in held.items()}
+
     def among(self, word: str, rows: Sequence[SummaryRow]) -> SummaryRow:
         """The one of these that a word names: its letter, or as in ``named``. Raises UnknownNameError, UsageError."""
         return _configuration(word, rows)
+
+    def _held(self, rows: Sequence[SummaryRow]) -> dict[tuple[str, str], list[Trial]]:
+        held: dict[tuple[str, str], list[Trial]] = {_key(row): [] for row in rows}
+        for trial in self._results.trials(sorted({row.benchmark for row in rows})) if rows else ():
+            held.get(trial.key, []).append(trial)
+        return held
 
     def _about_the_baseline(self, found: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
         if not frontier_asked_once(rows):
@@ -112,6 +139,11 @@ class Comparing:
 
 def _key(row: SummaryRow) -> tuple[str, str]:
     return row.benchmark, row.configuration
+
+
+def _reviewed(row: SummaryRow) -> bool:
+    """Whether it could be: looking at what was tried takes a while."""
+    return "reviewer" in row.models
 
 
 def _benchmarks(word: str, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:

@@ -13,7 +13,6 @@ from koderz_core.datasets.typed import keep
 from koderz_core.errors import UnknownNameError
 from koderz_core.grading.grader import Grader
 from koderz_core.grading.typed import problem_of, require_solved, typed_row
-from koderz_core.journal import Journal
 from koderz_core.models.availability import Availability, lacking, survey
 from koderz_core.models.opened import OpenModels
 from koderz_core.models.weights import fetch
@@ -37,6 +36,7 @@ from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
+from koderz_core.workspace.announcing import Announcing
 from koderz_core.workspace.asking import Asking
 from koderz_core.workspace.baselines import Baselines
 from koderz_core.workspace.comparing import Comparing
@@ -57,8 +57,9 @@ class Workspace:
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
         self.judging = Judging(settings, self.sandbox, self._redactor)
+        self._announcing = Announcing(settings, self.results)
         self._running = Running(settings.journals_dir)
-        self._asking = Asking(settings)
+        self._asking = Asking(settings, self.results)
         self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
 
     def __enter__(self) -> Workspace:
@@ -214,12 +215,7 @@ class Workspace:
         self.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
         assignment = Assignment(opened, problems, retry_errors, pilot)
-        journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
-        try:
-            return Runner(assignment, journal, lambda names: self._parts(names, plan.dataset.name), watches)
-        except BaseException:
-            journal.close()
-            raise
+        return self._announcing.runner(assignment, lambda names: self._parts(names, plan.dataset.name), watches)
 
     def _parts(self, names: Iterable[str], dataset: str) -> Parts:
         return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor, self.judging.divide)

@@ -13,8 +13,9 @@ import streamlit as st
 from koderz_core.analysis.compared import Compared
 from koderz_core.export.formats import money
 from koderz_core.export.tables import csv_of
+from koderz_core.records import Tier
 
-TIERS = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
+TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
 COLOURS = 8  # that the theme has
 LONGEST_LABEL = 32
 WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis

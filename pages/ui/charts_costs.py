@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
@@ -13,8 +15,7 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
     """Dollars per solved problem, a lane per configuration, a part per tier."""
     figure, rows = go.Figure(), comparison.configurations
     for place, tier in enumerate(TIERS):
-        spent = [sum(one.cost_usd or 0.0 for one in row.tiers if one.tier == tier) for row in rows]
-        each = [usd / row.solved if row.solved else None for usd, row in zip(spent, rows, strict=True)]
+        each = [_drawn(comparison.measured[row.key].parts.get(tier)) if tier else None for row in rows]
         unpriced = sum(one.unpriced for row in rows for one in row.tiers if one.tier == tier)
         if any(each) or unpriced:
             figure.add_bar(
@@ -32,14 +33,20 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
     return calm(lanes(figure, rows), 100 + 34 * len(rows))
 
 
+def _drawn(usd: float | None) -> float | None:
+    """Nothing is drawn of what is unknown or has no end."""
+    return usd if usd is not None and math.isfinite(usd) else None
+
+
 def _totals(figure: go.Figure, comparison: Comparison) -> None:
     """What each bar comes to: a cheap one is too short to be read off."""
     for row in comparison.configurations:
-        known = row.cost_usd is not None and row.solved
+        price = comparison.measured[row.key].price
+        usd = price.value if price else None
         figure.add_annotation(
-            x=(row.cost_usd or 0.0) / row.solved if known else 0.0,
+            x=_drawn(usd) or 0.0,
             y=lane(row),
-            text=money(row.cost_per_solved_usd),
+            text=money(usd),
             showarrow=False,
             xanchor="left",
             xshift=4,

@@ -115,11 +115,12 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
         return
     even, its = pair.break_even, comparison.of(pair.key).letter
     quiet = {"dash": "dot", "width": 1, "color": theme_color(6)}
-    reached = "never reaches" if even.usd is None else "reaches"
+    never = math.isinf(even.usd)
+    reached = "never reaches" if never else "reaches"
     said = f"{its} {reached} what {comparison.of(pair.baseline).letter} solved (dotted)"
-    said += f" at {money(even.usd)}" if even.usd is not None else ""
+    said += "" if never else f" at {money(even.usd)}"
     figure.add_hline(y=100 * even.target, line=quiet)
-    if even.usd is not None and 0 < even.usd <= comparison.curves[axis].end:
+    if 0 < even.usd <= comparison.curves[axis].end:
         figure.add_shape(x0=even.usd, x1=even.usd, y0=-3, y1=100 * even.target, line=quiet)
     place = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "paper", "yanchor": "top"}
     figure.add_annotation(text=said, showarrow=False, **place)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key, Pair, telling
-from koderz_core.export.comparison import common, configurations_table, pairs_table, settings_table
+from koderz_core.export.comparison import common, configurations_table, helped, pairs_table, settings_table
 from koderz_core.export.comparison_details import (
-    checks_table,
+    ceilings_table,
     curves_table,
     frontier_table,
     margins_table,
     tiers_table,
 )
 from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
-from koderz_core.export.worded import Table
+from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from pages.ui.address import choice
 from pages.ui.charts import offer_csv, show_chart
 from pages.ui.charts_costs import cost_by_tier
@@ -29,13 +27,9 @@ from pages.ui.charts_curves import success_by
 from pages.ui.charts_tradeoff import cost_against_success
 from pages.ui.lines import chosen_line
 from pages.ui.programs import show_partings
+from pages.ui.tables import WORD_COLUMNS, frame, show_words, tall
 
-MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
-COLUMNS = {
-    " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays in sight where the screen is narrow
-    "configuration": st.column_config.TextColumn(width=240),
-}
 
 
 def chosen_axis() -> Axis:
@@ -83,11 +77,12 @@ def show_frontier(comparison: Comparison) -> None:
 
 def show_configurations(comparison: Comparison) -> None:
     """One line each."""
-    _show(configurations_table(comparison))
+    show_words(configurations_table(comparison))
     offer_csv("configurations", configuration_rows(comparison))
     st.caption(
         "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
-        "often resampled problems leave it unbeaten in cost and success. $ per solved: its dollars by what it solved."
+        "often resampled problems leave it unbeaten in cost and success. $ per solved: dollars of "
+        "the experiments with a result by how many of these were solved (cost-of-pass)."
     )
 
 
@@ -100,11 +95,12 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     first = telling(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
     st.caption(f"{table.title}. Choose a line to see which problems part the two.")
-    options = {"column_config": COLUMNS, "height": _height(table), "alt": table.title}
+    options = {"column_config": WORD_COLUMNS, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
     offer_csv("pairs", pair_rows(comparison))
     st.caption(
         "p: exact McNemar, with repeats a sign-flip permutation test, adjusted by Holm; told apart up to 0.05. "
+        "Intervals hold for all pairs at once (Bonferroni), so also for the one that was picked out above. "
         "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
         "let it. Saved: on the problems that both solved."
     )
@@ -132,45 +128,39 @@ def show_costs(comparison: Comparison) -> None:
     if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
         show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
-        st.caption("All calls so far, also of experiments without a result. Local cost: watts × seconds × price.")
+        st.caption(
+            "The $ per solved of above, in parts: of experiments with a result. Calls and cost so far are of all. "
+            "Local cost: watts × seconds × price."
+        )
     else:
         st.info("Nothing was paid.", icon="🆓")
     if comparison.margins:
         st.caption("One solve more, from each configuration on the frontier to the next.")
-        _show(margins_table(comparison))
+        show_words(margins_table(comparison))
 
 
 def show_checks(comparison: Comparison) -> None:
     """How far trying on can go, and what the supervisor contributed."""
-    _show(checks_table(comparison))
-    st.caption(
-        "Right if the gate passes: the ceiling of trying until it does. Solved alone and after help are of different "
-        "problems, the second of the harder ones: they are no comparison."
-    )
+    ceilings, told = ceilings_table(comparison), helped(comparison)
+    if ceilings.rows:
+        show_words(ceilings)
+        st.caption("Right if the gate passes: the ceiling of trying until it does.")
+    else:
+        st.caption("No loop stopped on other tests than those that score it, so there is no ceiling to be seen.")
+    if told:
+        show_words(supervision_table(told))
+        show_words(reviews_table(told))
+        st.caption(f"{SHOWS} {SHOWS_NOT}")
 
 
 def show_differences(comparison: Comparison) -> None:
     """Only what differs, and in one line what does not."""
     table = settings_table(comparison)
     if table.rows:
-        _show(table)
+        show_words(table)
     st.text(common(comparison))
-
-
-def frame(table: Table) -> pd.DataFrame:
-    """A table in words as the page's tables want it."""
-    return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
 
 
 def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     letters = ", ".join(comparison.of(key).letter for key in keys)
     return f" Not shown, for lack of results or prices: {letters}." if letters else ""
-
-
-def _show(table: Table) -> None:
-    st.dataframe(frame(table), hide_index=True, column_config=COLUMNS, height=_height(table), alt=table.title)
-
-
-def _height(table: Table) -> int | Literal["content"]:
-    """All lines in sight, unless that would be a page of its own."""
-    return "content" if len(table.rows) <= MOST_LINES else TALL

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
-from koderz_core import Parameter, Preset, StrategyForm, Wanted, Workspace
+from koderz_core import Parameter, Preset, StrategyForm, Wanted, Workspace, with_ablations
 from koderz_core.grading.gates import GATES
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.models.availability import Availability
@@ -18,10 +19,21 @@ ABOUT_GATE = (
     "as split:0.5. What is not in the gate scores it."
 )
 ABOUT_FEEDBACK = "What a loop is told of failed tests."
+ABOUT_ABLATIONS = (
+    "Adds this configuration once more for each part that it can be without: that tells what the part is good for."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A configuration, and the names of the ablations that go with it."""
+
+    wanted: Wanted
+    ablations: tuple[str, ...] = ()
 
 
 def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
-    """The configurations as the person left them; another preset begins anew."""
+    """The configurations as the person left them, each with its ablations; another preset begins anew."""
     rows = _rows(preset)
     forms = {form.name: form for form in workspace.strategies()}
     models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
@@ -32,23 +44,23 @@ def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequen
                 del rows[key]
                 st.rerun()
     if st.button("Add a configuration", icon="➕", key="add"):
-        rows[max(rows) + 1] = rows[max(rows)]
+        rows[max(rows) + 1] = Row(rows[max(rows)].wanted)
         st.rerun()
-    return list(rows.values())
+    return with_ablations([(row.wanted, row.ablations) for row in rows.values()])
 
 
-def _rows(preset: Preset) -> dict[int, Wanted]:
+def _rows(preset: Preset) -> dict[int, Row]:
     """By number. Widgets are named after how often rows were begun anew, else they would keep values of before."""
     state = st.session_state
     if state.get("rows of") != preset:
         state["rows of"], state["rows begun"] = preset, state.get("rows begun", 0) + 1
-        state["rows"] = dict(enumerate(preset.configurations, start=1))
-    rows: dict[int, Wanted] = state["rows"]
+        state["rows"] = dict(enumerate(map(Row, preset.configurations), start=1))
+    rows: dict[int, Row] = state["rows"]
     return rows
 
 
-def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], models: Mapping[str, str]) -> Wanted:
-    names = list(forms)
+def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[str, str]) -> Row:
+    names, begun = list(forms), row.wanted
     form = forms[str(st.selectbox("Strategy", names, names.index(begun.strategy), key=f"strategy {key}"))]
     st.caption(form.doc)
     place = st.container(horizontal=True)
@@ -57,7 +69,24 @@ def _row(begun: Wanted, key: str, forms: Mapping[str, StrategyForm], models: Map
         roles = sorted(form.asked(parameters), key=lambda role: role != "coder")
         chosen = {role: _model(role, begun, key, models) for role in roles}
     policies = _policies(begun, key) if form.tested else {}
-    return Wanted(form.name, {role: model for role, model in chosen.items() if model != SAME}, parameters, **policies)
+    named = {role: model for role, model in chosen.items() if model != SAME}
+    wanted = Wanted(form.name, named, parameters, **policies)
+    return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
+
+
+def _ablations(whole: Wanted, begun: Sequence[str], choices: Sequence[str], key: str) -> tuple[str, ...]:
+    """One click adds all of them; which, can be chosen then."""
+    if not st.toggle("Ablations", bool(begun), key=f"ablations {key}", help=ABOUT_ABLATIONS):
+        return ()
+    default = list(begun) or list(choices)
+    chosen = st.multiselect("Which", choices, default, key=f"ablated {key}")
+    grid = with_ablations([(whole, chosen)])
+    idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
+    st.caption(
+        f"{len(grid)} configurations: this one, and {len(grid) - 1} that differ from it in one thing."
+        + (f" Left out, as it would change nothing: {idle}." if idle else "")
+    )
+    return tuple(chosen)
 
 
 def _policies(begun: Wanted, key: str) -> dict[str, str]:
@@ -108,7 +137,9 @@ def _parameter(one: Parameter, value: Scalar, key: str) -> Scalar:
     if one.kind == "bool":
         return st.checkbox(label, bool(value), key=key)
     if one.kind == "int":
-        return int(st.number_input(label, 1, value=int(value or 1), key=key))
+        return int(st.number_input(label, min(1, int(one.default or 0)), value=int(value or 0), key=key))
     if one.kind == "float":
         return float(st.number_input(label, 0.0, 2.0, float(value or 0), 0.1, key=key))
+    if one.choices:
+        return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key))
     return str(st.text_input(label, str(value), key=key))

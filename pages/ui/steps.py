@@ -9,6 +9,7 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.formats import SHARED, count, duration, money
+from koderz_core.export.worded import noted
 from koderz_core.records import Verdict
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from pages.ui.address import choice
@@ -29,8 +30,10 @@ def step_name(step: Step) -> str:
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
     """The step's figures, and one of its views. Every step offers every view, so that a chosen one stays chosen."""
     st.caption(f"{step.kind} · {duration(step.seconds)} · {money(step.cost_usd)} · calls: {len(step.calls)}")
+    _recalls(details)
     texts = _Texts(workspace.results.texts(_named(step)))
     if step.note is not None:
+        st.text(noted(step.note, details.notes))
         show_text(step.note.text, f"{step.note.kind}-{step.number}")
     view = choice("view", "View", VIEWS, short=True)
     shown = {
@@ -50,6 +53,14 @@ class _Texts(dict[str, str]):
 
     def __missing__(self, sha256: str) -> str:
         return f"No journal here holds this text ({sha256[:12]})."
+
+
+def _recalls(details: ExperimentDetails) -> None:
+    """What the experiment wanted to be reminded of and could not be."""
+    for note in details.notes:
+        if note.kind == "recall_failed":
+            st.warning("Nothing could be recalled, so it went on without.", icon="⚠️")
+            st.text(note.text)
 
 
 def _named(step: Step) -> list[str]:

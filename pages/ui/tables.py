@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Literal
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core.diagnosis import SIGNS, Finding
 from koderz_core.export.formats import MARKS, STATES, duration, money
+from koderz_core.export.worded import Table
 from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
@@ -142,3 +144,25 @@ def findings_table(found: Sequence[Finding]) -> pd.DataFrame:
             "what to do": [one.cure for one in found],
         }
     )
+
+
+WORD_COLUMNS = {
+    " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays in sight where the screen is narrow
+    "configuration": st.column_config.TextColumn(width=320),
+}
+MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
+
+
+def show_words(table: Table) -> None:
+    """A table in words."""
+    st.dataframe(frame(table), hide_index=True, column_config=WORD_COLUMNS, height=tall(table), alt=table.title)
+
+
+def frame(table: Table) -> pd.DataFrame:
+    """A table in words as the page's tables want it."""
+    return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
+
+
+def tall(table: Table) -> int | Literal["content"]:
+    """All lines in sight, unless that would be a page of its own."""
+    return "content" if len(table.rows) <= MOST_LINES else TALL

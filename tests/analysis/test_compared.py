@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -51,7 +50,7 @@ def remarks(*rows: SummaryRow) -> str:
 def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment_took() -> None:
     one = compared(ROW, 0)
     assert (one.rate, one.share, one.n) == (wilson(16, 20), 0.8, 20)
-    assert (one.cost_per_experiment_usd, one.cost_per_solved_usd, one.seconds_per_experiment) == (0.4, 0.5, 2.0)
+    assert (one.cost_per_experiment_usd, one.seconds_per_experiment) == (0.4, 2.0)
 
 
 LOCAL = replace(ROW, label="slow", cost_usd=1.7, tiers=(TierCost("local", 20, 0, 1.7, 10.0, 1.5, 0.4),))
@@ -95,7 +94,6 @@ def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
 def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_and_not_unknown() -> None:
     free = replace(ROW, solved=0, unsolved=20, ended_cost_usd=0.0)
     begun = replace(free, unsolved=0)
-    assert [money(compared(one, 0).cost_per_solved_usd) for one in (free, begun)] == ["–", "–"]
     assert [money(compared(one, 0).cost_per_experiment_usd) for one in (free, begun)] == ["$0.00", "–"]
 
 
@@ -108,16 +106,6 @@ def test_what_was_graded_less_safely_is_said() -> None:
     assert "limited" not in remarks(replace(ROW, isolation="strong"))
     assert "could read your files" in remarks(ROW, replace(ROW, isolation="limited"))
     assert "tests of 3 experiments ran in the program's own process" in remarks(replace(ROW, shared=3))
-
-
-@pytest.mark.parametrize(
-    ("cost", "solved", "expected"), [(None, 5, None), (None, 0, None), (8.0, 0, math.inf), (0.0, 4, 0.0)]
-)
-def test_the_cost_of_a_solution_is_infinite_only_if_money_solved_nothing(
-    cost: float | None, solved: int, expected: float | None
-) -> None:
-    one = compared(replace(ROW, ended_cost_usd=cost, solved=solved, unsolved=20 - solved), 0)
-    assert one.cost_per_solved_usd == expected
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_curves_are_of_the_problems_that_all_were_given() -> None:
 def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
     found = compared([row("cheap", "supervised", score_kind="oracle"), row("weak"), row("dear", tier="frontier")])
     assert found.findings[0].startswith("On 10 problems weak solved")
-    assert "cheap*" in found.findings[1]
+    assert "cheap*" in found.findings[2]
 
 
 def test_a_frontier_model_without_any_result_is_no_measured_baseline() -> None:
@@ -129,10 +129,19 @@ def test_p_is_adjusted_for_how_many_pairs_there_are() -> None:
     assert (weak.told_apart, cheap.told_apart) == (weak.p_adjusted <= 0.05, False)
 
 
+def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:
+    one, (_, of_two) = compared(ROWS[1:]).pairs[0], compared().pairs
+    assert (one.test.at_once, of_two.test.at_once) == (1, 2)
+    assert of_two.test.low < one.test.low < one.test.high < of_two.test.high  # type: ignore[operator]
+    assert of_two.price.low < one.price.low  # type: ignore[operator, union-attr]
+
+
 def test_the_first_finding_is_of_the_pair_that_matters() -> None:
     found = compared()
     assert telling(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
     assert found.findings[0] == found.pairs[1].finding
+    assert found.findings[1].startswith("This pair was picked out of 2 after looking")
+    assert not any("picked" in one for one in compared(ROWS[1:]).findings)
 
 
 def test_what_costs_less_is_looked_at_before_what_costs_more_and_what_solves_less_last() -> None:

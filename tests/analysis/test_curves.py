@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 import numpy as np
 import pytest
@@ -158,16 +159,21 @@ def test_the_break_even_is_where_the_cheap_curve_first_reaches_the_success_of_th
     assert at(answers([1, 0, 0, 1])).usd == pytest.approx(0.2)
     found = at(answers([1, 1, 1, 0], 5.0))
     assert (found.usd, found.target, found.reached, found.frontier_usd) == (pytest.approx(0.3), 0.75, 0.75, 5.0)
-    assert at(answers([1, 1, 1, 1])).usd is None
+    assert at(answers([1, 1, 1, 1])).usd == inf
     assert at(answers([0, 0, 0, 0])).usd == 0.0
 
 
 def test_never_is_told_with_how_many_resamples_agree():
     cheap = [course(f"p/{n}", "s" if n < 60 else "xxx") for n in range(100)]
     sure, unsure = break_even(cheap, answers([1] * 90 + [0] * 10)), break_even(cheap, answers([1] * 61 + [0] * 39))
-    assert (sure.usd, sure.low, sure.high, sure.never) == (None, None, None, 1.0)
+    assert (sure.usd, sure.low, sure.high, sure.never) == (inf, inf, inf, 1.0)
     assert 0.5 < unsure.never < 1.0  # the problem that parts them is drawn in 63 % of the resamples
-    assert (unsure.low, unsure.high) == (1.0, None)
+    assert (unsure.low, unsure.high) == (1.0, inf)
+
+
+def test_of_one_problem_the_bounds_are_unknown_and_not_never():
+    found = break_even([course("p/0", "xxx")], answers([1]))
+    assert (found.usd, found.low, found.high) == (inf, None, None)
 
 
 def test_no_break_even_is_told_without_common_problems_or_without_prices():

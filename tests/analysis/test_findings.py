@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 from made_courses import answers
 
 from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.curves import BreakEven
-from koderz_core.analysis.findings import Against, finding, frontier
+from koderz_core.analysis.findings import Against, finding, frontier, picked
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.tradeoff import tradeoff
 
 TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
 OF = Against("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)
-EVEN = BreakEven(None, 0.2, None, 0.9, 0.8, 0.7, 0.04, 164)
+EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.7, 0.04, 164)
 
 
 def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
@@ -62,7 +63,7 @@ def test_never_and_where_are_told_with_how_many_resamples_disagree():
     assert "never reaches what opus direct solved (in 90 % of resamples it never does)" in finding(
         replace(OF, break_even=EVEN)
     )
-    there = replace(EVEN, usd=0.00012, low=0.0001, high=None, never=0.04)
+    there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
     said = "at $0.00012 a problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
     assert said in finding(replace(OF, break_even=there))
 
@@ -79,7 +80,15 @@ def test_one_problem_gives_a_break_even_no_bounds():
 
 
 def test_the_more_pairs_are_tested_the_larger_is_what_goes_unnoticed():
-    assert "a difference below 8.1 points" in finding(replace(OF, tested=12))
+    assert "a difference below 8.1 points" in finding(replace(OF, test=replace(TEST, at_once=12)))
+
+
+def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_picked():
+    there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
+    said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
+    assert said.count("95 % for 12 pairs at once") == 3
+    assert "picked out of 12 after looking" in picked(12)
+    assert picked(1) is None
 
 
 def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_over():

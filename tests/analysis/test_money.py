@@ -16,6 +16,7 @@ from koderz_core.analysis.money import (
     cost_per_solved,
     frontier_share,
     margins,
+    parts_per_solved,
     price_ratio,
     savings,
 )
@@ -41,6 +42,15 @@ def test_what_ended_without_a_result_is_not_counted_and_an_unknown_price_is_not_
     assert cost_per_solved([*answers([1, 0]), course("p/0", "xxxc")]).value == 2.0
     assert cost_per_solved(answers([1, 0], [1.0, None])) is None
     assert cost_per_solved([course("p/2", "xxc")]) is None
+
+
+def test_the_parts_of_the_tiers_add_up_to_the_cost_per_solved_problem():
+    spent = {"usd": 1.0, "frontier_usd": 0.75, "small_frontier_usd": 0.25}
+    trials = [replace(one, **spent) for one in answers([1, 0, 1, 1])]
+    found = parts_per_solved([*trials, course("p/9", "xxc", usd=100.0)])
+    assert found == pytest.approx({"local": 1 / 3, "small_frontier": 1 / 3, "frontier": 2 / 3})
+    assert sum(found.values()) == pytest.approx(cost_per_solved(trials).value)
+    assert parts_per_solved([])["local"] is None
 
 
 def test_repeats_of_a_problem_weigh_as_one():

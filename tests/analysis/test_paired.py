@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_trials import once, trials
-from scipy.stats import binomtest, permutation_test
+from scipy.stats import binomtest, norm, permutation_test
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from koderz_core.analysis.paired import Discordant, bonett_price, mcnemar, paired, sign_flip
@@ -129,6 +129,13 @@ def test_only_problems_where_both_have_a_result_count_and_the_others_are_counted
 def test_of_no_common_problem_nothing_is_known():
     found = paired(once("a", []), once("b", [1]))
     assert (found.n, found.difference, found.low, found.high, found.p, found.unpaired) == (0, None, None, None, None, 1)
+
+
+def test_ten_intervals_that_hold_at_once_are_each_at_a_tenth_of_five_percent():
+    differences = [1.0] * 12 + [-1.0] * 4 + [0.0] * 34
+    alone, of_ten = bonett_price(differences), bonett_price(differences, 10)
+    wider = (of_ten[1] - of_ten[0]) / (alone[1] - alone[0])
+    assert wider == pytest.approx(norm.isf(0.0025) / norm.isf(0.025))
 
 
 def test_where_all_agree_the_interval_still_has_a_width():

@@ -74,7 +74,7 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
     assert "Failed programs of supervised" in benchmark.out
     supervised = next(row["id"] for row in rows if row["label"].startswith("supervised"))
     said = koderz("analyze", supervised[:9], "--show-code").out
-    assert "checkpoint reviewed after iteration 2" in said
+    assert "checkpoint 2 after iteration 2, at its interval" in said
     assert "return None" in said
 
 

@@ -54,8 +54,33 @@ def test_markdown_can_be_pasted(compared: Any) -> None:
     assert {line.count(" | ") for line in lines[head : head + 4]} == {lines[head].count(" | ")}
 
 
+def test_attempts_are_told_in_words_and_in_numbers_and_have_no_place_in_a_csv(compared: Any) -> None:
+    said = compared("mine", "--attempts").out
+    assert all(title in said for title in ("Attempt by attempt", "What errors turn into", "The same program again"))
+    assert "Attempt by attempt" not in compared("mine").out
+    direct, supervised = compared("mine", "--attempts", "--format", "json").json["attempts"]
+    assert [len(one["attempts"]) for one in (direct, supervised)] == [1, 2]
+    assert supervised["attempts"][0]["at_risk"] == 3
+    assert supervised["repeats"].keys() == {"programs", "repeated", "trials"}
+    assert compared("mine", "--attempts", "--format", "csv").code == 2
+
+
+def test_what_a_supervisor_contributed_is_told_with_what_that_does_not_show(koderz: Any) -> None:
+    ran = koderz(*RUN, "--checkpoint-interval", "1", "--coder", "scripted/weak")
+    assert ran.code == 0
+    told = koderz("analyze", "mine")
+    assert "Before and after each checkpoint" in told.out
+    assert "does not show what a checkpoint brought about" in told.out
+    (one,) = koderz("analyze", "mine", "--json").json["supervision"]
+    assert one["n"] == one["solved_before_help"] + one["solved_after_help"] + one["never_solved"] == 3
+    assert [review["checkpoint"] for review in one["reviews"]] == [1]
+
+
 def test_nothing_of_a_label_becomes_markup() -> None:
-    assert _escaped("![x](http://e/x.png)|<b>\nnew_line") == "!\\[x\\](http:&#47;/e/x.png)\\|&lt;b> new\\_line"
+    assert _escaped("![x](http://e/x.png)|<b>\nnew_line") == "!\\[x\\](http:&#8203;//e/x.png)\\|&lt;b> new\\_line"
+    assert _escaped("@you www.e.com WWW.e.com #12 a@b.c") == (
+        "@&#8203;you www&#8203;.e.com WWW&#8203;.e.com \\#&#8203;12 a@&#8203;b.c"
+    )
 
 
 def test_a_baseline_is_named_by_its_letter_and_an_unknown_one_is_wrong_usage(compared: Any) -> None:

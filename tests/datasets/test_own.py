@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from pathlib import Path
 
@@ -88,6 +89,9 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
         ({"asserts": ["assert ("]}, "field asserts: is not Python"),
         ({"asserts": ["assert True"]}, "field asserts: holds no assert that could fail"),
         ({"asserts": ["assert sum([1]) == 1"]}, "field asserts: never calls the entry point add"),
+        ({"asserts": ["assert add(1, 2) or True"]}, "field asserts: holds an assert that no program decides: 'add(1"),
+        ({"asserts": ["assert (add(1, 2) == 3, 'no')"]}, "field asserts: holds an assert that no program decides"),
+        ({"asserts": ["assert not (add(1, 2) and [])"]}, "field asserts: holds an assert that no program decides"),
         ({"test": "x"}, "field test: is there together with asserts; give either"),
         (
             {"asserts": ["assert add(1, 2) == 3"] * 2, "canonical_solution": "    return ("},
@@ -118,6 +122,22 @@ def test_a_fault_is_told_with_file_line_field_and_cure(wrong: dict[str, object],
 def test_a_wrong_check_is_told(wrong: dict[str, object], said: str) -> None:
     (told,) = faults(TESTED | wrong)
     assert told.startswith(f"my.jsonl:1: {said}")
+
+
+def test_a_field_that_stands_twice_is_told() -> None:
+    line = lines(ADD).replace(b'"licence"', b'"prompt": "x", "licence"')
+    (fault,) = read_own(line).faults
+    assert fault.told("my.jsonl") == "my.jsonl:1: field prompt: is there 2 times; keep one of them"
+
+
+def test_the_mark_that_some_editors_begin_a_file_with_is_no_part_of_it() -> None:
+    reading = read_own(codecs.BOM_UTF8 + lines(ADD, [], ADD | {"task_id": "mine/2"}))
+    assert ([one.id for one in reading.problems], reading.lines) == (["mine/1", "mine/2"], (1, 3))
+
+
+@pytest.mark.parametrize("test", ["add(1, 2) or add(1, 3)", "add(1, 2) and True", "[*add(1, 2)]", "not add(0, 0)"])
+def test_an_assert_that_a_program_decides_is_none_of_those(test: str) -> None:
+    assert faults(ADD | {"asserts": [f"assert {test}"]}) == []
 
 
 def test_all_faults_are_told_and_not_only_the_first() -> None:

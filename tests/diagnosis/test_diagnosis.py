@@ -109,5 +109,5 @@ def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, m
 
 def test_a_diagnosis_is_whole_on_a_machine_with_nothing(tmp_path: Path) -> None:
     found = diagnose(load_settings(home=tmp_path / "none"), [ABSENT, SCRIPTED], "1.2.3")
-    areas = {"versions", "grader", "datasets", "disk", "journals", "keys", "servers", "models"}
+    areas = {"versions", "grader", "datasets", "disk", "journals", "keys", "notices", "servers", "models"}
     assert {one.area for one in found.findings} == areas

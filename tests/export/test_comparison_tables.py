@@ -103,6 +103,7 @@ def test_words_and_numbers_say_the_same() -> None:
     comparison = compared(*TWO)
     (pair,) = pair_rows(comparison)
     assert (pair["difference"], pair["only_b"], pair["break_even_is"]) == (-0.25, 1, "never")
+    assert (pair["break_even_usd"], pair["break_even_low_is"]) == (None, "reached")
     assert [one["letter"] for one in configuration_rows(comparison)] == ["A", "B"]
     assert {one["letter"] for one in curve_rows(comparison, "usd")} == {"A", "B"}
 

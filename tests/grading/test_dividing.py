@@ -20,6 +20,7 @@ from koderz_core.grading.suites import base_and_plus, joined
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, score_kind, unseen
 from koderz_core.records import Cases, PlusTests, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.reference import Answers
+from koderz_core.sandbox.sources import count_tests
 
 TEXT = "double(1) == 2\n    double(2) == 5\n    double(3) => 6"
 PROBLEM = Problem(
@@ -63,6 +64,29 @@ def test_examples_that_the_canonical_solution_fails_are_no_part_of_the_gate(tmp_
     assert "candidate(2)" not in found.gate.source
     assert (found.rest, found.within_base) == (PROBLEM.tests, False)
     assert [str(one) for one in made.untrue(PROBLEM)] == ["candidate(2) == 5"]
+
+
+@pytest.mark.parametrize(
+    ("tests", "shown", "rest", "kind"),
+    [
+        (("candidate(4) == 8",), "", "candidate(4)", "held_out"),
+        (("candidate(x = 1) == 2", "candidate(4) == 8"), "candidate(x = 1)", "candidate(4)", "held_out"),
+        (("candidate(2) == 4",), "", "candidate(2)", "held_out"),  # its example is not true: no gate shows it
+        (("candidate( 3) == 6", "candidate(1) < 3"), "candidate( 3)", "", "oracle"),
+    ],
+)
+def test_a_base_test_that_calls_as_a_true_example_does_is_not_held_out(
+    tmp_path: Path, tests: tuple[str, ...], shown: str, rest: str, kind: str
+) -> None:
+    lines = "".join(f"    assert {one}\n" for one in tests)
+    problem = replace(PROBLEM, tests=TestSet(f"def check(candidate):\n{lines}"))
+    found = divider(tmp_path, Judge()).divide(problem, TestPolicy("examples", seconds=7.0))
+    assert isinstance(found, Split)
+    assert (shown in found.shown.source, bool(found.shown)) == (True, bool(shown))
+    assert (rest in found.rest.source, bool(found.rest)) == (True, bool(rest))
+    assert count_tests(found.shown.source) + count_tests(found.rest.source) == len(tests)
+    assert score_kind(unseen(found, gate_was_seen=True)) == kind
+    assert (score_kind(unseen(found, gate_was_seen=False)), found.shown.seconds) == ("held_out", 7.0)
 
 
 def test_an_example_that_cannot_be_run_spoils_no_other(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.grading.parting import Parted, parted
+from koderz_core.grading.parting import Parted, parted, parted_by_calls
 from koderz_core.sandbox.sources import count_tests
 
 CALLS = some.lists(some.integers(0, 9), min_size=2, max_size=9)
@@ -71,6 +71,28 @@ def test_a_loop_stays_whole_and_with_what_reads_its_names() -> None:
         parts = parted(source, 0.5, str(lot))
         assert isinstance(parts, Parted)
         assert ("y == 2" in parts.gate) == ("y == x" in parts.gate) != ("y == 2" in parts.rest)
+
+
+def test_what_makes_a_call_is_parted_from_the_rest_with_its_kin() -> None:
+    source = (
+        "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate(2) == 2\n"
+        "    y = candidate( 1)\n    assert y == candidate(5)\n    assert candidate(6) == 6\n"
+        "    for z in (7, 8):\n        assert candidate(1) <= candidate(z)\n"
+    )
+    parts = parted_by_calls(source, {"1"})
+    assert asserts(parts.gate) == ["candidate(1) == 1", "y == candidate(5)", "candidate(1) <= candidate(z)"]
+    assert asserts(parts.rest) == ["candidate(2) == 2", "candidate(6) == 6"]
+    assert parted_by_calls(source, {"9"}) == Parted("", source)
+
+
+@pytest.mark.parametrize(("call", "side"), [("1", "gate"), ("2", "gate"), ("3", "rest")])
+def test_what_cannot_be_parted_by_calls_stays_whole_on_one_side(call: str, side: str) -> None:
+    source = (
+        "def check(candidate):\n    def one(x):\n        assert x > candidate(1)\n    one(2)\n"
+        "    assert candidate(2) == 2\n"
+    )
+    parts = parted_by_calls(source, {call})
+    assert (getattr(parts, side), {parts.gate, parts.rest}) == (source, {source, ""})
 
 
 @pytest.mark.parametrize(

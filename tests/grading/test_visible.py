@@ -19,12 +19,14 @@ BROKEN = Verdict("---", (), False, "syntax", "SyntaxError: (line 2)", 0.0, "stro
 
 TOLD = {
     "full": (
-        "It passed 1 of 3 tests. Failing:\n- `assert candidate(77) == 88`: it gave 99, correct is 88",
-        "It passed 1 of 3 tests. Failing:\n- `assert candidate(77) == 88`: it gave 99, correct is 88",
+        "It passed 1 of 3 tests. Failing (`candidate` stands for the function):\n"
+        "- `assert candidate(77) == 88`: it gave 99, correct is 88",
+        "It passed 1 of 3 tests. Failing (`candidate` stands for the function):\n"
+        "- `assert candidate(77) == 88`: it gave 99, correct is 88",
         "It failed before any test could pass: SyntaxError: (line 2)",
     ),
     "error": (
-        "It passed 1 of 3 tests. The first failure is of class assertion",
+        "It passed 1 of 3 tests. The first failure is of class assertion: a wrong result",
         "It passed 1 of 3 tests. The first failure is of class type: TypeError: no (line 3)",
         "It failed before any test could pass: SyntaxError: (line 2)",
     ),

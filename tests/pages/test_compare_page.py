@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.records import Plan
 from pages.ui.charts_tradeoff import _letters
+from pages.ui.compared import compared
 
 Visit = Callable[..., AppTest]
 
@@ -46,7 +47,7 @@ def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> N
     charts = app.get("plotly_chart")
     assert len(charts) == 2  # nothing was paid, so there is no third
     assert all(chart.proto.alt for chart in charts)
-    assert [one.label for one in app.expander] == ["As a table"] * 2
+    assert [one.label for one in app.expander].count("As a table") == 2
     assert len([one for one in app.get("download_button") if one.label == "CSV"]) == 4
 
 
@@ -67,6 +68,25 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
     assert changed.startswith("--- A\n+++ B\n")
     ways = [link.proto for link in app.get("page_link") if link.proto.label.startswith("Its experiment")]
     assert len({way.query_string for way in ways}) == 2
+
+
+def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_nothing_before(
+    visit: Visit, plan: Plan
+) -> None:
+    assert not any("came to it" in one.value for one in visit("compare", benchmarks=plan.id).dataframe)
+    app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
+    assert list(table(app, "came to it")["came to it"]) == ["4", "4"]
+    assert list(table(app, "tried before")["tried before"]) == ["4"]  # the same wrong program twice
+
+
+def test_a_comparison_is_computed_again_only_when_a_journal_says_more(plan: Plan) -> None:
+    with open_workspace() as workspace:
+        rows = workspace.results.summaries(plan.id)
+        found = compared(workspace, rows, None, "attempts")
+        assert compared(workspace, rows, None, "attempts") is found
+        assert compared(workspace, rows, None, "seconds") is not found
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
+        assert compared(workspace, rows, None, "attempts") is not found
 
 
 def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visit, plan: Plan) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import pytest
 
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
-from koderz_core.records import Configuration
+from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.runner.conditions import check_same, conditions
+from koderz_core.runner.header import continued, header
 
 CONFIGURATIONS = [Configuration("direct", {"coder": ("vllm/it",)}, {})]
 
@@ -33,7 +37,18 @@ def test_only_the_prompts_that_a_plans_roles_are_told_can_keep_it_from_going_on(
     whole = Configuration("supervised", dict.fromkeys(("spec", "coder", "reviewer"), ("vllm/it",)), {})
     both = conditions([*CONFIGURATIONS, whole], load_settings())
     assert {name for name in direct if name.endswith(" prompt")} == {"coding prompt", "extraction prompt"}
-    assert set(both) - set(direct) == {"review prompt", "spec prompt"}
+    assert set(both) - set(direct) == {"attempts prompt", "review prompt", "spec prompt"}
     check_same("bench_1", direct, {**both, "review prompt": "of long ago"})
     with pytest.raises(PlanError, match="the version of the review prompt"):
         check_same("bench_1", both, {**both, "review prompt": "of long ago"})
+
+
+@pytest.mark.parametrize(("strategy", "goes_on"), [("supervised", False), ("direct", True)])
+def test_a_benchmark_from_before_attempts_were_told_like_this_does_not_go_on_with_them(
+    strategy: str, goes_on: bool
+) -> None:
+    plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (Configuration(strategy, {"coder": ("scripted/weak",)}),))
+    now = header(plan, load_settings(), "limited", "0")
+    once = replace(now, prompt_versions={"coding": "1", "extraction": "1"})
+    with nullcontext() if goes_on else pytest.raises(PlanError, match="version of the attempts prompt was 1 and is 2"):
+        continued(now, once)

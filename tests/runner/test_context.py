@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from koderz_core.errors import StoreError
 from koderz_core.events import (
     CallFinished,
     CallStarted,
@@ -24,6 +25,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context, Judge
 from koderz_core.records import (
     Ask,
+    Asker,
     Configuration,
     Memory,
     Message,
@@ -115,7 +117,7 @@ class Counting:
         self.probes += 1
         return self.judge.probe(problem, code, calls)
 
-    def recall(self, query: Query) -> Sequence[Memory]:
+    def recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
         self.recalls += 1
         self.told.append(f"Mind the sign, {len(self.told)}.")
         return (Memory(self.told[-1], "exp_1", query.tags),)
@@ -234,7 +236,7 @@ def test_a_strategy_without_a_limit_has_no_end_and_without_memory_nothing_is_rem
 def test_no_more_is_recalled_than_was_asked_for_and_what_no_journal_can_hold_becomes_question_marks(
     asking: Any,
 ) -> None:
-    asking.recall = lambda _: [Memory("a\ud800", "b\ud800", {"\ud800": "c"})] * 3
+    asking.recall = lambda *_: [Memory("a\ud800", "b\ud800", {"\ud800": "c"})] * 3
     assert notes(asking)[0] == f"{Remaining(None)} {(Memory('a?', 'b?', {'?': 'c'}),) * 2}"
 
 
@@ -246,3 +248,25 @@ def test_what_a_program_found_of_a_key_is_neither_told_nor_journalled(asking: An
     asking.judge, asking.redact = Leaking(), Redactor(["sk-0123456789"])
     assert notes(asking)[1] == f"{[Observed('add()', repr('[secret]'), None, '[secret]')]} []"
     assert b"0123456789" not in asking.path.read_bytes().replace(b"0" * 64, b"")
+
+
+def test_memory_is_told_who_asks(asking: Any) -> None:
+    told: list[Asker] = []
+    asking.recall = lambda _query, asker: told.append(asker) or ()
+    notes(asking)
+    (experiment,) = asking.plan.experiments()
+    assert told == [Asker(experiment.id, "tiny/0", asking.plan.dataset, {"coder": ("scripted/it",)})]
+
+
+def test_a_memory_out_of_reach_ends_nothing_and_is_said_in_the_journal_and_on_screen(
+    asking: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def recall(_query: Query, _asker: Asker) -> Sequence[Memory]:
+        raise StoreError("The store is locked.")
+
+    asking.recall = recall
+    assert notes(asking)[0] == f"{Remaining(None)} ()"
+    (recalled,) = of(asking.entries(), MemoryRecalled)
+    assert (recalled.memories, recalled.fault) == ((), "The store is locked.")
+    assert "goes on without: The store is locked." in caplog.text
+    assert of(asking.entries(), ExperimentFinished)[-1].error is None

@@ -14,7 +14,6 @@ from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import BenchmarkOpened, CandidateScored, ExperimentFinished
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, split
-from koderz_core.prompts import VERSIONS
 from koderz_core.records import Configuration, Dataset, DatasetOrigin, Plan, PlusTests, Problem, PublicProblem, TestSet
 from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, of_prompts, policy_of
 from koderz_core.runner.planning import Order, Wanted, draft
@@ -102,7 +101,7 @@ def test_a_plan_names_what_it_is_scored_on_and_one_from_before_is_found_without(
     order = Order([Wanted("direct", CODER)])
     plan = draft(order, PLUSSED, settings)
     assert (plan.conditions[HELD_OUT], plan.conditions["test_timeout"]) == (PLUS, BY_CANONICAL)
-    prompts = of_prompts({name: VERSIONS[name] for name in ONCE_NAMED})
+    prompts = of_prompts(ONCE_NAMED)
     once = {name: value for name, value in plan.conditions.items() if name != HELD_OUT}
     once |= {"test_timeout": 10.0, **prompts}
     before = replace(plan, conditions=once)
@@ -176,6 +175,21 @@ def test_examples_are_no_part_of_the_score(bench: Make) -> None:
     (candidate,), end = scored(made)
     assert (candidate.gate.passed, candidate.held_out.passed) == (False, True)
     assert (end.outcome, end.reason) == ("solved", "iterations")
+
+
+@pytest.mark.parametrize(("right_on_shown", "outcome"), [(True, "solved"), (False, "unsolved")])
+def test_base_tests_that_the_examples_show_count_and_are_not_held_out(
+    bench: Make, right_on_shown: bool, outcome: str
+) -> None:
+    made = gated(bench(lambda _: RIGHT, "supervised", spec=False, checkpoints=False, max_iterations=1), "examples")
+    right, shown = made.judge.check, TestSet("def check(candidate):\n    assert candidate(1, 2) == 3\n")
+    made.judge.check = lambda problem, code, tests: right(
+        problem, WRONG if tests == shown and not right_on_shown else code, tests
+    )
+    made.divide = lambda one, _: Split(one.tests, one.tests, TestSet(), within_base=False, shown=shown)
+    (candidate,), end = scored(made)
+    assert (candidate.gate.passed, candidate.held_out) == (True, None)
+    assert (end.outcome, end.score_kind) == (outcome, "oracle")
 
 
 def test_a_problem_outside_the_gate_is_our_error(bench: Make) -> None:

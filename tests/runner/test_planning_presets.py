@@ -16,6 +16,7 @@ from koderz_core.records import Tier, Usage
 from koderz_core.runner.forms import Parameter, strategy_forms
 from koderz_core.runner.planning import Order, draft
 from koderz_core.runner.presets import PRESETS, Preset, presets
+from koderz_core.strategies import MODES, offered
 
 NOTHING = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
 
@@ -64,6 +65,13 @@ def test_every_preset_can_be_planned(name: str, here: list[Availability]) -> Non
     assert len(plan.configurations) == len(chosen.configurations)
 
 
+def test_a_mode_is_a_preset_with_the_best_model_that_is_here() -> None:
+    both = preset("comparative", [ready("embedded/qwen2.5-coder-0.5b")])
+    assert [(one.strategy, one.parameters) for one in both.configurations] == [("direct", {}), ("supervised", {})]
+    assert {model for one in both.configurations for model in one.models.values()} == {"embedded/qwen2.5-coder-0.5b"}
+    assert not set(MODES) & set(offered())
+
+
 def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
     settings = load_settings()
     wanted = [wanted for one in PRESETS.values() for wanted in one.configurations]
@@ -83,5 +91,7 @@ def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() 
     assert Parameter("max_iterations", 50, "int") in supervised.parameters
     assert Parameter("retry_temperature", 0.8, "float") in supervised.parameters
     assert direct.doc.startswith("Ask the coder once")
+    assert Parameter("spec_prompt", "minimal", "str", ("minimal", "detailed")) in supervised.parameters
+    assert [bool(form.ablations) for form in strategy_forms()] == [False, True, True, False]
     assert (repair.asked({}), retry.asked({})) == (("coder",), ("coder",))
     assert Parameter("spec", False, "bool") in repair.parameters

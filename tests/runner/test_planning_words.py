@@ -25,23 +25,33 @@ COUNTS, NUMBERS = some.integers(1, 10**8), some.floats(0, 2)
 SWITCHES = {"spec": some.booleans(), "chain_of_thought": some.booleans()}
 SAMPLING = {"temperature": NUMBERS, "max_tokens": COUNTS}
 ITERATING = {"checkpoints": some.booleans(), "max_iterations": COUNTS, "checkpoint_interval": COUNTS}
+WORKFLOW = {
+    "spec_prompt": some.sampled_from(["minimal", "detailed"]),
+    "reuse_spec": some.booleans(),
+    "previous_error": some.booleans(),
+    "history_tokens": some.just(0) | COUNTS,
+    "checkpoint_when": some.sampled_from(["interval", "adaptive"]),
+}
 
 
 POLICIES = {"gate": some.sampled_from(["tests", "examples", "split:0.25"]), "feedback": some.sampled_from([*FEEDBACKS])}
 
 
-def wanted(strategy: str, more: dict[str, some.SearchStrategy[object]]) -> some.SearchStrategy[Wanted]:
+def wanted(
+    strategy: str, more: dict[str, some.SearchStrategy[object]], members: int = 2
+) -> some.SearchStrategy[Wanted]:
     parameters = some.fixed_dictionaries({}, optional={**SWITCHES, **SAMPLING, **more})
-    models = some.lists(MODELS, min_size=1, max_size=2).map(tuple)
+    models = some.lists(MODELS, min_size=1, max_size=members).map(tuple)
     policies = {} if strategy in UNTESTED else POLICIES
     return some.builds(Wanted, some.just(strategy), some.fixed_dictionaries({"coder": models}), parameters, **policies)
 
 
-CHOICES = {"direct": {}, "supervised": ITERATING, "repair": ITERATING}
+CHOICES = {"direct": {}, "supervised": {**ITERATING, **WORKFLOW}, "repair": ITERATING}
 WANTED = some.one_of(*(wanted(name, more) for name, more in CHOICES.items()))
+PLANNED = some.one_of(*(wanted(name, more, members=1) for name, more in CHOICES.items()))
 ORDERS = some.builds(
     Order,
-    some.lists(WANTED, min_size=1, max_size=2),
+    some.lists(PLANNED, min_size=1, max_size=2),
     some.sampled_from(["all", "0:3", "0:10", "sample:2", "HumanEval/3, 7"]),
     some.integers(0, 2**63 - 1),
     some.integers(1, 9),
@@ -54,7 +64,7 @@ def test_words_and_configuration_are_each_others_inverse(one: Wanted) -> None:
     assert configuration_of(words_of(one)) == one
 
 
-@settings(deadline=None)  # the first example loads the dataset
+@settings(deadline=None, max_examples=30)  # the first loads the dataset, each may part 164 problems twice
 @given(ORDERS, some.none() | some.integers(1, 256))
 def test_the_command_makes_the_same_benchmark(order: Order, concurrency: int | None) -> None:
     own = load_settings()

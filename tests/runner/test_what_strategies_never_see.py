@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from inspect import isroutine
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from cases_as_asserts import as_asserts
 
-from koderz_core.events import CandidateScored, CodeTested
+from koderz_core.events import CandidateScored, CodeTested, SpecWritten
 from koderz_core.grading.canonical import Canonical
 from koderz_core.grading.dividing import Divider
 from koderz_core.grading.expected import Expectations
 from koderz_core.grading.testsets import Split
 from koderz_core.grading.visible import FEEDBACKS
-from koderz_core.records import Configuration, PlusTests, Problem, PublicProblem, Request, TestFailure, TestSet, Verdict
+from koderz_core.prompts.extraction import candidate
+from koderz_core.protocols import Context
+from koderz_core.records import (
+    Ask,
+    Configuration,
+    Message,
+    Observed,
+    PlusTests,
+    Problem,
+    PublicProblem,
+    Query,
+    Request,
+    TestFailure,
+    TestSet,
+    Verdict,
+)
 from koderz_core.runner.conditions import HELD_OUT, PLUS, policy_of
 from koderz_core.runner.presets import PRESETS
 from koderz_core.runner.session import Session
@@ -40,6 +57,7 @@ PROBLEM = Problem(
     CANONICAL,
     PlusTests(json.dumps([[x] for x in INPUTS])),
 )
+STEPS = ("ask", "ask_many", "test", "probe", "recall", "remaining")
 FEW = {"max_iterations": 12, "checkpoint_interval": 5}
 PROGRAMS = (
     "def scale(x):\n    return 0 if x == 0 else {}",
@@ -66,6 +84,28 @@ class InProcess:
         failures = tuple(TestFailure(*failure) for failure in out.failures)
         return Verdict(out.marks, failures, completed, out.error, out.message, 0.0, "none")
 
+    def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
+        return tuple(Observed(call, repr(problem)) for call in calls)
+
+
+@dataclass(frozen=True)
+class Curious:
+    """Uses all that a context offers."""
+
+    max_iterations: int = 2
+
+    def roles(self) -> tuple[str, ...]:
+        return ("coder",)
+
+    def solve(self, ctx: Context) -> str | None:
+        ctx.recall(Query("lesson", {"problem": ctx.problem.id}))
+        ctx.note(SpecWritten(str(ctx.remaining())))
+        for reply in ctx.ask_many([Ask("coder", (Message("user", str(number)),)) for number in range(2)]):
+            tried = candidate(reply, ctx.problem)
+            ctx.probe(tried.code or "", ("scale(3)",))
+            ctx.test(tried)
+        return tried.code
+
 
 @dataclass
 class Told:
@@ -73,15 +113,38 @@ class Told:
 
     verdicts: list[Verdict] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    contexts: dict[int, Session] = field(default_factory=dict)
+    answers: list[Any] = field(default_factory=list)
 
     def everything(self) -> str:
-        return "\n".join([*map(repr, self.verdicts), *self.texts])
+        return "\n".join([*(one for one in self.reached() if isinstance(one, str)), *self.texts])
+
+    def reached(self) -> list[Any]:
+        """All that a strategy gets at from its context and the answers it gives, by public names."""
+        found: dict[int, Any] = {}
+        waiting = [*self.contexts.values(), *self.answers]
+        while waiting:
+            one = waiting.pop()
+            if id(one) not in found:
+                found[id(one)] = one
+                waiting.extend(held_by(one))
+        return list(found.values())
+
+
+def held_by(one: object) -> Iterator[object]:
+    if isinstance(one, Mapping):
+        yield from (*one.keys(), *one.values())
+    elif isinstance(one, Sequence | Set) and not isinstance(one, str):
+        yield from one
+    elif not isinstance(one, str | int | float | type | ModuleType) and not isroutine(one):
+        yield from (getattr(one, name) for name in dir(one) if not name.startswith("_"))
 
 
 def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
     """Every strategy as it is, and every preset, with few iterations."""
     wanted = [(name, {}) for name in {*STRATEGIES, *offered()}]
     wanted += [(one.strategy, dict(one.parameters)) for preset in PRESETS.values() for one in preset.configurations]
+    wanted += [("supervised", {"checkpoint_when": "adaptive", "history_tokens": 2000, "reuse_spec": True})]
     found = []
     for name, parameters in wanted:
         few = {one: value for one, value in FEW.items() if one in complete(name, {})}
@@ -104,7 +167,9 @@ def script() -> Callable[[Request], str]:
 
 
 @pytest.fixture
-def made(bench: Make, tmp_path: Path) -> Callable[[str, str], Any]:
+def made(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Any]:
+    monkeypatch.setitem(STRATEGIES, "curious", Curious)  # type: ignore[arg-type]
+
     def make(gate: str, feedback: str) -> Any:
         one = bench(script())
         divider = Divider(
@@ -128,16 +193,22 @@ def reference(calls: Sequence[str]) -> Answers:
 
 
 def heard(made: Any, monkeypatch: pytest.MonkeyPatch) -> Told:
-    told, test = Told(), Session.test
+    told = Told()
 
-    def spy(session: Session, candidate: Any) -> Verdict:
-        told.verdicts.append(test(session, candidate))
-        return told.verdicts[-1]
+    def spied(step: Callable[..., Any]) -> Callable[..., Any]:
+        def spy(session: Session, *asked: Any, **named: Any) -> Any:
+            told.contexts[id(session)] = session
+            told.answers.append(step(session, *asked, **named))
+            return told.answers[-1]
+
+        return spy
 
     made.requests.clear()
     with monkeypatch.context() as patched:
-        patched.setattr(Session, "test", spy)
+        for name in STEPS:
+            patched.setattr(Session, name, spied(getattr(Session, name)))
         made.go()
+    told.verdicts = [one for one in told.answers if isinstance(one, Verdict)]
     told.texts = [message.content for request in made.requests for message in request.messages]
     return told
 
@@ -187,6 +258,16 @@ def test_of_the_gate_a_strategy_is_told_no_more_than_its_feedback(
     shown = [str(x * FACTOR) for x in BASE] + [f"candidate({x})" for x in BASE]
     assert any(value in told.everything() for value in shown) is values
     assert any(f"of {len(BASE)} tests" in text for text in told.texts) is counts
+
+
+def test_a_context_offers_its_protocol_and_nothing_more(
+    made: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = heard(made("examples", "full"), monkeypatch)
+    offered_by = {name for one in told.contexts.values() for name in dir(one) if not name.startswith("_")}
+    assert offered_by == {name for name in {*dir(Context), *Context.__annotations__} if not name.startswith("_")}
+    assert not any(isinstance(one, Problem | TestSet | Split) for one in told.reached())
+    assert {type(one).__name__ for one in told.answers} >= {"Completion", "list", "Verdict", "tuple", "Remaining"}
 
 
 def test_full_feedback_shows_the_call_and_what_was_expected(

@@ -37,6 +37,7 @@ from koderz_core.store.store import Store
 
 LOCAL = "ollama/qwen2.5-coder:0.5b"
 FRONTIER = "anthropic/claude-opus-4-5"
+SMALL = "anthropic/claude-haiku-4-5"
 
 
 class JournalWriter:
@@ -47,7 +48,7 @@ class JournalWriter:
         self.path = folder / f"{plan.id}.jsonl"
         self.at = 1_700_000_000.0
         folder.mkdir(exist_ok=True)
-        tiers = {LOCAL: "local", FRONTIER: "frontier"}
+        tiers = {LOCAL: "local", SMALL: "small_frontier", FRONTIER: "frontier"}
         self.say(BenchmarkOpened(SCHEMA_VERSION, "0.1.0", plan.id, plan, {}, "prices 1", "limited", tiers))
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:

@@ -25,6 +25,14 @@ def test_only_parameters_that_differ_are_told():
     assert called(*two) == ["repair qwen2.5-coder-0.5b (rounds=3)", "repair qwen2.5-coder-0.5b (rounds=5)"]
 
 
+def test_what_most_share_goes_without_saying_so_an_ablation_is_called_by_what_it_lacks():
+    whole = complete("supervised", {})
+    changes = ({}, {"spec": False}, {"checkpoint_interval": 2}, {"temperature": 0.2, "retry_temperature": 0.2})
+    grid = [Configuration("supervised", {"coder": (SMALL,)}, {**whole, **change}) for change in changes]
+    told = ("", " (spec=False)", " (checkpoint_interval=2)", " (retry_temperature=0.2, temperature=0.2)")
+    assert called(*grid) == [f"supervised qwen2.5-coder-0.5b{one}" for one in told]
+
+
 def test_policies_out_of_the_ordinary_are_always_told():
     plain = Configuration("supervised", {"coder": (SMALL,)})
     gated, mute = replace(plain, gate="examples"), replace(plain, feedback="none")

@@ -18,6 +18,7 @@ from koderz_core.records import Cost, Sampling, Usage, Verdict
 from koderz_core.store.queries import Reader
 
 LOCAL, FRONTIER = "ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5"
+SMALL = "anthropic/claude-haiku-4-5"
 RIGHT = Verdict("PP", (), True, None, "", 0.5, "strong")
 WRONG = Verdict("PF", (), True, "assertion", "", 0.5, "strong")
 
@@ -71,6 +72,15 @@ def test_a_gate_that_was_passed_without_a_right_program_is_told_apart(trials, su
 def test_what_stronger_models_cost_is_counted_apart(trials, supervised):
     told = trials()[supervised.id]
     assert (told.usd, told.frontier_usd, told.tokens, told.frontier_tokens) == (4.75, 4.0, 360, 120)
+
+
+def test_of_what_stronger_models_cost_the_small_ones_are_counted_apart(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    ask(journal, experiment, 0, SMALL, 0.5)
+    ask(journal, experiment, 2, FRONTIER, 4.0)
+    told = trials()[experiment.id]
+    assert (told.usd, told.frontier_usd, told.small_frontier_usd) == (4.5, 4.5, 0.5)
 
 
 def test_attempts_that_failed_cost_nothing_as_everywhere(trials, journal, plan):

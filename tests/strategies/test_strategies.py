@@ -2,65 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from random import Random
-
 import pytest
+from stage import Stage
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.events import CheckpointReviewed, Note, SpecWritten
-from koderz_core.prompts.review import guidance
-from koderz_core.records import (
-    Completion,
-    Extracted,
-    Message,
-    PublicProblem,
-    Sampling,
-    TestFailure,
-    Usage,
-    Verdict,
-)
+from koderz_core.events import CheckpointReviewed, SpecWritten
+from koderz_core.prompts.sections import guidance
 from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, offered
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ladder import Ladder
 from koderz_core.strategies.supervised import Supervised
-
-PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
-
-
-@dataclass
-class Stage:
-    """A context: program ``n`` passes ``passes[n]`` of 3 tests."""
-
-    passes: Sequence[int] = ()
-    problem: PublicProblem = PROBLEM
-    random: Random = field(default_factory=Random)
-    asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    tested: int = 0
-
-    def ask(
-        self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
-    ) -> Completion:
-        self.asked.append((role, messages[-1].content, sampling))
-        number = sum(asked == "coder" for asked, _, _ in self.asked)
-        text = f"```python\ndef f(x):\n    return {number}\n```" if role == "coder" else f"{role} says {number}"
-        return Completion(text, "stop", Usage(), 0.0, Sampling())
-
-    def test(self, candidate: Extracted) -> Verdict:
-        passed = self.passes[self.tested]
-        self.tested += 1
-        failures = tuple(TestFailure(i, f"candidate({i}) == {i}", str(i), "9") for i in range(passed, 3))
-        error = "assertion" if failures else None
-        return Verdict("P" * passed + "F" * (3 - passed), failures, True, error, "", 0.0, "none")
-
-    def note(self, note: Note) -> None:
-        self.notes.append(note)
-
-    @property
-    def roles(self) -> list[str]:
-        return [role for role, _, _ in self.asked]
 
 
 def test_direct_asks_once_and_hands_in_the_program() -> None:
@@ -107,7 +58,7 @@ def test_the_reviewer_sees_the_real_programs_with_their_real_counts() -> None:
     assert "Attempt 3:\n```python\ndef f(x):\n    return 3\n```\nIt passed 2 of 3" in second
     assert "Attempt 4:\n```python\ndef f(x):\n    return 4\n```\nIt passed 1 of 3" in second
     assert "Attempt 2" not in second
-    assert "Your earlier guidance, which did not suffice:\nreviewer says 2" in second
+    assert "Your latest guidance, which did not suffice:\nreviewer says 2" in second
 
 
 def test_guidance_goes_into_every_following_prompt_until_there_is_newer() -> None:
@@ -171,8 +122,8 @@ def test_a_strategy_asks_only_the_roles_it_names(name: str) -> None:
 
 
 def test_guidance_is_the_answer_without_its_thinking_and_bounded() -> None:
-    assert guidance("<think>hm</think>\nMind zero.") == "Mind zero."
-    assert len(guidance("x" * 100_000)) <= 3000
+    assert guidance("<think>hm</think>\nMind zero.").text == "Mind zero."
+    assert len(guidance("x" * 100_000).text) <= 3000
 
 
 def test_unknown_strategies_and_parameters_are_named_with_what_there_is() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .deadline import Deadline
 from .excerpt import MAX_CHARACTERS, excerpt
 from .faults import Fault, ProgramEndedError, fault_of
 from .program import Program
-from .trial import Answered, Deadline, Order, for_candidate
+from .trial import Answered, Order, for_candidate
 from .zygote import Zygote
 
 
@@ -25,7 +26,7 @@ def observe(order: Order, calls: Sequence[str], zygote: Zygote, answered: Answer
     program, seen = Program(zygote), list[Sight]()
     end = Fault("exception", "it was not reached")
     try:
-        with Deadline(order.seconds, program):
+        with Deadline(order.seconds, order.most_seconds, program):
             program.load(for_candidate(order), answered)
             for call in calls:
                 seen.append(_sight(program, call))

@@ -150,6 +150,10 @@ class Program:
         if self._ended:
             raise ProgramEndedError(self._ended)
 
+    def spent(self) -> float:
+        """Seconds of processor time that its process has had; 0 where that cannot be told."""
+        return self._zygote.spent_by_candidate()
+
     def close(self) -> None:
         """Kill the process, and wait until nothing is left of it."""
         self._zygote.end()

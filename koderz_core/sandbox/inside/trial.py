@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import signal
 import time
 from collections.abc import Callable
-from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
 from . import cases, suite
+from .deadline import Deadline
 from .excerpt import excerpt
 from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, fault_of
 from .handles import Handle, function
@@ -19,12 +18,11 @@ from .zygote import Zygote
 
 Answered = Callable[[], object]
 """Told when there is something of the program's to deal with: what stalls the judge from then on is the program's."""
-_PATIENCE_SECONDS = 0.2  # for answers that were there in time: reading them takes a few milliseconds
 _DEATH = Fault("exception", "the program's process did not report on its tests")
 
 
 class Order(NamedTuple):
-    """What to judge, from the host: texts, name of the function, wall time in seconds, address space in bytes.
+    """What to judge, from the host: texts, name of the function, ``Deadline``'s seconds, address space in bytes.
 
     ``names``: what else of the program the tests speak of. ``mirrors``: what the program changes in place in its
     arguments is changed for the tests too. ``shared``: the tests run in the program's own process. ``cases``: the
@@ -39,6 +37,7 @@ class Order(NamedTuple):
     mirrors: bool
     shared: bool
     seconds: float
+    most_seconds: float
     memory_bytes: int
     cases: dict[str, Any] | None = None  # Any: texts and truth values
 
@@ -72,7 +71,7 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, answe
     recorder = Recorder(tests.sources, lambda: program.calls > 0)
     completed = stuck = False
     try:
-        with Deadline(order.seconds, program, patient=order.cases is not None):
+        with Deadline(order.seconds, order.most_seconds, program, patient=order.cases is not None):
             found = program.load(for_candidate(order), answered)
             entry = found[order.entry_point]
             if not isinstance(entry, Handle):
@@ -100,7 +99,7 @@ def _shared(order: Order, tests: suite.Suite, zygote: Zygote, answered: Answered
     recorder = Recorder(tests.sources, lambda: True)
     outcome, completed = None, False
     try:
-        with Deadline(order.seconds, program):
+        with Deadline(order.seconds, order.most_seconds, program):
             program.load(for_candidate(order), answered)
             told = program.report(order._asdict())
         outcome, completed = _believed(told, tests), told.get("completed") is True
@@ -129,37 +128,6 @@ def _believed_failure(told: Any, count: int) -> Failure:  # Any: as above
     place, source, expected, actual, message = told
     wanted, seen = (None if text is None else excerpt(str(text)) for text in (expected, actual))
     return Failure(range(count)[place], excerpt(str(source)), wanted, seen, excerpt(str(message)))
-
-
-class Deadline:
-    """After ``seconds`` the program is killed and the tests are left, wherever they are.
-
-    ``patient``: they are left a moment later, since what the program has answered by then still counts.
-    """
-
-    def __init__(self, seconds: float, program: Program, *, patient: bool = False) -> None:
-        self._seconds = seconds
-        self._program = program
-        self._armed = True
-        self._patient = patient
-
-    def __enter__(self) -> None:
-        signal.signal(signal.SIGALRM, self._stop)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds, _PATIENCE_SECONDS if self._patient else 0)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._armed = False  # a signal that is on its way has come too late
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-        if not self._armed:
-            return
-        ended = self._program.end(Fault("timeout", f"stopped after {self._seconds:g} s"))
-        if not self._patient:
-            raise ended
-        self._patient = False
 
 
 def for_candidate(order: Order) -> dict[str, Any]:  # Any: JSON

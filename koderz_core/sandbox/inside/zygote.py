@@ -77,6 +77,10 @@ class Zygote:
         """Seconds of processor time of the zygote and all candidates that have ended."""
         return self._spent + _processor_seconds(self._pid)
 
+    def spent_by_candidate(self) -> float:
+        """Seconds of processor time of the one at work; 0 where that cannot be told."""
+        return _processor_seconds(self._candidate_pid)
+
     def move(self, core: int) -> None:
         """Have it, and the candidates that it forks from now on, work on another core."""
         self._order(_MOVE + core.to_bytes(2, "big"))

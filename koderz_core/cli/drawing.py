@@ -1,0 +1,22 @@
+"""Tables in words as a terminal shows them."""
+
+from __future__ import annotations
+
+from rich.table import Table as Drawn
+
+from koderz_core.export.formats import plain
+from koderz_core.export.worded import Table
+
+WORDS = ("", "configuration", "tier", "ended with", "the next with")
+
+
+def drawn(table: Table, *, known: bool, numbers: bool = True) -> Drawn:
+    """A table that fits a terminal. ``known``: the letters stand for the configurations. ``numbers``: or else words."""
+    made = Drawn(box=None, pad_edge=False, header_style="bold")
+    shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
+    for place in shown:
+        words = table.columns[place] in WORDS or not numbers
+        made.add_column(table.columns[place], justify="left" if words else "right", no_wrap=not words)
+    for row in table.rows:
+        made.add_row(*(plain(row[place]) for place in shown))
+    return made

@@ -1,0 +1,141 @@
+"""``koderz show-spec``: the spec that prompts were built on, the specs of a problem, and specs by their models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from koderz_core.analysis.specs import built, compare_specs
+from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.tables import console
+from koderz_core.errors import DataError, UnknownNameError, UsageError
+from koderz_core.export.formats import plain
+from koderz_core.export.specs import CAUTION, ORACLE, SCRIPTED, built_on, specs_table, written
+from koderz_core.records.notes import SpecRow
+from koderz_core.workspace import Workspace
+
+LONGEST = 600  # characters of each of several specs
+WORDS = 4  # columns that hold words, before those of numbers
+
+
+@click.command(name="show-spec")
+@click.argument("what", required=False, metavar="[EXP_OR_PROBLEM]")
+@click.option("--model", metavar="M", help="Only the specs of this model.")
+@click.option("--compare", is_flag=True, help="Spec models side by side: of one benchmark, or of all.")
+@as_json
+@data_dir
+def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
+    """Show the spec of an experiment (its id, or how that begins), or all specs of a problem.
+
+    With --compare: of a benchmark (its name, its id, or how that begins), or of all.
+    """
+    if what is None and not compare:
+        raise UsageError("Which spec? Give the id of an experiment or of a problem, or --compare.")
+    with workspace(data_dir) as opened:
+        if compare:
+            _compare(opened, what, model, as_json=as_json)
+        elif problem := _problem(opened, str(what)):
+            _of_problem(opened, problem, model, as_json=as_json)
+        else:
+            _of_experiment(opened, str(what), model, as_json=as_json)
+        return report_faults(opened)
+
+
+def _problem(opened: Workspace, what: str) -> str | None:
+    try:
+        return opened.results.find_problem(what)
+    except UnknownNameError:
+        return None
+
+
+def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: bool) -> None:
+    experiment = _found(opened, what)
+    if experiment.startswith("bench_"):
+        raise UsageError(f"{experiment} is a benchmark. Give one of its experiments, or --compare for all its specs.")
+    if model is not None:
+        raise UsageError("--model chooses among the specs of a problem; an experiment has its own. Leave it out.")
+    found = opened.results.specs(experiment=experiment)
+    if as_json:
+        print_json({"experiment": experiment, "specs": found, "problem": None if found else _text(opened, experiment)})
+    elif found:
+        _scripted(found)
+        for spec in found:
+            click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(written(spec))}\n\n{plain(spec.text)}")
+    else:
+        click.echo(f"{experiment} was not built on a spec. Its problem says:\n\n{plain(_text(opened, experiment))}")
+
+
+def _found(opened: Workspace, what: str) -> str:
+    try:
+        return opened.results.find(what)
+    except UnknownNameError as error:
+        problems = {row.problem for row in opened.results.experiments()}
+        raise UnknownNameError("experiment, or problem of one,", what, problems) from error
+
+
+def _text(opened: Workspace, experiment: str) -> str:
+    """What the problem says, or why that cannot be told."""
+    row = opened.results.experiment(experiment).experiment
+    try:
+        dataset = opened.dataset(row.dataset)
+    except (DataError, UnknownNameError) as error:
+        return f"({error})"
+    texts = {problem.id: problem.public.prompt for problem in dataset.problems}
+    if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
+        return f"({row.dataset} is not the dataset any more that {row.problem} was taken from.)"
+    return texts[row.problem]
+
+
+def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: bool) -> None:
+    found = built(_by(model, opened.results.specs(problem=problem)))
+    if as_json:
+        print_json(found)
+        return
+    _scripted([one.spec for one in found])
+    for one in found:
+        dataset = plain(one.spec.dataset_origin.said)
+        click.echo(f"{plain(written(one.spec))}; {built_on(one)}. {dataset}\n\n{plain(one.spec.text, LONGEST)}\n")
+    if not found:
+        click.echo(f"No experiment on {plain(problem)} was built on a spec.")
+
+
+def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_json: bool) -> None:
+    chosen = None if benchmark is None else opened.results.find(benchmark)
+    if chosen is not None and not chosen.startswith("bench_"):
+        raise UsageError(f"--compare looks into a benchmark, and {chosen} is an experiment. Give a benchmark's id.")
+    rows = _by(model, opened.results.specs(benchmark=chosen))
+    found = compare_specs(rows)
+    if as_json:
+        print_json({"specs": [asdict(one) for one in found], "caution": CAUTION})
+        return
+    if not found:
+        click.echo("No experiment here was built on a spec.")
+        return
+    _scripted(rows)
+    drawn, table = Table(box=None, pad_edge=False, header_style="bold"), specs_table(found)
+    for place, name in enumerate(table.columns):
+        drawn.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")
+    for line in table.rows:
+        drawn.add_row(*map(plain, line))
+    console().print(drawn)
+    for said in (ORACLE, CAUTION) if any(one.oracle for one in found) else (CAUTION,):
+        console().print(said, style="dim")
+
+
+def _by(model: str | None, rows: Sequence[SpecRow]) -> Sequence[SpecRow]:
+    """Those of a spec model, by its id or the end of it after a slash. Raises UnknownNameError."""
+    if model is None:
+        return rows
+    chosen = [row for row in rows if row.model and f"/{row.model}".endswith(f"/{model}")]
+    if not chosen:
+        raise UnknownNameError("model of these specs", model, {row.model for row in rows if row.model})
+    return chosen
+
+
+def _scripted(rows: Sequence[SpecRow]) -> None:
+    if any(row.scripted for row in rows):
+        click.echo(SCRIPTED)

@@ -1,0 +1,1 @@
+"""Memory: cortex, where experiments leave what they learned and any MCP client can look it up."""

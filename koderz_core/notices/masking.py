@@ -1,0 +1,62 @@
+"""Takes out of a text what is a secret or looks like one, before the text leaves this machine.
+
+What looks like one is a guess: a secret that is short, or an ordinary word, is only found where its name stands beside
+it, or where it is one of koderz' own keys.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import PurePath
+
+MASK = "[secret]"
+
+_NAME = r"[\w-]{0,40}(?:key|token|secret|passw(?:or)?d|passphrase|pwd|credentials?|authorization)"
+_NAMED = re.compile(
+    rf"(?i)(?<![\w-])({_NAME}[\"']?\s*[=:]\s*|--?{_NAME}\s+)(?:(?:bearer|basic)\s+)?(?!\[secret\])(\"[^\"]*\"|\S+)"
+)
+_OPTION = re.compile(rf"(?i)--?{_NAME}")
+_SHAPES = re.compile(  # as the issuers of keys write them
+    r"(?<![\w-])(?:"
+    r"(?:sk|pk|rk)[-_][\w-]{8,}"  # OpenAI, Anthropic, Stripe
+    r"|xox[a-z]-[\w-]+|gh[a-z]_\w{20,}|github_pat_\w+|glpat-[\w-]+|hf_\w{20,}"  # Slack, GitHub, GitLab, Hugging Face
+    r"|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{30,}"  # AWS, Google
+    r"|eyJ[\w-]{10,}\.[\w-]+\.[\w-]*"  # a JSON web token
+    r"|(?i:bearer|basic)\s+[\w.+/=-]{8,}"
+    r"|https://hooks\.[^\s\"'<>]+)"
+)
+_LOGIN = re.compile(r"(?<=://)[^/\s@]{1,500}(?=@)")
+_RANDOM = re.compile(
+    r"^\s*(?=\S*\d)[A-Za-z0-9+/=]{40,}\s*$"  # a line of base64
+    r"|(?<![\w+=-])(?:"
+    r"(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])(?=[\w+=-]*\d)[\w+=-]{24,}"
+    r"|(?=[a-z]*\d)[a-z0-9]{32,})",
+    re.MULTILINE,
+)
+
+
+def masked(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without these secrets, without what has the shape of a key, and without what is named as a secret."""
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    text = _LOGIN.sub(MASK, _SHAPES.sub(MASK, text))
+    return _NAMED.sub(rf"\1{MASK}", text)
+
+
+def masked_output(text: str) -> str:
+    """As ``masked``, and without long strings that no person would have written: for what any program may say."""
+    return _RANDOM.sub(MASK, masked(text))
+
+
+def masked_command(command: Sequence[str]) -> str:
+    """A command as a person may read it: the name of its program, and those of its arguments that are no secrets."""
+    return shlex.join(_arguments(command)).replace(f"'{MASK}'", MASK)
+
+
+def _arguments(command: Sequence[str]) -> Iterator[str]:
+    yield PurePath(command[0]).name
+    for before, argument in pairwise(command):
+        yield MASK if _OPTION.fullmatch(before) else masked_output(argument)

@@ -1,0 +1,96 @@
+"""Sends notices to every place that is set, within ten seconds, and whatever happens only tells what did not arrive."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from koderz_core.addresses import address
+from koderz_core.config import Settings
+from koderz_core.errors import KoderzError, NoticeError
+from koderz_core.notices.elsewhere import tell
+from koderz_core.notices.masking import masked
+from koderz_core.notices.slack import post
+from koderz_core.notices.wording import Notice
+
+SECONDS = 10.0
+UNSET = "No notices are set. Set SLACK_WEBHOOK_URL or KODERZ_NOTICES, in the environment, .env or settings.toml."
+
+Send = Callable[[Notice], None]
+
+
+class Notices:
+    """The places that a person wants to be told at. Of no secret anything is ever said."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a place is set."""
+        return bool(self._settings.slack_webhook_url or self._settings.notices)
+
+    def send(self, notice: Notice, seconds: float = SECONDS) -> tuple[str, ...]:
+        """Why it did not arrive where it did not; empty if it arrived everywhere. Raises nothing, takes no longer.
+
+        What is still being sent then may yet arrive, while this process lives.
+        """
+        clean = self._clean(notice)
+        attempts = [_Attempt(send, clean) for send in self._places(seconds)]
+        deadline = time.monotonic() + seconds
+        return tuple(trouble for one in attempts if (trouble := one.trouble(deadline - time.monotonic())))
+
+    def _clean(self, notice: Notice) -> Notice:
+        secrets = self._settings.secrets()
+        return Notice(
+            _quiet(masked(notice.title, secrets)), tuple(_quiet(masked(one, secrets)) for one in notice.lines)
+        )
+
+    def _places(self, seconds: float) -> Iterator[Send]:
+        if self._settings.slack_webhook_url:
+            yield partial(self._post, self._settings.slack_webhook_url.get_secret_value(), seconds)
+        for place in self._settings.notice_addresses():
+            yield partial(self._tell, place)
+
+    def _post(self, url: str, seconds: float, notice: Notice) -> None:
+        try:
+            address(url)
+        except ValueError:
+            raise NoticeError("SLACK_WEBHOOK_URL is no address. Copy it anew from where the webhook was made") from None
+        self._settings.check_egress(url, "a notice")
+        post(url, notice, seconds)
+
+    def _tell(self, place: str, notice: Notice) -> None:
+        if self._settings.offline:
+            raise NoticeError("KODERZ_OFFLINE is set, and nobody can tell where an address in KODERZ_NOTICES leads")
+        tell(place, notice)
+
+
+class _Attempt:
+    """One notice on its way to one place, in a thread that nobody has to wait for."""
+
+    def __init__(self, send: Send, notice: Notice) -> None:
+        self._trouble = "it took too long"
+        self._thread = threading.Thread(target=self._try, args=(send, notice), name="notice", daemon=True)
+        self._thread.start()
+
+    def trouble(self, seconds: float) -> str:
+        """Why it has not arrived within so many seconds; "" if it has."""
+        self._thread.join(max(seconds, 0.0))
+        return self._trouble
+
+    def _try(self, send: Send, notice: Notice) -> None:
+        try:
+            send(notice)
+            self._trouble = ""
+        except KoderzError as error:
+            self._trouble = str(error).rstrip(".")
+        except Exception as error:  # noqa: BLE001 (the edge of this thread; the text of an error may quote an address)
+            self._trouble = f"a bug, in koderz or in what it sends with: {type(error).__name__}"
+
+
+def _quiet(text: str) -> str:
+    """A text in which nobody is called: many places tell everyone of a line with @all in it."""
+    return text.replace("@", "@\N{ZERO WIDTH SPACE}")

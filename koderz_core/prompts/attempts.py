@@ -1,0 +1,108 @@
+"""Prompts for the coder after a failure: its program, what the tests said, earlier attempts, a reviewer's guidance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from koderz_core.prompts.coding import Brief, Prompt, asking
+from koderz_core.prompts.feedback import failing_tests
+from koderz_core.prompts.quoting import fenced
+from koderz_core.prompts.sections import GUIDANCE_LIMIT
+from koderz_core.records import Extracted, Verdict
+
+VERSION = "2"
+CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
+BYTES_PER_TOKEN = 3
+"""The fewest that tokenizers get out of prose and code (3 to 5), so that an estimate is rather too high."""
+LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
+"""What a prompt holds at most of the last program and of guidance."""
+_HEADING_BYTES = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A candidate, the ``number``-th, and what the gate tests said of it.
+
+    ``same_as``: the first attempt that was the same program, None if it is a new one.
+    """
+
+    number: int
+    candidate: Extracted
+    verdict: Verdict
+    same_as: int | None = None
+
+
+def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "") -> Prompt:
+    """After at least one attempt: the last of them, and of those before it what there is room for."""
+    last = attempts[-1]
+    parts = [history(attempts, brief), _latest(last, brief.previous_error), _advice(guidance), _request(last)]
+    return asking(brief, [part for part in parts if part])
+
+
+def fresh_attempt(brief: Brief, guidance: str = "") -> Prompt:
+    """A new start for a coder that repeats itself: nothing of its programs, which it would only copy."""
+    return asking(brief, [*([_advice(guidance)] if guidance else []), "Write the function."])
+
+
+def history(attempts: Sequence[Attempt], brief: Brief) -> str:
+    """The newest attempts before the last that the brief has room for, in their order; empty if there are none."""
+    room, shown = brief.history_tokens * BYTES_PER_TOKEN - _HEADING_BYTES, list[str]()
+    beginning = 0  # of the shown ones, the first with a program: without it the others after it say nothing
+    for attempt in reversed(attempts[:-1]):
+        text = _earlier(attempt, attempts[-1], brief.previous_error)
+        room -= len(text.encode("utf-8", "replace")) + len("\n\n")
+        if room < 0:
+            break
+        shown.insert(0, text)
+        beginning = 0 if _is_new(attempt, attempts[-1]) else beginning + 1
+    shown = shown[beginning:]
+    return "\n\n".join([_heading(len(attempts), len(shown)), *shown]) if shown else ""
+
+
+def _heading(attempts: int, shown: int) -> str:
+    first, those = attempts - shown, "attempt" if shown == 1 else "attempts"
+    hidden = f" ({_range(1, first - 1)} not shown)" if first > 1 else ""
+    return f"Earlier: {those} {_range(first, attempts - 1)} of {attempts} so far{hidden}:"
+
+
+def _range(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first} {'and' if last == first + 1 else 'to'} {last}"
+
+
+def _is_new(attempt: Attempt, last: Attempt) -> bool:
+    """Whether it has a program that neither an earlier attempt nor the last one shows."""
+    return attempt.candidate.code is not None and attempt.same_as is None and last.same_as != attempt.number
+
+
+def _earlier(attempt: Attempt, last: Attempt, with_error: bool) -> str:
+    if last.same_as is not None and last.same_as in (attempt.number, attempt.same_as):
+        return f"Attempt {attempt.number}: the same program as your previous attempt below."
+    if attempt.same_as is not None:
+        return f"Attempt {attempt.number}: the same program as attempt {attempt.same_as}."
+    if attempt.candidate.code is None:
+        return f"Attempt {attempt.number}: a reply without a program."
+    said = f"\n{failing_tests(attempt.verdict, most=1)}" if with_error else ""
+    return f"Attempt {attempt.number}:\n{fenced(attempt.candidate.code, CODE_LIMIT)}{said}"
+
+
+def _latest(attempt: Attempt, with_error: bool) -> str:
+    if attempt.candidate.code is None:
+        return f"Your previous reply could not be tested. {attempt.verdict.message or 'It held no program.'}"
+    said = failing_tests(attempt.verdict) if with_error else "It failed the tests."
+    return f"Your previous attempt:\n{fenced(attempt.candidate.code, CODE_LIMIT)}\n\n{said}"
+
+
+def _advice(guidance: str) -> str:
+    return f"A reviewer of earlier attempts advises:\n{guidance}" if guidance else ""
+
+
+def _request(last: Attempt) -> str:
+    if last.candidate.code is None:
+        return "Write the whole function, in one ```python block."
+    if last.same_as is None:
+        return "Write a corrected version. If the approach itself is wrong, choose another one."
+    return (
+        f"You have written this same program before: it is attempt {last.same_as} again. Repeating it cannot help, so "
+        "write one that computes the answer in another way."
+    )

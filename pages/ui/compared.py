@@ -1,0 +1,52 @@
+"""A comparison that is computed once for as long as no journal says more, whatever else is chosen on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from koderz_core import Workspace
+from koderz_core.analysis.attempts import AttemptByAttempt
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.incidence import Axis
+from koderz_core.records.summaries import SummaryRow
+
+MOST_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of whom; ``state``: of the journals, as what was computed from an older one is out of date."""
+
+    workspace: Workspace
+    rows: Sequence[SummaryRow]
+    state: str
+
+
+def compared(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis) -> Comparison:
+    """These configurations held against ``baseline``, with the curves of one axis."""
+    return _compared(Asked(workspace, rows, workspace.results.state()), baseline, axis)
+
+
+def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
+    """What a configuration did attempt by attempt."""
+    return _attempts(Asked(workspace, [row], workspace.results.state()))
+
+
+def _known_by(asked: Asked) -> str:
+    """The rows say what is asked, and what runs right now, which no journal tells."""
+    return f"{asked.state} {asked.rows!r}"
+
+
+# As resources, not as cached values: those would be pickled and copied at each rerun, and these records are frozen.
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
+def _compared(asked: Asked, baseline: str | None, axis: Axis) -> Comparison:
+    return asked.workspace.comparing.compare(asked.rows, baseline, [axis])
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
+def _attempts(asked: Asked) -> AttemptByAttempt:
+    (found,) = asked.workspace.comparing.attempts(asked.rows).values()
+    return found

@@ -1,0 +1,64 @@
+"""Launch adds a grid of ablations by one click, and offers the modes of the original koderz."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core.strategies import MODES
+
+Visit = Callable[..., AppTest]
+
+
+def switch(app: AppTest) -> None:
+    (toggle,) = (one for one in app.toggle if one.label == "Ablations")  # of supervised: direct has none
+    toggle.set_value(not toggle.value).run()
+    assert not app.exception
+
+
+def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Visit) -> None:
+    app = visit("launch")
+    switch(app)
+    assert app.metric[0].value == "27"  # 3 problems, direct, and supervised with its 7: it has no review to be without
+    assert "8 configurations: this one, and 7" in said(app)
+    assert "would change nothing: no-checkpoints." in said(app)
+    assert "max_iterations=3 previous_error=false" in app.code[-1].value
+    switch(app)
+    assert app.metric[0].value == "6"
+
+
+def test_which_ablations_is_chosen_and_kept_while_other_pages_are_looked_at(visit: Visit) -> None:
+    app = visit("launch")
+    switch(app)
+    next(one for one in app.multiselect if one.label == "Which").set_value(["no-cot", "no-spec"]).run()
+    assert app.metric[0].value == "12"
+    app.switch_page("pages/models.py").run()
+    app.switch_page("pages/launch.py").run()
+    assert not app.exception
+    assert app.metric[0].value == "12"
+
+
+def test_an_added_configuration_brings_no_ablations_along(visit: Visit) -> None:
+    app = visit("launch")
+    switch(app)
+    app.button(key="add").click().run()
+    assert [one.value for one in app.toggle if one.label == "Ablations"] == [True, False]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_is_a_preset(visit: Visit, mode: str) -> None:
+    app = visit("launch", preset=mode)
+    assert not app.exception
+    assert app.code[-1].value.count("--configuration") == len(MODES[mode])
+
+
+def test_a_parameter_of_a_few_words_is_chosen_and_one_that_may_be_nothing_can_be(visit: Visit) -> None:
+    app = visit("launch")
+    next(one for one in app.selectbox if one.label == "spec prompt").set_value("detailed").run()
+    next(one for one in app.number_input if one.label == "history tokens").set_value(500).run()
+    assert "spec_prompt=detailed history_tokens=500" in app.code[-1].value
+    next(one for one in app.number_input if one.label == "history tokens").set_value(0).run()
+    assert "history_tokens" not in app.code[-1].value

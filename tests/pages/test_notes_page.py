@@ -1,0 +1,50 @@
+"""What the Experiment page says of specs and reviews."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import open_workspace
+from koderz_core.config import load_settings
+from koderz_core.events import Entry, MemoryRecalled, decode, encode
+from koderz_core.records import Plan, Query
+
+Visit = Callable[..., AppTest]
+
+
+def supervised(plan: Plan) -> str:
+    """An experiment that was reviewed."""
+    with open_workspace() as workspace:
+        chosen = plan.configurations[1].id
+        return next(
+            one.id
+            for one in plan.experiments()
+            if one.configuration == chosen and len(workspace.results.experiment(one.id).notes) > 1
+        )
+
+
+def texts(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [one.value for one in app.text]
+
+
+def test_a_spec_and_a_review_say_what_they_are(visit: Visit, recorded: Plan) -> None:
+    experiment = supervised(recorded)
+    assert "spec (minimal)" in texts(visit("experiment", experiment=experiment, step="1"))
+    assert "checkpoint 1 after iteration 1, at its interval" in texts(
+        visit("experiment", experiment=experiment, step="3")
+    )
+
+
+def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> None:
+    experiment = supervised(recorded)
+    journal = load_settings().journals_dir / f"{recorded.id}.jsonl"
+    last = decode(journal.read_bytes().splitlines()[-1])
+    fault = MemoryRecalled("hash", Query("spec"), (), 0.1, "The store is <b>locked</b>.")
+    with journal.open("ab") as file:
+        file.write(encode(Entry(last.at, fault, experiment, 99)))
+    app = visit("experiment", experiment=experiment)
+    assert "The store is <b>locked</b>." in texts(app)
+    assert "went on without" in app.warning[-1].value

@@ -1,0 +1,49 @@
+"""A program has its time, whatever else the machine is busy with, and no more than that."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from small_problem import BWRAP, best_tier, checks, judged
+
+from koderz_core.sandbox.judge import BoxedJudge
+
+COUNTING = "def double(x):\n    for _ in range({}): pass\n    return 2 * x"
+TESTS = checks("assert candidate(1) == 2")
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[BoxedJudge]:
+    """A judge that stops a program after a fifth of a second; every core has more at work than it can take."""
+    made = BoxedJudge(best_tier(), BWRAP, timeout_seconds=0.2, workers=1)
+    judged("def double(x): return 2 * x", TESTS, judge=made)
+    spin = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(spin) for _ in range(3 * (os.cpu_count() or 1))]
+    yield made
+    for one in others:
+        one.kill()
+        one.wait()
+    made.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can say how long a program has worked")
+def test_who_is_kept_from_the_processor_goes_on_until_it_has_had_its_time(judge: BoxedJudge) -> None:
+    scope: dict[str, object] = {}
+    exec(COUNTING.format(1_000_000), scope)
+    began = time.process_time()
+    scope["double"](1)  # type: ignore[operator]
+    rounds = int(0.12 / (time.process_time() - began) * 1_000_000)
+    verdict = judged(COUNTING.format(rounds), TESTS, judge=judge)
+    assert (verdict.passed, verdict.seconds > 0.2) == (True, True)
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "import time; time.sleep(60)"])
+def test_who_works_or_sleeps_for_ever_is_stopped(judge: BoxedJudge, body: str) -> None:
+    verdict = judged(f"def double(x):\n    {body}", TESTS, judge=judge)
+    assert (verdict.error, verdict.message) == ("timeout", "stopped after 0.2 s")
+    assert verdict.seconds <= 5 * 0.2 + 0.5

@@ -1,0 +1,144 @@
+"""Specs: which of them another experiment may be built on, and what is told of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import duckdb
+import pytest
+
+from koderz_core.events import (
+    SCHEMA_VERSION,
+    BenchmarkOpened,
+    CallStarted,
+    CheckpointReviewed,
+    ExperimentFinished,
+    MemoryRecalled,
+    SpecWritten,
+)
+from koderz_core.records import Asker, Configuration, DatasetOrigin, Memory, Query, Sampling
+from koderz_core.store.queries import Reader
+from koderz_core.store.results import Results
+from koderz_core.store.schema import MIGRATIONS, migrate
+from koderz_core.store.specs import Sought, recalled, specs
+
+SPEC_MODEL = "anthropic/claude-opus-4-5"
+MODELS = {"spec": (SPEC_MODEL, "other/second"), "coder": ("ollama/qwen2.5-coder:0.5b",)}
+
+
+@pytest.fixture
+def plan(plan):
+    supervised = Configuration("supervised", MODELS, {"iterations": 5})
+    return replace(plan, configurations=(supervised,), repeats=3)
+
+
+@pytest.fixture
+def begin(write):
+    """A journal whose prompts have versions."""
+
+    def begun(plan, wording="1"):
+        made = write(plan)
+        made.say(BenchmarkOpened(SCHEMA_VERSION, "0", plan.id, plan, {"spec": wording}, "prices 1", "limited", {}))
+        return made
+
+    return begun
+
+
+def asker(plan, **changed):
+    return Asker(
+        **{"experiment": "exp_me", "problem": "HumanEval/0", "dataset": plan.dataset, "models": MODELS} | changed
+    )
+
+
+def found(store, asked, prompt="minimal", wording="1", limit=5):
+    return [(one.text, one.origin) for one in recalled(store, Sought(asked, prompt, wording), limit)]
+
+
+def test_the_newest_specs_come_first_from_any_benchmark_with_whoever_wrote_them(store, begin, plan):
+    first, second, _ = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
+    journal, other = begin(plan), begin(replace(plan, seed=1))
+    journal.say(SpecWritten("old"), first, 1)
+    journal.say(SpecWritten("newer"), second, 1)
+    last = next(one.id for one in other.plan.experiments() if one.problem == "HumanEval/0")
+    other.at = journal.at
+    other.say(SpecWritten("newest"), last, 1)
+    assert found(store, asker(plan)) == [("newest", last), ("newer", second), ("old", first)]
+    assert found(store, asker(plan), limit=1) == [("newest", last)]
+
+
+def test_a_spec_of_anything_else_is_not_recalled(store, begin, plan):
+    begin(plan).say(SpecWritten("it"), plan.experiments()[0].id, 1)
+    assert found(store, asker(plan))
+    others = {
+        "experiment": plan.experiments()[0].id,  # its own
+        "problem": "HumanEval/1",
+        "dataset": DatasetOrigin("humaneval", "b" * 64, "MIT"),
+        "models": {**MODELS, "spec": MODELS["spec"][::-1]},
+    }
+    assert [found(store, asker(plan, **{name: value})) for name, value in others.items()] == [[]] * 4
+    assert found(store, asker(plan), prompt="detailed") == found(store, asker(plan), wording="2") == []
+    assert found(store, asker(plan, models={"coder": MODELS["coder"]})) == []
+
+
+def test_a_reused_an_empty_and_a_failed_experiments_spec_are_no_sources(store, begin, plan):
+    reusing, empty, failed = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
+    journal = begin(plan)
+    journal.say(SpecWritten("taken over", origin="exp_other"), reusing, 2)
+    journal.say(SpecWritten(" \n"), empty, 2)
+    journal.say(SpecWritten("of an error"), failed, 2)
+    assert found(store, asker(plan)) == [("of an error", failed)]
+    journal.say(ExperimentFinished("error", None, None, None, 1.0, error="no answer"), failed)
+    assert found(store, asker(plan)) == []
+
+
+def test_a_reused_spec_tells_what_writing_it_took_where_it_was_written(store, begin, plan):
+    writer, reuser, _ = (one for one in plan.experiments() if one.problem == "HumanEval/0")
+    journal = begin(plan)
+    journal.say(CallStarted("spec", 0, SPEC_MODEL, "hash", (), Sampling(), 7, 1), writer.id, 1)
+    journal.answer(writer, 1, "Add both.")
+    journal.say(SpecWritten("Add both."), writer.id, 2)
+    journal.say(SpecWritten("Add both.", origin=writer.id), reuser.id, 2)
+    store.ingest()
+    with store.open() as con:
+        reused, written = specs(con, problem="HumanEval/0")
+        assert specs(con, experiment=writer.id) == specs(con, benchmark=plan.id)[1:] == [written]
+    assert (reused.origin, reused.source, written.source, written.model) == (
+        writer.id,
+        writer.id,
+        writer.id,
+        SPEC_MODEL,
+    )
+    assert (reused.cost_usd, reused.output_tokens, reused.words) == (written.cost_usd, 20, 2) == (0.25, 20, 2)
+    assert (written.prompt, written.wording, written.dataset_origin) == ("minimal", "1", plan.dataset)
+
+
+def test_notes_keep_all_that_was_said_of_them_and_that_nothing_could_be_recalled(store, journal, plan):
+    experiment = plan.experiments()[0].id
+    answer = {"Root cause": "signs", "Fix": "abs"}
+    journal.say(MemoryRecalled("hash", Query("spec"), (), 0.1, "The store is locked."), experiment, 1)
+    journal.say(SpecWritten("Add.", "detailed", "exp_other"), experiment, 2)
+    journal.say(CheckpointReviewed(1, 3, "abs", "plateau", answer, ("Fix",)), experiment, 3)
+    store.ingest()
+    details = Results(store, lambda *_: None).experiment(experiment)
+    failed, spec, review = details.notes
+    assert [step.note for step in details.steps] == [spec, review]
+    assert (failed.kind, failed.text) == ("recall_failed", "The store is locked.")
+    assert (spec.prompt, spec.origin, spec.why) == ("detailed", "exp_other", None)
+    assert (review.why, review.sections, review.passed_on, review.iteration) == ("plateau", answer, ("Fix",), 3)
+
+
+def test_notes_of_an_older_store_become_what_they_were(tmp_path):
+    with duckdb.connect(tmp_path / "old.duckdb") as con:
+        con.execute("create table schema_version (version integer not null); insert into schema_version values (1)")
+        con.execute(MIGRATIONS[0])
+        con.execute("insert into notes values ('e', 1, 0, 'spec_written', null, 'Add.')")
+        con.execute("insert into notes values ('e', 2, 0, 'checkpoint_reviewed', 3, 'abs')")
+        migrate(con)
+        spec, review = Reader(con).notes("e")
+    assert (spec.prompt, spec.why, review.prompt, review.why) == ("minimal", None, None, "interval")
+    assert (review.sections, review.passed_on) == ({}, ())
+
+
+def test_what_is_recalled_is_a_memory_without_more(store, begin, plan):
+    begin(plan).say(SpecWritten("it"), plan.experiments()[0].id, 1)
+    assert recalled(store, Sought(asker(plan), "minimal", "1"), 1) == [Memory("it", plan.experiments()[0].id)]

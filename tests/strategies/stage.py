@@ -1,0 +1,91 @@
+"""A context that answers from a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from koderz_core.events import CheckpointReviewed, Note
+from koderz_core.records import (
+    Completion,
+    Extracted,
+    Memory,
+    Message,
+    PublicProblem,
+    Query,
+    Remaining,
+    Sampling,
+    TestFailure,
+    Usage,
+    Verdict,
+)
+
+PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
+
+
+@dataclass
+class Stage:
+    """A context: program ``n`` passes ``passes[n]`` of 3 tests and is ``programs[n]``, else one like no other.
+
+    ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` answered by the reviewer.
+    """
+
+    passes: Sequence[int] = ()
+    programs: Sequence[str | None] = ()
+    remembered: Sequence[Memory] = ()
+    dollars: Sequence[float | None] = ()
+    reviews: Sequence[str] = ()
+    problem: PublicProblem = PROBLEM
+    random: Random = field(default_factory=Random)
+    asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    queries: list[Query] = field(default_factory=list)
+    tested: int = 0
+    times_left_was_asked: int = 0
+
+    def ask(
+        self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
+    ) -> Completion:
+        self.asked.append((role, messages[-1].content, sampling))
+        number = len(self.prompts("coder"))
+        text = self._program(number) if role == "coder" else f"{role} says {number}"
+        review = len(self.prompts("reviewer"))
+        if role == "reviewer" and review <= len(self.reviews):
+            text = self.reviews[review - 1]
+        return Completion(text, "stop", Usage(), 0.0, Sampling())
+
+    def _program(self, number: int) -> str:
+        program = self.programs[number - 1] if number <= len(self.programs) else f"def f(x):\n    return {number}"
+        return "I do not know." if program is None else f"```python\n{program}\n```"
+
+    def members(self, role: str) -> int:
+        return 1
+
+    def test(self, candidate: Extracted) -> Verdict:
+        passed = self.passes[self.tested]
+        self.tested += 1
+        failures = tuple(TestFailure(i, f"candidate({i}) == {i}", str(i), "9") for i in range(passed, 3))
+        error = "assertion" if failures else None
+        return Verdict("P" * passed + "F" * (3 - passed), failures, True, error, "", 0.0, "none")
+
+    def recall(self, query: Query) -> Sequence[Memory]:
+        self.queries.append(query)
+        return self.remembered
+
+    def remaining(self) -> Remaining:
+        self.times_left_was_asked += 1
+        return Remaining(None, self.dollars[self.times_left_was_asked - 1] if self.dollars else None)
+
+    def note(self, note: Note) -> None:
+        self.notes.append(note)
+
+    @property
+    def roles(self) -> list[str]:
+        return [role for role, _, _ in self.asked]
+
+    def prompts(self, role: str) -> list[str]:
+        return [prompt for asked, prompt, _ in self.asked if asked == role]
+
+    def reviewed(self) -> Iterator[CheckpointReviewed]:
+        return (note for note in self.notes if isinstance(note, CheckpointReviewed))

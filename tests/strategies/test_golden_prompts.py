@@ -1,0 +1,173 @@
+"""What models are really told: every prompt here is meant to be read.
+
+The files in ``golden/`` are written by ``KODERZ_WRITE_PROMPTS=1 pytest tests/strategies/test_golden_prompts.py``; a
+change in one of them is a change of what is measured, so the version of its prompt is raised with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from stage import Stage
+
+from koderz_core.grading.visible import visible
+from koderz_core.records import (
+    Completion,
+    Extracted,
+    Memory,
+    Message,
+    PublicProblem,
+    Sampling,
+    TestFailure,
+    Verdict,
+)
+from koderz_core.strategies.supervised import Supervised
+
+GOLDEN = Path(__file__).parent / "golden"
+WRITE = bool(os.environ.get("KODERZ_WRITE_PROMPTS"))
+PROBLEM = PublicProblem(
+    "t/1",
+    "def second_smallest(numbers: list[int]) -> int | None:\n"
+    '    """The second smallest of the different numbers in a list; None if there are fewer than two.\n\n'
+    "    >>> second_smallest([5, 1, 3])\n    3\n"
+    '    """\n',
+    "second_smallest",
+)
+TESTS: Sequence[tuple[list[int], int | None]] = (
+    ([1, 2, 3], 2),
+    ([5, 1, 3], 3),
+    ([1, 1, 2], 2),
+    ([7], None),
+    ([], None),
+    ([2, 2], None),
+)
+HEAD = "def second_smallest(numbers):\n"
+FIRST = HEAD + "    return sorted(numbers)[1]"
+SECOND = HEAD + "    if len(numbers) < 2:\n        return None\n    return sorted(numbers)[1]"
+THIRD = HEAD + "    return sorted(set(numbers))[1]"
+STUCK = HEAD + "    smallest = min(numbers, default={0})\n    return min(n for n in numbers if n > smallest)"
+PROGRAMS: Sequence[str | None] = (
+    *(FIRST, SECOND, SECOND + "  # now it is right", FIRST.replace("\n", "\n\n"), THIRD, None),
+    *(STUCK.format(number) for number in range(9)),
+)
+REVIEWS = (
+    """<think>The list [1, 1, 2] is the key.</think>
+## 1. Failing tests
+Lists with equal numbers, and lists with fewer than two different ones.
+
+## 2. Root cause
+`sorted(numbers)[1]` counts equal numbers twice.
+
+## 3. Fix
+Remove equal numbers first, and check how many are left:
+```python
+different = sorted(set(numbers))
+return different[1] if len(different) > 1 else None
+```
+
+## 4. Edge cases
+`[]`, `[7]` and `[2, 2]` must give None.
+
+## 5. Strategy
+Do not patch the index: work on the set of numbers.""",
+    """**1. Failing tests:** all lists with fewer than two different numbers.
+**2. Root cause:** `min()` of nothing raises ValueError.
+**3. Fix:** give the second `min` `default=None`.
+**4. Edge cases:** the empty list.
+**5. Test criteria**
+- `second_smallest([2, 2])` gives None""",
+    "You are close: mind the default of `min`.",
+)
+
+
+@dataclass
+class Rehearsal(Stage):
+    """Keeps whole prompts, and runs the programs of its script; ``feedback``: the policy of what is told of that."""
+
+    feedback: str = "full"
+    told: dict[str, str] = field(default_factory=dict)
+
+    def ask(
+        self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
+    ) -> Completion:
+        number = self.tested + (role == "coder")
+        whole = "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages)
+        self.told[f"{role}_{number:02}"] = f"{whole}\n\n[temperature {sampling.temperature if sampling else None}]\n"
+        return super().ask(role, messages, sampling, member)
+
+    def test(self, candidate: Extracted) -> Verdict:
+        self.tested += 1
+        return visible(self._verdict(candidate.code), self.feedback)
+
+    def _verdict(self, code: str | None) -> Verdict:
+        if code is None:
+            return Verdict("-" * len(TESTS), (), False, "extraction", "No program was found in the reply.", 0.0, "none")
+        scope: dict[str, object] = {}
+        exec(code, scope)
+        failures = [one for place, test in enumerate(TESTS) if (one := _failure(place, scope, *test))]
+        marks = "".join("F" if any(one.index == place for one in failures) else "P" for place in range(len(TESTS)))
+        first = failures[0] if failures else None
+        error = None if first is None else "exception" if first.message else "assertion"
+        return Verdict(marks, tuple(failures), True, error, first.message if first else "", 0.0, "none")
+
+
+def _failure(place: int, scope: Mapping[str, object], numbers: list[int], expected: int | None) -> TestFailure | None:
+    source = f"assert candidate({numbers}) == {expected}"
+    try:
+        actual = scope["second_smallest"](numbers)  # type: ignore[operator]
+    except Exception as error:  # noqa: BLE001 (whatever a program raises)
+        return TestFailure(place, source, message=f"{type(error).__name__}: {error}")
+    return None if actual == expected else TestFailure(place, source, str(expected), str(actual))
+
+
+def told(strategy: Supervised, feedback: str = "full", programs: Sequence[str | None] = PROGRAMS) -> dict[str, str]:
+    remembered = [Memory("The second smallest of the different numbers.", "exp_000000000001")]
+    stage = Rehearsal((), programs, remembered, (), REVIEWS, PROBLEM, feedback=feedback)
+    strategy.solve(stage)
+    return stage.told
+
+
+WHOLE = Supervised(max_iterations=16, reuse_spec=True, history_tokens=400)
+PLAIN = Supervised(max_iterations=4, checkpoint_interval=3, spec=False)
+
+
+def prompts() -> dict[str, str]:
+    whole = told(WHOLE, programs=[*PROGRAMS, SECOND])
+    found = {f"whole_{name}": text for name, text in whole.items()}
+    found |= {f"detailed_{name}": text for name, text in told(Supervised(1, spec_prompt="detailed")).items()}
+    for feedback in ("error", "count", "none"):
+        found |= {f"{feedback}_{name}": text for name, text in told(PLAIN, feedback).items()}
+    unaware = Supervised(3, checkpoints=False, spec=False, previous_error=False, history_tokens=400)
+    found |= {f"no_error_{name}": text for name, text in told(unaware).items()}
+    whole_ones = (
+        f"whole_{role}"
+        for role in (
+            "coder_01",
+            "coder_02",
+            "coder_04",
+            "coder_05",
+            "coder_06",
+            "coder_07",
+            "coder_10",
+            "coder_11",
+            "reviewer",
+        )
+    )
+    kept = (*whole_ones, "detailed_spec", "error_coder_02", "count_coder_02", "none_coder_02", "no_error_coder_03")
+    return {name: text for name, text in found.items() if name.startswith(kept) or name.endswith("reviewer_03")}
+
+
+@pytest.mark.parametrize(("name", "text"), prompts().items())
+def test_models_are_told_what_was_read_and_found_good(name: str, text: str) -> None:
+    file = GOLDEN / f"{name}.txt"
+    if WRITE:
+        file.write_text(text)
+    assert file.read_text() == text
+
+
+def test_no_prompt_is_kept_that_nobody_is_told_any_more() -> None:
+    assert {file.stem for file in GOLDEN.glob("*.txt")} == set(prompts())
