@@ -131,7 +131,7 @@ async def _measure(where: Path, iterations: Sequence[Arguments], recalls: int, y
         lost = len(iterations) - (await _call(sessions[0], "memory_stats"))["total"]
         started = time.perf_counter()
         exported = await _call(sessions[0], "export_memories")
-        print(f"export_memories of {len(exported['memories'])}: {time.perf_counter() - started:.2f} s")
+        print(f"export_memories of {exported['exported']}: {time.perf_counter() - started:.2f} s")
     return lost
 
 

@@ -81,6 +81,11 @@ class Settings(BaseSettings):
     )
     notices: SecretStr | None = Field(None, description="more such places: addresses as Apprise has them, with spaces")
 
+    memory: Literal["on", "off"] = Field("on", description="whether cortex remembers what experiments leave behind")
+    cortex_path: Path | None = Field(None, validation_alias="cortex_path", description="claude-cortex-core's index.js")
+    cortex_db: Path | None = Field(None, validation_alias="cortex_db", description="the file of all memories")
+    cortex_command: str = Field("", description="any other memory server: its command line, which speaks MCP")
+
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = Field(
         default_factory=dict, description="tier by model id or provider, where koderz cannot know it"
     )
@@ -117,7 +122,7 @@ class Settings(BaseSettings):
     usd_per_kwh: float = Field(0.15, ge=0, le=1e6, description="price of electricity")
     local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
 
-    @field_validator("home", "models_dir", "datasets_dir", "humaneval_path")
+    @field_validator("home", "models_dir", "datasets_dir", "humaneval_path", "cortex_path", "cortex_db")
     @classmethod
     def _in_full(cls, value: Path | None) -> Path | None:
         return value and value.expanduser()

@@ -17,7 +17,7 @@ def tell(address: str, notice: Notice) -> None:
     except ImportError:
         raise NoticeError("KODERZ_NOTICES needs a package: pip install 'koderz[notices]'") from None
     log = logging.getLogger("apprise")
-    log.propagate = False  # what it says quotes addresses
+    log.propagate = False  # one warning is enough, and that is ours
     log.addHandler(logging.NullHandler())
     place = Apprise(asset=AppriseAsset(app_id="koderz", http_redirects=False))
     if not place.add(address):

@@ -78,6 +78,7 @@ def test_what_is_forgotten_meets_every_criterion(ask: Ask, wait: Callable[[float
     ask("remember", title="old", content="c", category="note", importance="low")
     ask("remember", title="salient", content="c", category="note", importance="high")
     ask("remember", title="elsewhere", content="c", category="note", importance="low", project="other")
+    ask("remember", title="shared", content="c", category="note", importance="low", project="other", scope="global")
     wait(10)
     ask("remember", title="young", content="c", category="note", importance="low")
     assert ask("forget", category="note", olderThan=5, belowSalience=0.5, confirm=True).content["deleted"] == [1]
@@ -88,6 +89,14 @@ def test_forgetting_needs_a_criterion_and_an_id_that_is_there(ask: Ask) -> None:
         ask("forget", project="*", confirm=True)
     with pytest.raises(UsageError, match="There is no memory 7"):
         ask("forget", id=7)
+
+
+def test_what_is_forgotten_leaves_nothing_in_the_indexes(ask: Ask, cortex: Cortex) -> None:
+    ask("remember", title="zebra", content="c", tags=["a"])
+    ask("forget", id=1)
+    assert cortex.connection.execute("select * from memory_tags").fetchall() == []
+    assert cortex.connection.execute("select * from memories_fts where memories_fts match 'zebra'").fetchall() == []
+    cortex.connection.execute("insert into memories_fts (memories_fts, rank) values ('integrity-check', 1)")
 
 
 def test_ids_are_not_used_twice(ask: Ask) -> None:
@@ -138,8 +147,7 @@ def test_consolidating_promotes_and_decays_and_deletes_nothing(ask: Ask, wait: C
     assert ask("memory_stats").content["by_type"] == {"short_term": 2}
     assert "1 promoted, 2 decayed, 0 deleted" in ask("consolidate").text
     assert ask("memory_stats").content["by_type"] == {"long_term": 1, "short_term": 1}
-    exported = ask("export_memories").content["memories"]
-    assert isinstance(exported, list)
+    exported = json.loads(ask("export_memories").text.partition("\n\n")[2])
     assert [round(memory["decayed_score"], 3) for memory in exported] == [0.25, 0.25]  # 0.5 / (1 + 30 / 30)
 
 

@@ -52,11 +52,11 @@ def test_500_memories_with_similar_titles_are_500_though_recalled_between(ask: A
 
 def test_a_beginning_says_how_much_is_missing_and_get_memory_gives_all(ask: Ask) -> None:
     content = "x" * 1434
-    kept = ask("remember", title="long", content=content, metadata={"a": [1]}).content["id"]
+    kept = ask("remember", title="long", content=content, tags=["x,y", "x,y"], metadata={"a": [1]}).content["id"]
     assert f"… 1,234 more characters: get_memory {kept}" in ask("recall", query="long").text
     whole = ask("get_memory", id=kept)
     assert content in whole.text
-    assert (whole.content["content"], whole.content["metadata"]) == (content, {"a": [1]})
+    assert [whole.content[name] for name in ("content", "tags", "metadata")] == [content, ["x,y"], {"a": [1]}]
 
 
 def test_a_listing_that_leaves_out_matches_says_so(ask: Ask) -> None:

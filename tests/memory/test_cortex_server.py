@@ -138,7 +138,8 @@ def test_nothing_acknowledged_is_lost_by_kill_9(raw: Raw, tmp_path: Path) -> Non
     again.send(
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "export_memories", "arguments": {}}}
     )
-    found = {memory["id"] for memory in again.hear()["result"]["structuredContent"]["memories"]}
+    text = again.hear()["result"]["content"][0]["text"]
+    found = {memory["id"] for memory in json.loads(text.partition("\n\n")[2])}
     again.server.communicate()
     assert set(kept) <= found
 

@@ -112,6 +112,7 @@ def test_other_places_are_told_through_apprise(place: Server, caplog: pytest.Log
     (_, refused, unknown) = send(place.url, notices=f"{there} MARKED://x")
     assert refused == "an address in KODERZ_NOTICES did not take it; `apprise -vv ADDRESS` tells why"
     assert unknown.startswith("KODERZ_NOTICES has an address that Apprise does not know")
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
     assert "MARKED" not in caplog.text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from koderz_core.errors import UsageError
 from koderz_core.memory.cortex.stored import one_line
@@ -54,12 +54,16 @@ class NewMemory:
 
 def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
     """Its id; ids are never used twice."""
-    return int(connection.execute(_INSERT, asdict(memory)).lastrowid or 0)
+    return int(connection.execute(_INSERT, _values(memory)).lastrowid or 0)
 
 
 def is_there(connection: sqlite3.Connection, memory: NewMemory) -> bool:
     """Whether the same memory, of the same moment, is in the file."""
-    return connection.execute(_SAME, asdict(memory)).fetchone() is not None
+    return connection.execute(_SAME, _values(memory)).fetchone() is not None
+
+
+def _values(memory: NewMemory) -> dict[str, object]:
+    return {name: getattr(memory, name) for name in NewMemory.__slots__}
 
 
 def type_for(salience: float) -> str:

@@ -11,8 +11,8 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from io import BufferedReader, BufferedWriter
+from contextlib import asynccontextmanager, suppress
+from io import BufferedWriter
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -29,6 +29,8 @@ from mcp_types import (
 from pydantic import ValidationError
 
 ANSWER_SECONDS = 5.0  # at the end of the input, for what has not been answered yet
+
+CHUNK_BYTES = 1 << 16  # what a pipe holds
 
 Incoming = SessionMessage | Exception
 
@@ -50,15 +52,15 @@ async def standard_streams() -> AsyncIterator[
 class _Wire:
     """Both directions, and which requests have not been answered yet."""
 
-    def __init__(self, source: BufferedReader, sink: BufferedWriter) -> None:
-        self.lines = anyio.wrap_file(source)
+    def __init__(self, source: int, sink: BufferedWriter) -> None:
+        self.source = source
         self.sink = sink
         self.unanswered: set[object] = set()
         self.idle = anyio.Event()
 
     async def read(self, to_server: MemoryObjectSendStream[Incoming]) -> None:
         async with to_server:
-            async for line in self.lines:
+            async for line in _lines(self.source):
                 await self._take(line, to_server)
             self.idle = anyio.Event()
             if self.unanswered:
@@ -98,9 +100,28 @@ class _Wire:
             os._exit(0)  # the client has gone: what it was told is kept, and nobody waits for more
 
 
-def _claimed() -> tuple[BufferedReader, BufferedWriter]:
+async def _lines(source: int) -> AsyncIterator[bytes]:
+    """Without a thread: one that waits for input cannot be ended, and is slower."""
+    parts: list[bytes] = []
+    while chunk := await _chunk(source):
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
+            yield b"".join([*parts, line])
+            parts.clear()
+        parts.append(rest)
+    yield b"".join(parts)
+
+
+async def _chunk(source: int) -> bytes:
+    """What there is, as soon as there is something; nothing at the end."""
+    with suppress(PermissionError):  # a file of the disk cannot be waited for: it always has what it has
+        await anyio.wait_readable(source)
+    return os.read(source, CHUNK_BYTES)
+
+
+def _claimed() -> tuple[int, BufferedWriter]:
     """The standard streams for the wire alone: whatever else prints lands on standard error."""
-    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    source, sink = os.dup(0), os.fdopen(os.dup(1), "wb")
     os.dup2(sys.stderr.fileno(), 1)
     return source, sink
 

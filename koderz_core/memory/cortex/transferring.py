@@ -52,15 +52,18 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def export_memories(cortex: Cortex, *, project: str | None = None) -> Reply:
-    """All of a project, in full, oldest first."""
+    """All of a project, in full, oldest first, as a JSON array below a first line.
+
+    Not a second time as structured content: clients read answers of many megabytes slowly.
+    """
     filters = cortex.filters(project, include_global=False)
     rows = cortex.connection.execute(
         f"select * from memories where {filters.condition()} order by created_at, id",  # noqa: S608 (constants)
         filters.values(cortex.now()),
     )
     found = [StoredMemory.of(row) for row in rows]
-    text = json.dumps([memory.raw() for memory in found], ensure_ascii=False, indent=2)
-    return Reply(f"Exported {len(found)} memories:\n\n{text}", {"memories": [memory.whole() for memory in found]})
+    text = json.dumps([memory.raw() for memory in found], ensure_ascii=False)
+    return Reply(f"Exported {len(found)} memories:\n\n{text}", {"exported": len(found)})
 
 
 def import_memories(cortex: Cortex, *, data: str) -> Reply:
