@@ -26,6 +26,7 @@ PAGES = {
     "experiment": ("Experiment", "🔬"),
     "compare": ("Compare", "⚖️"),
     "problems": ("Problems", "🧩"),
+    "memory": ("Memory", "🧠"),
     "export": ("Export", "📦"),
     "models": ("Models", "🩺"),
 }

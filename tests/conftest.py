@@ -16,7 +16,7 @@ ROOT = Path(koderz_core.__file__).parents[1]
 MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
 hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
 hypothesis.settings.load_profile("patient")
-PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_")
+PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +26,7 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # processes of their own run this koderz too
+    monkeypatch.setenv("KODERZ_MEMORY", "off")  # no benchmark of a test starts a memory server unless it means to
     if MODELS_DIR:
         monkeypatch.setenv("KODERZ_MODELS_DIR", MODELS_DIR)
     (tmp_path / "cwd").mkdir()

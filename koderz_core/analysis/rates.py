@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import sqrt
 from statistics import NormalDist, fmean
 
 from koderz_core.records.trials import Trial
@@ -80,25 +80,6 @@ def by_problem(trials: Iterable[Trial]) -> dict[str, tuple[int, int]]:
             solved, n = counts.get(trial.problem, (0, 0))
             counts[trial.problem] = solved + trial.solved, n + 1
     return counts
-
-
-def pass_at_k(n: int, c: int, k: int) -> float:
-    """The chance that one of k samples of a problem is right, if c of n independent samples were: ``k <= n``.
-
-    Unbiased: ``1 - C(n - c, k) / C(n, k)``. Chen et al., "Evaluating Large Language Models Trained on Code", arXiv
-    2107.03374 (2021), equation (1). Not for iterations of one experiment, which see what came before.
-    """
-    assert 0 <= c <= n, f"{c} right of {n}"
-    assert 0 < k <= n, f"{k} of {n} samples"
-    return 1 - comb(n - c, k) / comb(n, k)
-
-
-def mean_pass_at_k(successes_by_problem: Mapping[str, tuple[int, int]], k: int) -> float | None:
-    """``pass_at_k``, mean over problems; None if one has fewer than k samples (leaving it out could flatter)."""
-    counts = successes_by_problem.values()
-    if not counts or any(n < k for _, n in counts):
-        return None
-    return fmean(pass_at_k(n, successes, k) for successes, n in counts)
 
 
 def _score_interval(share: float, n: float, confidence: float) -> tuple[float, float]:

@@ -60,7 +60,7 @@ SUMMARIES: Mapping[str, str] = {
     "doctor": "Look at what stands ready, what is missing, and how to mend it.",
     "notify": "Run any command and tell you when it has ended.",
     "ui": "Show the dashboard in the browser.",
-    "cortex": "Serve the memory of experiments to MCP clients.",
+    "cortex": "Remember experiments, and serve what is remembered to MCP clients.",
     "reindex": "Rebuild the index from the journals.",
 }
 

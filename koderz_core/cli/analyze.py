@@ -15,10 +15,12 @@ from koderz_core.cli.options import as_json, data_dir, print_json, report_faults
 from koderz_core.cli.programs import print_programs, tried_programs
 from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
 from koderz_core.errors import UsageError
+from koderz_core.export.course import came_of, parted, repeated
 from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
 from koderz_core.export.worded import noted
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.order import natural
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.records.summaries import SummaryRow
@@ -26,6 +28,8 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.dumping import dump as dump_into
 from koderz_core.workspace.dumping import read
 from koderz_core.workspace.judging import outside
+
+MOST_OF_A_NOTE = 3000  # characters: all that is ever passed on of a review
 
 
 @click.command()
@@ -60,7 +64,7 @@ def analyze(
 
 
 def print_details(details: ExperimentDetails) -> None:
-    """Head, iterations, notes and error of one experiment."""
+    """Head and error of one experiment, then its iterations and what was noted between them."""
     row = details.experiment
     click.echo(f"\n{row.id}  {plain(row.problem)}  {plain(row.label)}")
     failure = f" ({row.failure})" if row.failure else ""
@@ -74,10 +78,30 @@ def print_details(details: ExperimentDetails) -> None:
         click.echo(SHARED)
     if row.error:
         click.echo(f"Error (not the model's): {plain(row.error, 1000)}")
-    if details.iterations:
-        print_iterations(details.iterations)
+    _course(details)
+
+
+def _course(details: ExperimentDetails) -> None:
+    """Spec, iterations and reviews in the order they came."""
+    again, left = repeated(details.iterations), list(details.iterations)
     for note in details.notes:
-        click.echo(f"\n{plain(noted(note, details.notes))}:\n{plain(note.text, 600)}")
+        before = [row for row in left if note.iteration is not None and row.iteration <= note.iteration]
+        left = left[len(before) :]
+        if before:
+            click.echo()
+            print_iterations(before, again)
+        _note(note, details)
+    if left:
+        click.echo()
+        print_iterations(left, again)
+
+
+def _note(note: NoteRow, details: ExperimentDetails) -> None:
+    click.echo(f"\n{plain(noted(note, details.notes))}:")
+    for said in (came_of(note, details.notes, details.iterations), parted(note)[0]):
+        if said:
+            click.echo(f"({plain(said)})")
+    click.echo(plain(note.text, MOST_OF_A_NOTE))
 
 
 def _timing(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
@@ -100,11 +124,12 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     print_summaries(summaries)
     for remark in outside(opened.recorded(benchmark)):
         click.echo(remark)
+    click.echo()
     for summary in summaries:
         classes = failures.get(summary.configuration, {})
         told = ", ".join(f"{name} {times}" for name, times in classes.items())
         if told:
-            click.echo(f"\nFailed programs of {plain(summary.label)}: {told}")
+            click.echo(f"Failed programs of {plain(summary.label)}: {told}")
     _supervision(opened, summaries)
     if came_to:
         click.echo(f"\n{receipt(came_to)}")

@@ -8,28 +8,48 @@ from typing import Any
 import click
 
 from koderz_core.records import Scalar
+from koderz_core.strategies import complete
+from koderz_core.strategies.parameters import ABOUT
 
 Options = tuple[Callable[[Any], Any], ...]  # Any: click's decorators take and give any command
 
+
+def _sets(name: str, kind: click.IntRange | None = None) -> Callable[[Any], Any]:
+    """The option for a parameter with a value, explained as everywhere else."""
+    return click.option(_flag(name), type=kind, help=f"{ABOUT[name]}  [default: {_DEFAULTS[name]}]")
+
+
+def _switches(name: str, flag: str, said: str = "") -> Callable[[Any], Any]:
+    """The option for a parameter that is on or off; ``said`` before what is explained everywhere else."""
+    return click.option(flag, is_flag=True, default=None, help=said + ABOUT[name])
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+_DEFAULTS = complete("supervised", {})
+_OFF = "Off: "
 PARAMETER_OPTIONS: Options = (
-    click.option("--max-iterations", type=click.IntRange(1), help="Candidates per experiment.  [default: 50]"),
-    click.option("--checkpoint-interval", type=click.IntRange(1), help="Iterations between two reviews.  [default: 5]"),
-    click.option("--checkpoint-when", help="A review is due by interval, or adaptive: earlier where tries get stuck."),
-    click.option("--no-disclosure", is_flag=True, default=None, help="Every review asks the same, not more at first."),
-    click.option("--spec/--no-spec", default=None, help="With or without the spec phase."),
-    click.option("--spec-prompt", help="How much of a spec: minimal or detailed.  [default: minimal]"),
-    click.option("--reuse-spec", is_flag=True, default=None, help="Take the spec that was written before, if one was."),
-    click.option("--no-previous-error", is_flag=True, default=None, help="A retry is not told what its tests said."),
-    click.option("--history-tokens", type=click.IntRange(0), help="Of earlier attempts in a prompt.  [default: 0]"),
-    click.option("--escape-after", type=click.IntRange(1), help="Repeated programs before a fresh one.  [default: 2]"),
-    click.option("--no-checkpoints", is_flag=True, default=None, help="Without reviews."),
-    click.option("--no-cot", is_flag=True, default=None, help="Without chain of thought."),
+    _sets("max_iterations", click.IntRange(1)),
+    _sets("checkpoint_interval", click.IntRange(1)),
+    _sets("checkpoint_when"),
+    _switches("disclosure", "--no-disclosure", _OFF),
+    click.option("--spec/--no-spec", default=None, help=f"{ABOUT['spec']}  [default: with supervised]"),
+    _sets("spec_prompt"),
+    _switches("reuse_spec", "--reuse-spec"),
+    _switches("lessons", "--lessons"),
+    _switches("previous_error", "--no-previous-error", _OFF),
+    _sets("history_tokens", click.IntRange(0)),
+    _sets("escape_after", click.IntRange(1)),
+    _switches("checkpoints", "--no-checkpoints", _OFF),
+    _switches("chain_of_thought", "--no-cot", _OFF),
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
-    click.option("--max-tokens", type=click.IntRange(1), help="Longest answer."),
+    _sets("max_tokens", click.IntRange(1)),
 )
 _PLAIN = (
     *("max_iterations", "checkpoint_interval", "checkpoint_when", "spec", "spec_prompt", "reuse_spec"),
-    *("history_tokens", "escape_after", "temperature", "max_tokens"),
+    *("lessons", "history_tokens", "escape_after", "temperature", "max_tokens"),
 )
 _WITHOUT: Mapping[str, str] = {
     "no_disclosure": "disclosure",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import click
 
+from koderz_core.export.course import repeated
 from koderz_core.export.formats import plain
 from koderz_core.records.rows import ExperimentDetails
 
@@ -15,18 +16,17 @@ def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None
 
     ``texts``: SHA-256 -> source of ``tried_programs``.
     """
-    first: dict[str, int] = {}
+    again = repeated(details.iterations)
     returned = details.experiment.code
     for tried in details.iterations:
         click.echo(f"\nIteration {tried.iteration}, {tried.tests_passed} of {tried.tests_total} gate tests:", nl=False)
         if tried.code is None:
             click.echo(" no program in the reply")
-        elif tried.code in first:
-            click.echo(f" same as iteration {first[tried.code]}")
+        elif tried.iteration in again:
+            click.echo(f" same as iteration {again[tried.iteration]}")
         else:
-            first[tried.code] = tried.iteration
             click.echo(f"{' returned' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
-    if returned and returned not in first:
+    if returned and all(tried.code != returned for tried in details.iterations):
         click.echo(f"\nReturned untested:\n{plain(texts[returned])}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -77,14 +77,16 @@ def print_experiments(rows: Sequence[ExperimentRow]) -> None:
     console().print(table)
 
 
-def print_iterations(rows: Sequence[IterationRow]) -> None:
-    """One line per iteration of an experiment."""
+def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> None:
+    """One line per iteration of an experiment; ``again``: as of ``repeated``."""
     table = _table()
     for name in ("iteration", "tests", "failed with", "time", "message"):
         table.add_column(name, no_wrap=name != "message")
     for row in rows:
         tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}{' shared' if row.shared else ''}"
-        table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), plain(row.message, 200))
+        same = f"the program of iteration {again[row.iteration]} again" if row.iteration in again else ""
+        message = same or plain(row.message, 200)
+        table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), message)
     console().print(table)
     if any(row.shared for row in rows):
         console().print(SHARED, style="dim")

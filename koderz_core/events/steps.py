@@ -121,19 +121,22 @@ class RemainingRead:
 class SpecWritten:
     """A specification that the following prompts are built on, asked for by version ``prompt`` of its prompt.
 
-    ``origin``: the experiment that it was recalled from, None: it was written here.
+    ``origin``: the experiment that it was recalled from, None: it was written here. ``finish``: how its answer ended;
+    "length": it was cut, so ``text`` is a part of it, or nothing.
     """
 
     text: str
     prompt: str = "minimal"
     origin: str | None = None
+    finish: Finish = "stop"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointReviewed:
     """A stronger model reviewed the iterations so far; ``guidance`` is what goes into the next prompts.
 
-    ``why`` it was due then; ``sections``: its answer by heading, of which ``passed_on`` make the guidance.
+    ``why`` it was due then; ``sections``: its answer by heading, of which ``passed_on`` make the guidance. If nothing
+    was passed on, the answer was empty, and what an earlier review advised still holds.
     """
 
     checkpoint: int

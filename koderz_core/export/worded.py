@@ -40,13 +40,14 @@ def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
 
     Hostile, as all that a journal may hold.
     """
+    empty = "" if note.text.strip() else "; the answer was empty"
     if note.kind == "checkpoint_reviewed":
         number = 1 + sum(one.kind == note.kind and one.ordinal < note.ordinal for one in notes)
         why = note.why or "interval"
-        return f"checkpoint {number} after iteration {note.iteration}, {WHY.get(why, why)}"
+        return f"checkpoint {number} after iteration {note.iteration}, {WHY.get(why, why)}{empty}"
     if note.kind == "recall_failed":
         return "nothing could be recalled"
-    return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "")
+    return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty
 
 
 def worded(value: Scalar) -> str:

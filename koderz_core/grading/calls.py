@@ -23,7 +23,8 @@ _MOST = 64  # of what is reckoned with: a text must not make us count for ever
 def calls_in(node: ast.AST, name: str, parameters: Sequence[str] = ()) -> Iterator[str]:
     """One text per call of ``name``, the same for calls that pass the same: ``f(1, [1])`` and ``f(y=[1**0], x=1)``.
 
-    ``parameters``: the function's, in their order. What is no literal counts as it is written.
+    ``parameters``: the function's, in their order. What is no literal counts as it is written, so ``f(x)`` in a loop
+    over literals is another call than each that it makes; and calls by another name, ``g = f``, are not seen.
     """
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Verdict
 
+NONE = "none"
 OF_THE_REPLY = frozenset({"extraction", "truncated", "refused"})
 """Classes of errors that are about a reply: what they say comes from no test."""
 
@@ -54,6 +55,6 @@ FEEDBACKS: Mapping[str, Callable[[Verdict], Verdict]] = {
     "full": lambda verdict: verdict,
     "error": _error,
     "count": _count,
-    "none": _none,
+    NONE: _none,
 }
 """Every policy by name, the most telling first."""

@@ -18,8 +18,7 @@ from koderz_core.memory.servers import Server
 from koderz_core.memory.wire import Wire
 
 PROTOCOL = "2025-06-18"
-OPEN_SECONDS = 30.0  # a cold start on a busy machine
-ANSWER_SECONDS = 30.0
+SECONDS = 60.0  # for each answer, a start included: a server at low priority waits while models keep all cores busy
 GOODBYE_SECONDS = 0.2  # claude-cortex-core never ends by itself
 
 
@@ -44,8 +43,8 @@ class Greeting:
 class Client:
     """A session that is opened when first needed, and anew after it was lost. For one thread, ``hurry`` apart."""
 
-    def __init__(self, server: Server, version: str, seconds: float = ANSWER_SECONDS) -> None:
-        """``version``: of this client; ``seconds`` an answer may take. Nothing is started yet."""
+    def __init__(self, server: Server, version: str, seconds: float = SECONDS) -> None:
+        """``version``: of this client; ``seconds``: what each answer may take. Nothing is started yet."""
         self.server = server
         self._version, self._seconds = version, seconds
         self._wire: Wire | None = None
@@ -66,7 +65,7 @@ class Client:
     def call(self, tool: str, arguments: Mapping[str, object]) -> Answer:
         """What a tool answers. Raises CortexError if nothing that is an answer comes: the session is lost then."""
         self.open()
-        result = self._ask("tools/call", {"name": tool, "arguments": arguments}, self._seconds)
+        result = self._ask("tools/call", {"name": tool, "arguments": arguments})
         try:
             told = msgspec.convert(result, _Result)
         except msgspec.ValidationError as error:
@@ -97,9 +96,9 @@ class Client:
         self._wire.latest = self._latest
         about = {"name": "koderz", "version": self._version}
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": about}
-        said = self._ask("initialize", hello, OPEN_SECONDS)
+        said = self._ask("initialize", hello)
         self._tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        offered = self._ask("tools/list", {}, OPEN_SECONDS)
+        offered = self._ask("tools/list", {})
         try:
             who, tools = msgspec.convert(said, _Hello).about, msgspec.convert(offered, _Tools).tools
         except msgspec.ValidationError as error:
@@ -108,8 +107,8 @@ class Client:
             raise self._lost("has no tool named remember, so it is no cortex. Correct KODERZ_CORTEX_COMMAND")
         return Greeting(who.name, who.version, frozenset(tool.name for tool in tools))
 
-    def _ask(self, method: str, params: Mapping[str, object], seconds: float) -> object:
-        number, deadline = next(self._numbers), time.monotonic() + seconds
+    def _ask(self, method: str, params: Mapping[str, object]) -> object:
+        number, deadline = next(self._numbers), time.monotonic() + self._seconds
         self._tell({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         while True:
             message = self._heard(deadline)

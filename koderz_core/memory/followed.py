@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.errors import JournalError
-from koderz_core.events import TextStored, decode
+from koderz_core.events import BenchmarkClosed, TextStored, decode
 from koderz_core.memory.remembered import Remembered, Story
 
 
@@ -29,6 +29,7 @@ class Followed:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.offset = 0
+        self.closed = False  # whether the last line says that nobody writes it any more
         self._places: dict[str, int] = {}  # hash of a text -> offset of its line
         self._story = Story(self._text)
 
@@ -62,9 +63,11 @@ class Followed:
             remembered = self._story.tell(entry) if entry else None
         except JournalError as error:
             raise JournalError(
-                f"The journal {self.path.name} cannot be read at byte {self.offset}: {error}. Nothing behind it is remembered."
+                f"The journal {self.path.name} cannot be read at byte {self.offset}: {error}. Nothing behind it is "
+                "remembered."
             ) from error
         self.offset += len(line)
+        self.closed = entry is not None and isinstance(entry.event, BenchmarkClosed)
         return Read(self.offset, remembered)
 
     def _text(self, digest: str) -> str:

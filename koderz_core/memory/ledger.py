@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from koderz_core.errors import CortexError
 
@@ -61,7 +62,6 @@ class Ledger:
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
-            self._connection.execute("pragma journal_mode = wal")
             self._connection.execute("pragma synchronous = off")  # what it forgets is offered anew
             self._connection.executescript(_TABLES)
 
@@ -101,7 +101,7 @@ class Ledger:
         """Up to there all was answered: memories of these kinds are stored, and that is lost or cut."""
         key = (self._server, file)
         self._write(
-            ('insert or replace into journals values (?, ?, ?)', (*key, offset)),
+            ("insert or replace into journals values (?, ?, ?)", (*key, offset)),
             *((_COUNT, (*key, kind)) for kind in kinds),
             *(("insert or replace into losses values (?, ?, ?, ?, ?, ?, ?)", (*key, *astuple(one))) for one in losses),
         )
@@ -142,7 +142,7 @@ class Ledger:
             told = (self._server, trouble.at, trouble.said)
             self._write(("insert or replace into troubles values (?, ?, ?)", told))
 
-    def _read(self, sql: str, *more: object) -> list[tuple[object, ...]]:
+    def _read(self, sql: str, *more: object) -> list[tuple[Any, ...]]:  # Any: the types of the columns
         with self._explained():
             return self._connection.execute(sql, (self._server, *more)).fetchall()
 

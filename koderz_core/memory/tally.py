@@ -31,11 +31,13 @@ class Spent:
 
     def told(self) -> dict[str, object]:
         """For metadata: unknown is null, never zero."""
-        tokens = (None, None) if self.uncounted else (self.input_tokens, self.output_tokens)
-        cost = None if self.unpriced else self.usd
-        return {"cost": cost, "calls": self.calls, "unpriced": self.unpriced} | dict(
-            zip(("input_tokens", "output_tokens"), tokens, strict=True)
-        )
+        return {
+            "cost": None if self.unpriced else self.usd,
+            "calls": self.calls,
+            "unpriced": self.unpriced,
+            "input_tokens": None if self.uncounted else self.input_tokens,
+            "output_tokens": None if self.uncounted else self.output_tokens,
+        }
 
 
 @dataclass(slots=True)
@@ -70,9 +72,7 @@ def total(parts: Iterable[Spent]) -> Spent:
     return summed
 
 
-def benchmark_summary(
-    tallies: Iterable[Tally], configurations: Mapping[str, Configuration]
-) -> list[dict[str, object]]:
+def benchmark_summary(tallies: Iterable[Tally], configurations: Mapping[str, Configuration]) -> list[dict[str, object]]:
     """Each configuration with its outcomes and costs so far."""
     by_configuration: dict[str, list[Tally]] = {name: [] for name in configurations}
     for tally in tallies:
@@ -87,9 +87,12 @@ def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> di
             outcomes[tally.ended.outcome] += 1
     about: dict[str, object] = {"configuration_id": name, "called": known_as(known) if known else name}
     about |= {"models": known.models, "parameters": known.parameters} if known else {}
-    return about | outcomes | {"iterations": sum(one.iterations for one in tallies)} | total(
-        one.spent for one in tallies
-    ).told()
+    return (
+        about
+        | outcomes
+        | {"iterations": sum(one.iterations for one in tallies)}
+        | total(one.spent for one in tallies).told()
+    )
 
 
 def known_as(configuration: Configuration) -> str:

@@ -87,6 +87,7 @@ def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> Told:
     """The outcome, with the program that was handed in: of a strategy that tests nothing it stands nowhere else."""
     one, spent, scored = tally.experiment, tally.spent, tally.scored
     tally.ended, tally.scored = event, None
+    tally.iterations = tally.iterations or int(event.code is not None)  # what is never tested is one program too
     completed = event.outcome in ("solved", "unsolved")
     metadata = {
         "outcome": event.outcome,
@@ -140,7 +141,7 @@ def _feedback(verdict: Verdict) -> str:
 def _result(event: ExperimentFinished, tally: Tally, text: Text) -> str:
     said = f"{tally.experiment.problem}: {event.outcome}"
     said += f" ({event.reason})" if event.reason else ""
-    lines = [f"{said} after {tally.iterations} iterations, {event.seconds:.1f} s."]
+    lines = [f"{said} after {tally.iterations} iteration(s), {event.seconds:.1f} s."]
     lines += [f"Failed with {event.failure}."] if event.failure else []
     lines += [f"Error: {event.error}"] if event.error else []
     lines += ["", "Program:", text(event.code)] if event.code else []

@@ -115,8 +115,8 @@ class Wire:
         self._received += len(piece)
         if self._received > MAX_ANSWER_BYTES:
             raise CortexError(
-                f"The memory server said more than {MAX_ANSWER_BYTES >> 20} MiB instead of an answer. It is started anew "
-                "when needed."
+                f"The memory server said more than {MAX_ANSWER_BYTES >> 20} MiB instead of an answer. It is "
+                "started anew when needed."
             )
         self._unread += piece
 
@@ -130,6 +130,8 @@ class Wire:
     def _how(self) -> str:
         with suppress(TimeoutExpired):
             self._process.wait(_SLICE_SECONDS)
+        if self._err in self._heard:
+            self._read(self._err)  # what it said last says why
         code = self._process.poll()
         if code is None:
             return " its output"

@@ -69,12 +69,24 @@ ACTORS: Mapping[str, Actor] = {
     "stubborn": Actor(0.0, seconds_per_piece=0.2),
 }
 
+_SENTENCE = "SCRIPTED: think of it step by step. Mind the edge cases."
+_REVIEW = """SCRIPTED.
+## 1. Failing tests
+SCRIPTED: whatever fails, fails alike.
+## 2. Root cause
+SCRIPTED: the program gives None.
+## 3. Fix
+SCRIPTED: give what the problem asks for.
+## 4. Edge cases
+SCRIPTED: nothing at all, one of it, many."""
+
 
 def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
     """The script of an actor, given a right program per problem text; raises UnknownNameError.
 
     Asked for a program (the system message shows a Python block) it gives the right one as often as its rate says,
-    decided by the request's seed alone, else one that returns None. Anything else it answers with a sentence.
+    decided by the request's seed alone, else one that returns None. Anything else it answers with a sentence, or with
+    one under each heading of a review where it is asked for headings.
     """
     if name not in ACTORS:
         raise UnknownNameError("scripted model", name, ACTORS)
@@ -84,7 +96,7 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
         problem = _problem(request.messages, programs)
         first = request.messages[0]
         if first.role != "system" or "```python" not in first.content:
-            return "SCRIPTED: think of it step by step. Mind the edge cases."
+            return _REVIEW if "\n## " in request.messages[-1].content else _SENTENCE
         if problem is None:
             return "SCRIPTED: no problem that this actor knows was asked for."
         right = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)

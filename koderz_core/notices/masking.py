@@ -12,13 +12,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
-MASK = "[secret]"
+from koderz_core.runner.redaction import MASK, without
 
-_NAME = r"[\w-]{0,40}(?:key|token|secret|passw(?:or)?d|passphrase|pwd|credentials?|authorization)"
-_NAMED = re.compile(
-    rf"(?i)(?<![\w-])({_NAME}[\"']?\s*[=:]\s*|--?{_NAME}\s+)(?:(?:bearer|basic)\s+)?(?!\[secret\])(\"[^\"]*\"|\S+)"
+_NAME = (
+    r"(?:[\w-]{0,40}(?:key|token|secret|passw(?:or)?d|passphrase|passcode|pwd|credentials?|auth|authorization|cookie)"
+    r"|(?:[\w-]{0,40}[_-])?pass)"
 )
+_QUOTED = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"
+_NAMED = re.compile(
+    rf"(?i)(?<![\w-])({_NAME}[\"']?\s*=\s*|(?!pass\b){_NAME}[\"']?\s*:\s*|--?{_NAME}\s+)"  # "pass: 3" counts tests
+    rf"(?:(?:bearer|basic)\s+)?(?!\[secret\])({_QUOTED}|\S+)"
+)
+_HEADER = re.compile(  # to its end, whatever the scheme and however many cookies; quotes only where they hold a value
+    rf"(?i)((?:authorization|cookie)[\"']?\s*:\s*)({_QUOTED}|[^\"'\n]+(?:(?<==)\"[^\"\n]*\"[^\"'\n]*)*)"
+)
+_BLOCK = re.compile(r"-----BEGIN [^-\n]{1,60}-----.*?(?:-----END [^-\n]{1,60}-----|\Z)", re.DOTALL)  # of PEM
 _OPTION = re.compile(rf"(?i)--?{_NAME}")
+_LOGGING_IN = re.compile(r"-u|--(?:proxy-)?user")
+_LOGGED_IN = re.compile(  # joe:hunter2, as curl is told it; an address after it is no login
+    rf"(?<![\w-])({_LOGGING_IN.pattern})((?:\s+|=)?[\"']?)[^\s:\"']{{1,200}}:(?!//)(?:[^\"'\s]+)"
+)
 _SHAPES = re.compile(  # as the issuers of keys write them
     r"(?<![\w-])(?:"
     r"(?:sk|pk|rk)[-_][\w-]{8,}"  # OpenAI, Anthropic, Stripe
@@ -40,10 +53,10 @@ _RANDOM = re.compile(
 
 def masked(text: str, secrets: Iterable[str] = ()) -> str:
     """The text without these secrets, without what has the shape of a key, and without what is named as a secret."""
-    for secret in secrets:
-        text = text.replace(secret, MASK)
+    text = _BLOCK.sub(MASK, without(text, secrets))
+    text = _HEADER.sub(rf"\1{MASK}", text)
     text = _LOGIN.sub(MASK, _SHAPES.sub(MASK, text))
-    return _NAMED.sub(rf"\1{MASK}", text)
+    return _NAMED.sub(rf"\1{MASK}", _LOGGED_IN.sub(rf"\1\2{MASK}", text))
 
 
 def masked_output(text: str) -> str:
@@ -59,4 +72,5 @@ def masked_command(command: Sequence[str]) -> str:
 def _arguments(command: Sequence[str]) -> Iterator[str]:
     yield PurePath(command[0]).name
     for before, argument in pairwise(command):
-        yield MASK if _OPTION.fullmatch(before) else masked_output(argument)
+        is_login = ":" in argument and _LOGGING_IN.fullmatch(before)
+        yield MASK if is_login or _OPTION.fullmatch(before) else masked_output(argument)

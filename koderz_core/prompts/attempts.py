@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.coding import Brief, Prompt, asking
-from koderz_core.prompts.feedback import failing_tests
-from koderz_core.prompts.quoting import fenced
+from koderz_core.prompts.feedback import CUT, SAID_LIMIT, failing_tests
+from koderz_core.prompts.quoting import escaped, fenced, one_line
 from koderz_core.prompts.sections import GUIDANCE_LIMIT
 from koderz_core.records import Extracted, Verdict
 
-VERSION = "2"
+VERSION = "3"
 CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
+LESSONS_LIMIT = 1200  # characters of all lessons together
 BYTES_PER_TOKEN = 3
 """The fewest that tokenizers get out of prose and code (3 to 5), so that an estimate is rather too high."""
 LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
 """What a prompt holds at most of the last program and of guidance."""
+LESSONS_TOKENS = LESSONS_LIMIT // BYTES_PER_TOKEN
+"""What all lessons in a prompt take at most."""
 _HEADING_BYTES = 80
 
 
@@ -33,16 +36,19 @@ class Attempt:
     same_as: int | None = None
 
 
-def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "") -> Prompt:
-    """After at least one attempt: the last of them, and of those before it what there is room for."""
+def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
+    """After at least one attempt: the last of them, and of those before it what there is room for.
+
+    ``lessons``: what other problems taught of its error, of which no more is shown than LESSONS_LIMIT.
+    """
     last = attempts[-1]
-    parts = [history(attempts, brief), _latest(last, brief.previous_error), _advice(guidance), _request(last)]
-    return asking(brief, [part for part in parts if part])
+    parts = [history(attempts, brief), _latest(last, brief.previous_error), _lessons(lessons), _advice(guidance)]
+    return asking(brief, [part for part in (*parts, _request(last)) if part])
 
 
-def fresh_attempt(brief: Brief, guidance: str = "") -> Prompt:
+def fresh_attempt(brief: Brief, guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
     """A new start for a coder that repeats itself: nothing of its programs, which it would only copy."""
-    return asking(brief, [*([_advice(guidance)] if guidance else []), "Write the function."])
+    return asking(brief, [part for part in (_lessons(lessons), _advice(guidance), "Write the function.") if part])
 
 
 def history(attempts: Sequence[Attempt], brief: Brief) -> str:
@@ -82,22 +88,35 @@ def _earlier(attempt: Attempt, last: Attempt, with_error: bool) -> str:
         return f"Attempt {attempt.number}: the same program as attempt {attempt.same_as}."
     if attempt.candidate.code is None:
         return f"Attempt {attempt.number}: a reply without a program."
-    said = f"\n{failing_tests(attempt.verdict, most=1)}" if with_error else ""
+    said = f"\n{failing_tests(attempt.verdict, most=1)}" if with_error or _cut(attempt) else ""
     return f"Attempt {attempt.number}:\n{fenced(attempt.candidate.code, CODE_LIMIT)}{said}"
 
 
 def _latest(attempt: Attempt, with_error: bool) -> str:
     if attempt.candidate.code is None:
-        return f"Your previous reply could not be tested. {attempt.verdict.message or 'It held no program.'}"
-    said = failing_tests(attempt.verdict) if with_error else "It failed the tests."
+        why = escaped(attempt.verdict.message, SAID_LIMIT) or "It held no program."
+        return f"Your previous reply could not be tested. {why}"
+    said = failing_tests(attempt.verdict) if with_error or _cut(attempt) else "It failed the tests."
     return f"Your previous attempt:\n{fenced(attempt.candidate.code, CODE_LIMIT)}\n\n{said}"
+
+
+def _lessons(lessons: Sequence[str]) -> str:
+    told = "\n".join(f"- {one_line(one, LESSONS_LIMIT // len(lessons))}" for one in lessons)
+    return f"Lessons from other problems:\n{told}" if told else ""
 
 
 def _advice(guidance: str) -> str:
     return f"A reviewer of earlier attempts advises:\n{guidance}" if guidance else ""
 
 
+def _cut(attempt: Attempt) -> bool:
+    """Whether its reply was: that is told where nothing of the tests is, since it comes from none."""
+    return attempt.verdict.error == CUT
+
+
 def _request(last: Attempt) -> str:
+    if _cut(last):
+        return "Write the whole function, in one ```python block, with little text around it, so that the reply is not cut again."
     if last.candidate.code is None:
         return "Write the whole function, in one ```python block."
     if last.same_as is None:

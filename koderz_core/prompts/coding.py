@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from koderz_core.prompts.quoting import fenced
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
@@ -44,5 +45,5 @@ def asking(brief: Brief, parts: Sequence[str]) -> Prompt:
     """Specification, if any, and problem, and then these paragraphs."""
     system = _SYSTEM.format(reasoning=_REASON if brief.chain_of_thought else _NO_REASON)
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
-    problem = f"Problem:\n```python\n{brief.problem.prompt.rstrip()}\n```"
+    problem = f"Problem:\n{fenced(brief.problem.prompt.rstrip())}"
     return (Message("system", system), Message("user", "\n\n".join([*spec, problem, *parts])))

@@ -12,7 +12,7 @@ from koderz_core.prompts.quoting import fenced, one_line
 from koderz_core.prompts.sections import FIX, WHOLE, Guidance
 from koderz_core.records import Message, PublicProblem, Verdict
 
-VERSION = "2"
+VERSION = "3"
 PROGRAMS_LIMIT = 12_000  # characters of all programs shown together: about 3,000 tokens, whatever the interval
 SHOWN_PROGRAMS = 8
 SHOWN_REVIEWS = 8
@@ -69,19 +69,21 @@ def checkpoint(
     *,
     disclosure: bool = True,
 ) -> tuple[Message, ...]:
-    """Show the attempts since the last of ``reviews``, and what came of those.
+    """Show the attempts since the last of ``reviews``, and what came of those; none of them was empty.
 
     ``why``: what the attempts show to be stuck by, or why a review is due now. ``disclosure``: the first review is also
     asked for a strategy, the second for test criteria.
     """
     new = attempts[reviews[-1].after_iteration if reviews else 0 :]
+    shown = new[-SHOWN_PROGRAMS:]
     parts = [
-        f"{_TASK} {_MARKS}" if any(attempt.verdict.failures for attempt in new) else _TASK,
-        f"Problem:\n```python\n{problem.prompt.rstrip()}\n```",
-        *_programs(new),
+        f"{_TASK} {_MARKS}" if any(attempt.verdict.failures for attempt in shown) else _TASK,
+        f"Problem:\n{fenced(problem.prompt.rstrip())}",
+        *_hidden(new, shown),
+        *_programs(shown),
         *_earlier(attempts, reviews),
         *([_NOTES[why]] if why in _NOTES else []),
-        _demand(len(reviews) if disclosure else None, seen=any(_seen(attempt.verdict) for attempt in new)),
+        _demand(len(reviews) if disclosure else None, seen=any(_seen(attempt.verdict) for attempt in shown)),
     ]
     return (Message("user", "\n\n".join(parts)),)
 
@@ -96,15 +98,20 @@ def _demand(earlier: int | None, *, seen: bool) -> str:
     return _ANSWER.format(words=300 if extra else 250, failing=_SEEN if seen else _UNSEEN) + extra
 
 
-def _programs(attempts: Sequence[Attempt]) -> Iterator[str]:
-    shown = attempts[-SHOWN_PROGRAMS:]
-    if len(shown) < len(attempts):
-        yield f"Attempts {attempts[0].number} to {shown[0].number - 1} are not shown."
-    numbers = {attempt.number for attempt in shown}
+def _hidden(new: Sequence[Attempt], shown: Sequence[Attempt]) -> Iterator[str]:
+    if len(shown) < len(new):
+        first, last = new[0].number, shown[0].number - 1
+        yield f"Attempt {first} is not shown." if first == last else f"Attempts {first} to {last} are not shown."
+
+
+def _programs(shown: Sequence[Attempt]) -> Iterator[str]:
+    """Each program once: at the first of these attempts that wrote it, whatever was written before them."""
+    copies: dict[int, int] = {}
     limit = PROGRAMS_LIMIT // len(shown)
     for attempt in shown:
-        if attempt.same_as in numbers:
-            yield f"Attempt {attempt.number}: the same program as attempt {attempt.same_as}."
+        first = copies.setdefault(attempt.same_as or attempt.number, attempt.number)
+        if first < attempt.number:
+            yield f"Attempt {attempt.number}: the same program as attempt {first}."
         else:
             yield f"Attempt {attempt.number}:\n{_program(attempt, limit)}\n{_said(attempt.verdict)}"
 

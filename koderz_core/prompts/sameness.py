@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from koderz_core.prompts.programs import Reader
+
+DEEPEST = 200
+"""Nodes within nodes, far more than programs that people read have. Whether Python parses what nests much deeper
+depends on how deep whoever asks stands in calls of its own, and so would what is the same."""
 
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def shape(code: str) -> str:
-    """Equal for programs that differ in comments, docstrings and layout only; one that does not parse is its text."""
+    """Equal for programs that differ in comments, docstrings and layout only.
+
+    One that does not parse, or nests deeper than ``DEEPEST``, is its text.
+    """
     program = Reader().parse(code)
-    return code.strip() if program is None else "\n".join(_words(program.tree))
+    return "\n".join(_words(program.tree) if program else ()) or code.strip()
 
 
-def _words(tree: ast.Module) -> Iterator[str]:
-    """The tree without positions. ``ast.dump`` recurses: whether it can depends on how deep its caller already is."""
-    rest: list[object] = [tree]
+def _words(tree: ast.Module) -> list[str]:
+    """The tree without positions, none of one too deep. No recursion, as ``ast.dump`` has: it may find no room."""
+    words = list[str]()
+    rest: list[tuple[int, object]] = [(0, tree)]
     while rest:
-        one = rest.pop()
+        depth, one = rest.pop()
+        if depth > DEEPEST:
+            return []
         if isinstance(one, ast.AST):
-            yield type(one).__name__
-            rest += [value for _, value in reversed([*ast.iter_fields(_undocumented(one))])]
+            words.append(type(one).__name__)
+            rest += [(depth + 1, value) for _, value in reversed([*ast.iter_fields(_undocumented(one))])]
         elif isinstance(one, list):
-            yield str(len(one))
-            rest += reversed(one)
-        else:
-            yield hex(one) if type(one) is int else repr(one)  # Python refuses to write out the longest in decimals
+            words.append(str(len(one)))
+            rest += [(depth, value) for value in reversed(one)]
+        else:  # Python refuses to write out the longest numbers in decimals
+            words.append(hex(one) if type(one) is int else repr(one))
+    return words
 
 
 def _undocumented(node: ast.AST) -> ast.AST:

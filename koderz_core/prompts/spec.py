@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from koderz_core.prompts.quoting import shortened
+from koderz_core.prompts.quoting import fenced, shortened
 from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Message, PublicProblem
 
@@ -41,4 +41,4 @@ def text_of(reply: str) -> str:
 
 def write(problem: PublicProblem, prompt: str = MINIMAL) -> tuple[Message, ...]:
     """Ask for a specification of a problem, by one of ``PROMPTS``."""
-    return (Message("user", f"{_TASKS[prompt]}\n\n```python\n{problem.prompt.rstrip()}\n```"),)
+    return (Message("user", f"{_TASKS[prompt]}\n\n{fenced(problem.prompt.rstrip())}"),)

@@ -13,7 +13,7 @@ class Try:
     """One iteration of a trial. ``usd`` and ``seconds`` had been used in all when it ended; ``usd`` None: unknown.
 
     ``code``: SHA-256 of its program, None if the reply held none. ``held_out_passed`` None: not scored on such tests.
-    ``checkpoints``: how many reviews by a stronger model came before it.
+    ``checkpoints``: how many reviews by a stronger model advised something before it.
     """
 
     iteration: int

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.grading.visible import NONE
+from koderz_core.prompts.spec import MINIMAL
 from koderz_core.records import Scalar, fingerprint
 from koderz_core.runner.planning import Wanted
 from koderz_core.strategies import create
+from koderz_core.strategies.checkpoints import INTERVAL
 from koderz_core.strategies.supervised import Supervised
 
 ALL = "all"
@@ -22,6 +25,7 @@ ABLATIONS: Mapping[str, Callable[[Supervised], Sequence[Change]]] = {
     "no-checkpoints": lambda _: [{"checkpoints": False}],
     "no-cot": lambda _: [{"chain_of_thought": False}],
     "no-previous-error": lambda _: [{"previous_error": False}],
+    "no-lessons": lambda _: [{"lessons": False}],
     "interval": lambda whole: [
         {"checkpoint_interval": max(1, whole.checkpoint_interval // 2)},
         {"checkpoint_interval": 2 * whole.checkpoint_interval},
@@ -88,11 +92,25 @@ def _deeds(wanted: Wanted) -> str:
     """Equal for configurations that do the same: the interval of reviews that never come tells nobody apart."""
     strategy = create(wanted.strategy, wanted.parameters)
     if isinstance(strategy, Supervised):
-        never = strategy.checkpoint_when == "interval" and strategy.checkpoint_interval >= strategy.max_iterations
-        if never or not strategy.checkpoints:
-            strategy = replace(strategy, checkpoints=False, checkpoint_interval=1)
+        strategy = _without_idle(strategy, wanted.feedback)
     models = {role: _listed(wanted.models.get(role) or wanted.models.get("coder", ())) for role in strategy.roles()}
     return fingerprint((type(strategy).__name__, strategy, models, wanted.gate, wanted.feedback))
+
+
+def _without_idle(strategy: Supervised, feedback: str) -> Supervised:
+    """What has no bearing on anything that is asked, set to one value."""
+    once = strategy.max_iterations == 1
+    at_interval = strategy.checkpoint_when == INTERVAL and strategy.checkpoint_interval >= strategy.max_iterations
+    if once or at_interval or not strategy.checkpoints:
+        strategy = replace(strategy, checkpoints=False, checkpoint_interval=1, checkpoint_when=INTERVAL)
+        strategy = replace(strategy, disclosure=True)
+    if once:  # nothing follows the first attempt
+        strategy = replace(strategy, retry_temperature=0.0, history_tokens=0, escape_after=1)
+    if once or feedback == NONE:
+        strategy = replace(strategy, previous_error=True, lessons=False)
+    if not strategy.previous_error:
+        strategy = replace(strategy, lessons=False)
+    return strategy if strategy.spec else replace(strategy, spec_prompt=MINIMAL, reuse_spec=False)
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

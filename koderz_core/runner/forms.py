@@ -9,6 +9,7 @@ from typing import Literal
 from koderz_core.records import Scalar
 from koderz_core.runner.ablations import ABLATIONS, is_ablated
 from koderz_core.strategies import ROLES, UNTESTED, complete, create, doc_of, offered
+from koderz_core.strategies.parameters import ABOUT
 from koderz_core.strategies.supervised import CHOICES
 
 Kind = Literal["bool", "int", "float", "str"]
@@ -19,12 +20,13 @@ _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"
 class Parameter:
     """One thing that a strategy lets a person set; its values are of ``kind``, as ``default`` is.
 
-    ``choices``: all the values there are, none if that is open.
+    ``doc``: what it changes, in one line; ``choices``: all the values there are, none if that is open.
     """
 
     name: str
     default: Scalar
     kind: Kind
+    doc: str
     choices: tuple[str, ...] = ()
 
 
@@ -56,7 +58,7 @@ def strategy_form(name: str) -> StrategyForm:
     """What can be chosen in one strategy or preset of one. Raises UnknownNameError."""
     defaults = complete(name, {})
     parameters = tuple(
-        Parameter(one, value, _KINDS[type(value)], CHOICES.get(one, ())) for one, value in defaults.items()
+        Parameter(one, value, _KINDS[type(value)], ABOUT[one], CHOICES.get(one, ())) for one, value in defaults.items()
     )
     ablations = tuple(ABLATIONS) if is_ablated(name) else ()
     return StrategyForm(name, doc_of(name), _roles(name, defaults), parameters, name not in UNTESTED, ablations)

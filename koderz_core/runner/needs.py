@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
-from koderz_core.prompts.attempts import LATEST_TOKENS
+from koderz_core.prompts.attempts import LATEST_TOKENS, LESSONS_TOKENS
 from koderz_core.records import Configuration, Scalar
 from koderz_core.strategies import SAMPLED, called, complete
 
@@ -48,18 +48,23 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
 
 
 def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) -> Iterator[str]:
-    """What surely, or with earlier attempts shown probably, does not fit; None: the context is not known."""
+    """What surely, or with earlier attempts shown probably, does not fit; None: the context is not known.
+
+    What fits here may still not fit: the problem, its spec and what the tests said have a length of their own.
+    """
     longest, earlier = parameters.get("max_tokens"), parameters.get("history_tokens")
     if context is None or not isinstance(longest, int):
         return
+    latest = LATEST_TOKENS + (LESSONS_TOKENS if parameters.get("lessons") else 0)
     if longest >= context:
         yield (
             f"max_tokens is {longest}, and its context holds {context} tokens with the prompt. Lower --max-tokens, or "
             f"give it more: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
         )
-    elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + LATEST_TOKENS > context:
+    elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
-            f"history_tokens is {earlier}, max_tokens {longest}, its last program and guidance can take "
+            f"history_tokens is {earlier}, max_tokens {longest}, its last program and guidance can take about "
             f"{LATEST_TOKENS}, and its context holds {context} tokens. Set --history-tokens to at most "
-            f"{max(0, context - longest - LATEST_TOKENS)}, or give it more context."
+            f"{max(0, context - longest - latest)}, less what the problem, its spec and the failures shown "
+            f"take, which is not counted here, or give it more context."
         )

@@ -20,7 +20,7 @@ from koderz_core.runner.budget import check_limits
 from koderz_core.runner.conditions import conditions, of_problems
 from koderz_core.runner.needs import check_needs
 from koderz_core.runner.resumption import as_recorded
-from koderz_core.strategies import ROLES, UNTESTED, base_of, complete, create
+from koderz_core.strategies import ROLES, UNTESTED, base_of, create, recorded
 
 MOST_SEEDS = 1 << 63
 FULL = "full"
@@ -112,7 +112,7 @@ def _outside(
 
 def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     """What is run and recorded of one in words. Raises UnknownNameError, PlanError."""
-    parameters = complete(wanted.strategy, wanted.parameters)
+    parameters = recorded(wanted.strategy, wanted.parameters)
     roles = create(wanted.strategy, parameters).roles()
     for role in wanted.models:
         if role not in ROLES:

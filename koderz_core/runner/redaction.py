@@ -11,6 +11,15 @@ from dataclasses import replace
 
 from koderz_core.records import Observed, TestFailure, Verdict
 
+MASK = "[secret]"
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with every occurrence of these secrets masked; the longest first, since one may begin another."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
+
 
 class Redactor:
     """Replaces every occurrence of some secrets; without any it does nothing."""
@@ -40,9 +49,7 @@ class Redactor:
         )
 
     def _text(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return text
+        return without(text, self._secrets)
 
 
 NOTHING_SECRET = Redactor(())

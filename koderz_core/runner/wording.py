@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
+from koderz_core.runner.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.runner.forms import StrategyForm, strategy_form
 from koderz_core.runner.planning import Order, Wanted
 from koderz_core.strategies import base_of, create
@@ -78,9 +79,11 @@ def command_of(
     Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
     """
     words = ["koderz", "benchmark", "--problems", order.problems]
-    for wanted in order.configurations:
+    wholes, ablated = _in_short(order.configurations)
+    for wanted in wholes:
         words += ["--configuration", words_of(_without_defaults(wanted))]
     optional: dict[str, tuple[object, object]] = {
+        "--ablate": (ablated, ""),
         "--dataset": (dataset, "humaneval"),
         "--seed": (order.seed, 0),
         "--repeats": (order.repeats, 1),
@@ -95,6 +98,19 @@ def command_of(
     supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
     words += ["--allow-unpriced"] * order.budget.allow_unpriced
     return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
+
+
+def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
+    """Those without the ablations that ``--ablate`` adds, and what it must say for that; else all, and nothing."""
+    grids = {place: ablations(one) for place, one in enumerate(configurations) if is_ablated(one.strategy)}
+    wholes = [one for place, one in enumerate(configurations) if not any(one in grids[n] for n in grids if n < place)]
+    ablated = [one for one in wholes if is_ablated(one.strategy)]
+    some = [name for name in ABLATIONS if all(one in configurations for it in ablated for one in ablations(it, [name]))]
+    for said, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
+        grid = with_ablations([(one, names if one in ablated else ()) for one in wholes])
+        if len(wholes) < len(configurations) and grid == list(configurations):
+            return wholes, said
+    return configurations, ""
 
 
 def _split(text: str) -> list[str]:

@@ -14,24 +14,29 @@ from koderz_core.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A spec for ``asker`` by its first spec model, asked for by version ``prompt`` in this ``wording`` of it."""
+    """A spec for ``asker`` by its first spec model, asked for by version ``prompt`` in this ``wording`` of it.
+
+    The limit of its tokens makes no other spec of one that was written to its end.
+    """
 
     asker: Asker
     prompt: str
     wording: str
+    temperature: float
 
 
 def recalled(store: Store, sought: Sought, limit: int) -> list[Memory]:
     """The newest specs that fit, from any benchmark; ``origin`` is the experiment that wrote it. Raises StoreError.
 
-    One that was recalled itself is none of its own, and what ended as an error is no ground to build on.
+    One that was recalled itself is none of its own, and what was cut, refused or ended as an error is no ground to
+    build on.
     """
     asker = sought.asker
     model = next(iter(asker.models.get("spec", ())), None)
     wanted = {"experiment": asker.experiment, "problem": asker.problem, "dataset_sha256": asker.dataset.sha256}
-    asked = {**wanted, "model": model, "prompt": sought.prompt, "wording": sought.wording, "limit": limit}
+    asked = {"model": model, "prompt": sought.prompt, "wording": sought.wording, "temperature": sought.temperature}
     with store.latest() as latest:
-        return records(latest.con, Memory, _RECALLED, asked)
+        return records(latest.con, Memory, _RECALLED, {**wanted, **asked, "limit": limit})
 
 
 def specs(
@@ -53,6 +58,10 @@ where n.kind = 'spec_written' and n.origin is null and n.prompt = $prompt and re
     and e.problem = $problem and e.id <> $experiment and e.outcome is distinct from 'error'
     and b.dataset_sha256 = $dataset_sha256 and (b.prompt_versions ->> 'spec') = $wording
     and (f.models ->> '$.spec[0]') = $model
+    and exists (
+        from calls c where c.experiment = e.id and c.role = 'spec' and c.state = 'finished' and c.finish = 'stop'
+            and (c.sampling ->> 'temperature')::double = $temperature
+    )
 order by n."at" desc, n.experiment limit $limit
 """  # noqa: S608 (ours)
 _SPECS = f"""

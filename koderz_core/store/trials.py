@@ -61,7 +61,8 @@ steps as (
     union all
     select experiment, ordinal, iteration, seconds, 0, false, 0 from iterations
     union all
-    select experiment, ordinal, null, 0, 0, false, 1 from notes where kind = 'checkpoint_reviewed'
+    select experiment, ordinal, null, 0, 0, false, 1 from notes
+    where kind = 'checkpoint_reviewed' and regexp_matches(text, '\\S')  -- an empty review helps nobody
 ),
 used as (
     select experiment, iteration, sum(seconds) over way as seconds, sum(reviews) over way as reviews,

@@ -56,6 +56,9 @@ UNTESTED = frozenset({"direct"})
 SAMPLED = frozenset({"ladder"})
 """Strategies whose programs differ by temperature alone, so that a coder has to take one."""
 
+ADDED: Mapping[str, Scalar] = {"lessons": False}
+"""Parameters that earlier configurations did not have, with what they did: left at that, none gets another id."""
+
 ROLES = ("spec", "coder", "reviewer")
 """Every role that some strategy asks."""
 
@@ -79,8 +82,13 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> Known:
 
 
 def complete(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """All parameters of a strategy, the defaults filled in: what a configuration records. Raises as ``create``."""
+    """All parameters of a strategy, the defaults filled in. Raises as ``create``."""
     return asdict(create(name, parameters))
+
+
+def recorded(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """``complete`` without what a configuration only has where it is used. Raises as ``create``."""
+    return {one: value for one, value in complete(name, parameters).items() if one not in ADDED or value != ADDED[one]}
 
 
 def base_of(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -9,19 +10,27 @@ from koderz_core.prompts.attempts import Attempt
 from koderz_core.prompts.coding import Brief
 from koderz_core.prompts.review import Review
 from koderz_core.prompts.sameness import shape
+from koderz_core.prompts.sections import Guidance
 from koderz_core.records import Extracted, Verdict
 from koderz_core.strategies.best import Best
 
 
 @dataclass(slots=True)
 class Course:
-    """``dollars``: what could be spent at its start, None: no limit, or of no interest."""
+    """``dollars``: what could be spent before it began, None: no limit, or of no interest.
+
+    ``reviews``: those that advised something. ``reviewed``: how many attempts a reviewer has been shown, in
+    ``checkpoints`` of them, whatever it answered.
+    """
 
     brief: Brief
     attempts: list[Attempt] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     best: Best = field(default_factory=Best)
     dollars: float | None = None
+    lessons: dict[str, tuple[str, ...]] = field(default_factory=dict)  # error class -> what other problems taught of it
+    reviewed: int = 0
+    checkpoints: int = 0
     _shapes: dict[str, int] = field(default_factory=dict)
 
     def add(self, candidate: Extracted, verdict: Verdict) -> Attempt:
@@ -32,15 +41,27 @@ class Course:
         self.best.keep(candidate, verdict)
         return self.attempts[-1]
 
-    @property
-    def reviewed(self) -> int:
-        """How many attempts a reviewer has seen."""
-        return self.reviews[-1].after_iteration if self.reviews else 0
+    def take(self, guidance: Guidance) -> None:
+        """Take note of a review of all attempts so far; an empty one leaves standing what another advised before."""
+        self.reviewed = len(self.attempts)
+        self.checkpoints += 1
+        if guidance.text:
+            self.reviews.append(Review(self.reviewed, guidance))
 
     @property
     def guidance(self) -> str:
-        """What the latest review advises."""
+        """What the latest review that was not empty advises."""
         return self.reviews[-1].guidance.text if self.reviews else ""
+
+    @property
+    def newly_guided(self) -> bool:
+        """Whether a review advises on the latest attempt, and no other has been made since."""
+        return bool(self.reviews) and self.reviews[-1].after_iteration == len(self.attempts)
+
+    @property
+    def reminders(self) -> Sequence[str]:
+        """What other problems taught of the latest attempt's error."""
+        return self.lessons.get(self.attempts[-1].verdict.error or "", ()) if self.attempts else ()
 
     @property
     def repeats_in_a_row(self) -> int:

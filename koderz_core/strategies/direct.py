@@ -28,7 +28,7 @@ class Direct:
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         text = None
         if self.spec:
-            text = specification(ctx, MINIMAL, sampling)
+            text = specification(ctx, MINIMAL)
         brief = coding.Brief(ctx.problem, text, chain_of_thought=self.chain_of_thought)
         reply = ctx.ask("coder", coding.first_attempt(brief), sampling)
         return candidate(reply, ctx.problem).code

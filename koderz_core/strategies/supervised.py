@@ -10,13 +10,15 @@ from koderz_core.prompts import attempts, coding, review, sections
 from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.spec import MINIMAL, PROMPTS
 from koderz_core.protocols import Context
-from koderz_core.records import Sampling
+from koderz_core.records import Query, Sampling, Verdict
 from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due, stuck
 from koderz_core.strategies.course import Course
-from koderz_core.strategies.specification import specification
+from koderz_core.strategies.specification import ADVICE_TEMPERATURE, ADVICE_TOKENS, specification
 
 CHOICES: Mapping[str, tuple[str, ...]] = {"spec_prompt": PROMPTS, "checkpoint_when": (INTERVAL, ADAPTIVE)}
 """Parameters that take one of a few words, the default first."""
+
+MOST_LESSONS = 3  # that one prompt holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,14 @@ class Supervised:
 
     The first attempt is sampled at ``temperature``, the following at ``retry_temperature``: a small model asked again
     at 0 repeats its program (measured: identical in 4-5 tries of 5). After ``escape_after`` repeated programs in a row
-    the next prompt shows none. ``spec_prompt``: the version of the spec's prompt; ``reuse_spec``: one of it that
-    another experiment had written will do. ``previous_error``: the coder is told what its tests said;
-    ``history_tokens``: the room in its prompts for attempts before the last, which is always shown.
+    the next prompt shows none, unless a review has just advised on the last. ``spec_prompt``: the version of the
+    spec's prompt; ``reuse_spec``: one of it that another experiment had written will do. ``previous_error``: the coder
+    is told what its tests said; ``history_tokens``: the room in its prompts for attempts before the last.
     ``checkpoint_when``: "interval", or "adaptive": earlier where attempts make no progress or half the budget is gone.
     ``disclosure``: the first review is also asked for a strategy, the second for test criteria.
+    ``lessons``: after a failure the coder is reminded of what helped with its kind on other problems, as far as it is
+    told of errors at all. Specs and reviews hold at most ``review_tokens``, and are asked for at temperature 0,
+    whatever the coder's is.
     """
 
     max_iterations: int = 50
@@ -47,13 +52,15 @@ class Supervised:
     escape_after: int = 2
     checkpoint_when: str = INTERVAL
     disclosure: bool = True
+    lessons: bool = False
+    review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:
         return ("spec",) * self.spec + ("coder",) + ("reviewer",) * self.checkpoints
 
     def solve(self, ctx: Context) -> str | None:
-        course = Course(self._brief(ctx))
-        course.dollars = self._dollars(ctx, course)
+        dollars = self._dollars(ctx)  # before the spec is paid: it is a part of what is spent
+        course = Course(self._brief(ctx), dollars=dollars)
         for _ in range(self.max_iterations):
             attempt = self._iterate(ctx, course)
             if attempt.verdict.passed:
@@ -63,43 +70,51 @@ class Supervised:
         return course.best.code
 
     def _brief(self, ctx: Context) -> coding.Brief:
-        sampling, text = Sampling(self.temperature, max_tokens=self.max_tokens), None
-        if self.spec:
-            text = specification(ctx, self.spec_prompt, sampling, reuse=self.reuse_spec)
+        text = specification(ctx, self.spec_prompt, self.review_tokens, reuse=self.reuse_spec) if self.spec else None
         return coding.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
 
     def _iterate(self, ctx: Context, course: Course) -> attempts.Attempt:
         temperature = self.retry_temperature if course.attempts else self.temperature
         reply = ctx.ask("coder", self._prompt(course), Sampling(temperature, max_tokens=self.max_tokens))
         tried = candidate(reply, ctx.problem)
-        return course.add(tried, ctx.test(tried))
+        attempt = course.add(tried, ctx.test(tried))
+        self._remember(ctx, course, attempt.verdict)
+        return attempt
+
+    def _remember(self, ctx: Context, course: Course, verdict: Verdict) -> None:
+        """Each kind of error is asked for once: what is remembered of it is shown whenever it comes again."""
+        if self.lessons and self.previous_error and verdict.error and verdict.error not in course.lessons:
+            found = ctx.recall(Query("lesson", {"error": verdict.error}, limit=MOST_LESSONS))
+            course.lessons[verdict.error] = tuple(one.text for one in found)
 
     def _prompt(self, course: Course) -> coding.Prompt:
         if not course.attempts:
             return coding.first_attempt(course.brief)
-        if course.repeats_in_a_row >= self.escape_after:
-            return attempts.fresh_attempt(course.brief, course.guidance)
-        return attempts.next_attempt(course.brief, course.attempts, course.guidance)
+        if course.repeats_in_a_row >= self.escape_after and not course.newly_guided:
+            return attempts.fresh_attempt(course.brief, course.guidance, course.reminders)
+        return attempts.next_attempt(course.brief, course.attempts, course.guidance, course.reminders)
 
     def _due(self, ctx: Context, course: Course) -> Why | None:
         if not self.checkpoints:
             return None
-        left = self._dollars(ctx, course)
-        half_spent = left is not None and course.dollars is not None and left <= course.dollars / 2
         rule = Rule(self.checkpoint_when, self.checkpoint_interval, self.max_iterations)
-        return due(rule, course.attempts, course.reviewed, half_spent)
+        return due(rule, course.attempts, course.reviewed, self._half_spent(ctx, course))
 
-    def _dollars(self, ctx: Context, course: Course) -> float | None:
-        """What may still be spent, while the first review depends on it; asked again only if there is a limit."""
-        if not (self.checkpoints and self.checkpoint_when == ADAPTIVE) or course.reviews:
-            return None
-        return ctx.remaining().cost_usd if not course.attempts or course.dollars is not None else None
+    def _half_spent(self, ctx: Context, course: Course) -> bool:
+        """Asked only where there is a limit, and the first review depends on it."""
+        if course.dollars is None or course.reviewed:
+            return False
+        left = self._dollars(ctx)
+        return left is not None and left <= course.dollars / 2
+
+    def _dollars(self, ctx: Context) -> float | None:
+        """What may still be spent; None: there is no limit, or no review depends on it."""
+        return ctx.remaining().cost_usd if self.checkpoints and self.checkpoint_when == ADAPTIVE else None
 
     def _review(self, ctx: Context, course: Course, why: Why) -> None:
         noted = stuck(course.attempts[course.reviewed :]) or why
         messages = review.checkpoint(ctx.problem, course.attempts, course.reviews, noted, disclosure=self.disclosure)
-        reply = ctx.ask("reviewer", messages, Sampling(self.temperature, max_tokens=self.max_tokens))
+        reply = ctx.ask("reviewer", messages, Sampling(ADVICE_TEMPERATURE, max_tokens=self.review_tokens))
         read = sections.guidance(reply.text)
-        course.reviews.append(review.Review(len(course.attempts), read))
-        number = len(course.reviews)
-        ctx.note(CheckpointReviewed(number, len(course.attempts), read.text, why, read.sections, read.passed_on))
+        course.take(read)
+        ctx.note(CheckpointReviewed(course.checkpoints, course.reviewed, read.text, why, read.sections, read.passed_on))

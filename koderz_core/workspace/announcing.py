@@ -24,8 +24,16 @@ _LOG = logging.getLogger("koderz")
 class Announcing:
     """Makes runners. A notice that does not arrive is a warning in the log, and delays the end by seconds at most."""
 
-    def __init__(self, settings: Settings, results: Results, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        results: Results,
+        follow: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``follow`` hears the id of every benchmark whose journal has been opened."""
         self._settings = settings
+        self._follow = follow
         self._results = results
         self._notices = Notices(settings)
         self._clock = clock
@@ -34,7 +42,9 @@ class Announcing:
         """A runner that has its journal. Raises as ``Runner``, and JournalError."""
         journal = Journal(self._settings.journals_dir / f"{assignment.header.benchmark}.jsonl")
         try:
-            return Runner(assignment, journal, provide, watches, partial(self._tell, self._clock()))
+            runner = Runner(assignment, journal, provide, watches, partial(self._tell, self._clock()))
+            self._follow(runner.benchmark)
+            return runner
         except BaseException:
             journal.close()
             raise

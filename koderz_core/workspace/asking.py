@@ -23,16 +23,17 @@ from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.redaction import Redactor
 from koderz_core.store.results import Results
+from koderz_core.workspace.memories import Memories
 from koderz_core.workspace.recollection import recollection
 
 
 class Asking:
     """Shared by all benchmarks of a workspace: what they ask of one provider together has its limits."""
 
-    def __init__(self, settings: Settings, results: Results) -> None:
-        """``results``: what experiments are reminded of."""
+    def __init__(self, settings: Settings, results: Results, memories: Memories) -> None:
+        """``results`` and ``memories``: what experiments are reminded of."""
         self._settings = settings
-        self._recall = recollection(results)
+        self._recall = recollection(results, memories)
         self._lanes = Lanes(cache(self._address), settings.limits, settings.patience)
         self._context_tokens = cache(lambda model: capabilities_of(model, settings).context_tokens)
         self.live = LiveText()

@@ -43,6 +43,8 @@ from koderz_core.workspace.comparing import Comparing
 from koderz_core.workspace.costs import Costs
 from koderz_core.workspace.gradable import require_gradable
 from koderz_core.workspace.judging import Judging
+from koderz_core.workspace.memories import Memories
+from koderz_core.workspace.remembering import Remembering
 
 
 class Workspace:
@@ -57,9 +59,11 @@ class Workspace:
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
         self.judging = Judging(settings, self.sandbox, self._redactor)
-        self._announcing = Announcing(settings, self.results)
+        self._remembering = Remembering(settings)
+        self._announcing = Announcing(settings, self.results, self._remembering.follow)
         self._running = Running(settings.journals_dir)
-        self._asking = Asking(settings, self.results)
+        self.memories = Memories(settings, self.results, self.dataset)
+        self._asking = Asking(settings, self.results, self.memories)
         self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
 
     def __enter__(self) -> Workspace:
@@ -71,12 +75,14 @@ class Workspace:
     def close(self) -> None:
         """Stop what runs here, wait until it has ended, and let go of every model. Idempotent."""
         self._running.close()
+        self._remembering.close()
         self._models.close()
         self.sandbox.close()
 
     def abandon(self) -> None:
         """End every child process now, also those of calls that hang: for a process that is about to end itself."""
         self.sandbox.close()
+        self._remembering.abandon()
         self._models.abandon()
 
     @property
@@ -85,7 +91,6 @@ class Workspace:
         return self.sandbox.judge()
 
     # What there is to solve
-
     def dataset(self, name: str = "humaneval") -> Dataset:
         """The problems of a dataset. Raises UnknownNameError, DataError."""
         return load(name, self.settings)
@@ -125,7 +130,6 @@ class Workspace:
         return keep(require_solved(typed_row(prompt, tests, solution), self.grade), self.settings).origin.name
 
     # Benchmarks
-
     def strategies(self) -> tuple[StrategyForm, ...]:
         """What can be chosen: every strategy with its roles and parameters."""
         return strategy_forms()
@@ -221,7 +225,6 @@ class Workspace:
         return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor, self.judging.divide)
 
     # Models
-
     def model(self, name: str, dataset: str = "humaneval") -> Model:
         """The model of that name, kept open until the workspace is closed. Raises UnknownNameError, ModelError.
 

@@ -135,11 +135,11 @@ def _parameters(form: StrategyForm, begun: Wanted, key: str) -> dict[str, Scalar
 def _parameter(one: Parameter, value: Scalar, key: str) -> Scalar:
     label = one.name.replace("_", " ")
     if one.kind == "bool":
-        return st.checkbox(label, bool(value), key=key)
+        return st.checkbox(label, bool(value), key=key, help=one.doc)
     if one.kind == "int":
-        return int(st.number_input(label, min(1, int(one.default or 0)), value=int(value or 0), key=key))
+        return int(st.number_input(label, min(1, int(one.default or 0)), value=int(value or 0), key=key, help=one.doc))
     if one.kind == "float":
-        return float(st.number_input(label, 0.0, 2.0, float(value or 0), 0.1, key=key))
+        return float(st.number_input(label, 0.0, 2.0, float(value or 0), 0.1, key=key, help=one.doc))
     if one.choices:
-        return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key))
-    return str(st.text_input(label, str(value), key=key))
+        return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key, help=one.doc))
+    return str(st.text_input(label, str(value), key=key, help=one.doc))

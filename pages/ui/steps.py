@@ -8,9 +8,11 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
+from koderz_core.export.course import came_of, parted, repeated
 from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.export.worded import noted
 from koderz_core.records import Verdict
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from pages.ui.address import choice
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
@@ -30,11 +32,12 @@ def step_name(step: Step) -> str:
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
     """The step's figures, and one of its views. Every step offers every view, so that a chosen one stays chosen."""
     st.caption(f"{step.kind} · {duration(step.seconds)} · {money(step.cost_usd)} · calls: {len(step.calls)}")
+    if step.iteration is not None and (same := repeated(details.iterations).get(step.iteration.iteration)):
+        st.text(f"The program of iteration {same} again.")
     _recalls(details)
     texts = _Texts(workspace.results.texts(_named(step)))
     if step.note is not None:
-        st.text(noted(step.note, details.notes))
-        show_text(step.note.text, f"{step.note.kind}-{step.number}")
+        _note(step.note, details, f"{step.note.kind}-{step.number}")
     view = choice("view", "View", VIEWS, short=True)
     shown = {
         "Program": lambda: _program(step, texts),
@@ -53,6 +56,20 @@ class _Texts(dict[str, str]):
 
     def __missing__(self, sha256: str) -> str:
         return f"No journal here holds this text ({sha256[:12]})."
+
+
+def _note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
+    """What a model said for the prompts that follow; of a review also what came of it and what was kept back."""
+    passed_on, kept_back = parted(note)
+    for line in (noted(note, details.notes), came_of(note, details.notes, details.iterations), passed_on):
+        if line:
+            st.text(line)
+    show_text(note.text, key)
+    if kept_back:
+        with st.expander("Not passed on"):
+            for place, (name, text) in enumerate(kept_back.items()):
+                st.text(name)
+                show_text(text, f"{key}-kept-back-{place}")
 
 
 def _recalls(details: ExperimentDetails) -> None:

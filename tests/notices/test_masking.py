@@ -27,6 +27,20 @@ BASE64 = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7/VJTUt9Us8cK"
         'PASSWORD: "MARKED and more"',
         "curl --token MARKED",
         '{"client_secret": "MARKED"}',
+        "DB_PASS=MARKED",
+        "db-pass: MARKED",
+        "curl -u joe:MARKED",
+        "curl --user=joe:MARKED",
+        "curl -ujoe:MARKED",
+        "Cookie: a=b; session=MARKED",
+        "Authorization: Token MARKED",
+        'Authorization: Digest username="x", response="MARKED"',
+        "curl -H 'Authorization: Token MARKED' https://x",
+        "{'api_key': 'abc MARKED'}",
+        "export TOKEN='a MARKED'",
+        'TOKEN="a \\" MARKED"',
+        "-----BEGIN RSA PRIVATE KEY-----\nMII\nMARKED\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nMARKED",
     ],
 )
 def test_what_has_the_shape_or_the_name_of_a_secret_is_masked(text: str) -> None:
@@ -36,6 +50,7 @@ def test_what_has_the_shape_or_the_name_of_a_secret_is_masked(text: str) -> None
 
 def test_keys_that_are_set_are_masked_whatever_they_look_like() -> None:
     assert masked("with plain-words inside", ("plain-words",)) == "with [secret] inside"
+    assert masked("plain-words", ("plain", "plain-words")) == "[secret]"
 
 
 @pytest.mark.parametrize("line", [BASE64, "got Ab0Cd1Ef2Gh3Ij4Kl5Mn6Op7Qr", "0123456789abcdef0123456789abcdef"])
@@ -51,21 +66,34 @@ def test_long_random_strings_are_masked_in_what_any_program_says(line: str) -> N
         "1 of 3 keys, 512 tokens: fine",
         "/home/somebody/experiments/results/2026/summary.json",
         "https://example.org/a?b=c",
+        "pass: 3, bypass: 2, PASS: test_of_it",
+        "python -u train.py, git push -u https://example.org/a",
     ],
 )
 def test_what_a_person_wants_to_know_stays(text: str) -> None:
     assert masked_output(text) == text
 
 
+def test_what_stands_beside_a_header_or_a_key_stays() -> None:
+    assert masked('curl -H "Cookie: a=b; c=d" https://x.org') == 'curl -H "Cookie: [secret]" https://x.org'
+    block = "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----"
+    assert masked(f"before\n{block}\nafter") == "before\n[secret]\nafter"
+
+
 def test_of_a_command_the_name_and_its_harmless_arguments_stay() -> None:
-    command = ["/usr/bin/deploy", "--region", "west", "--api-key", "MARKED", "--password=MARKED", "KEY=MARKED", "a b"]
+    secrets = ["--api-key", "MARKED", "--password=MARKED", "KEY=MARKED", "-u", "joe:MARKED"]
+    command = ["/usr/bin/deploy", "--region", "west", *secrets, "a b"]
     said = masked_command(command)
     assert said.startswith("deploy --region west --api-key [secret] ")
     assert said.endswith(" 'a b'")
     assert "MARKED" not in said
 
 
-@pytest.mark.parametrize("piece", ["a-", "eyJ", "key", "=", "sk-a", "A0a", "://", "bearer "])
+PIECES = ("a-", "eyJ", "key", "=", "sk-a", "A0a", "://", "bearer ")
+QUOTING = ("cookie:", 'key="', "auth='\\\\", '="', "-u a", "-----BEGIN a-----", "-----BEGIN ")
+
+
+@pytest.mark.parametrize("piece", (*PIECES, *QUOTING))
 def test_a_hostile_text_does_not_take_long(piece: str) -> None:
     begun = time.process_time()
     masked_output(piece * (16384 // len(piece)))

@@ -8,6 +8,7 @@ import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
+from koderz_core.runner.forms import strategy_forms
 from koderz_core.strategies import MODES
 
 Visit = Callable[..., AppTest]
@@ -25,7 +26,7 @@ def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Vi
     assert app.metric[0].value == "27"  # 3 problems, direct, and supervised with its 7: it has no review to be without
     assert "8 configurations: this one, and 7" in said(app)
     assert "would change nothing: no-checkpoints." in said(app)
-    assert "max_iterations=3 previous_error=false" in app.code[-1].value
+    assert app.code[-1].value.endswith("max_iterations=3' --ablate all")
     switch(app)
     assert app.metric[0].value == "6"
 
@@ -62,3 +63,12 @@ def test_a_parameter_of_a_few_words_is_chosen_and_one_that_may_be_nothing_can_be
     assert "spec_prompt=detailed history_tokens=500" in app.code[-1].value
     next(one for one in app.number_input if one.label == "history tokens").set_value(0).run()
     assert "history_tokens" not in app.code[-1].value
+
+
+def test_every_parameter_says_what_it_changes(visit: Visit) -> None:
+    app = visit("launch")
+    names = {one.name.replace("_", " ") for form in strategy_forms() for one in form.parameters}
+    kinds = (app.checkbox, app.number_input, app.selectbox)
+    shown = {one.label: one.help for kind in kinds for one in kind if one.label in names}
+    assert {"max iterations", "chain of thought", "temperature", "spec prompt"} <= shown.keys()
+    assert all(shown.values())

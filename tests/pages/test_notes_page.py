@@ -37,6 +37,14 @@ def test_a_spec_and_a_review_say_what_they_are(visit: Visit, recorded: Plan) -> 
         visit("experiment", experiment=experiment, step="3")
     )
 
+def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit, recorded: Plan) -> None:
+    app = visit("experiment", experiment=supervised(recorded), step="3")
+    said = texts(app)
+    assert "passed on: root cause, fix, edge cases; not passed on: failing tests" in said
+    assert any(line.startswith("at most ") and line.endswith(" since") for line in said)
+    assert [one.label for one in app.expander] == ["Not passed on"]
+    assert "whatever fails, fails alike" in " ".join(one.value for one in app.code)
+
 
 def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> None:
     experiment = supervised(recorded)

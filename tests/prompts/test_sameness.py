@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.prompts.sameness import shape
+from koderz_core.prompts.sameness import DEEPEST, shape
 
 PROGRAM = 'def f(x):\n    """Twice."""\n    return x + x\n'
 
@@ -35,6 +35,16 @@ def test_what_does_not_parse_is_told_apart_by_its_text() -> None:
 def test_however_deep_a_program_nests_another_one_is_another(terms: int) -> None:
     deep = f"x = {'1 + ' * terms}1"
     assert shape(deep) == shape(f"{deep}\n") != shape(f"{deep}0")
+
+
+@pytest.mark.parametrize("terms", [150, 300, 900])
+def test_what_is_the_same_does_not_hang_on_how_deep_the_caller_stands(terms: int) -> None:
+    deep = f"x = {'1 + ' * terms}1"
+
+    def same(depth: int) -> bool:
+        return same(depth - 1) if depth else shape(deep) == shape(f"{deep}  # again")
+
+    assert {same(depth) for depth in (0, 300, 600)} == {terms < DEEPEST}
 
 
 def test_numbers_too_long_to_be_written_out_are_told_apart() -> None:

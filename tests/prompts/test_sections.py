@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from koderz_core.prompts.sections import GUIDANCE_LIMIT, PASSED_ON, guidance
+from koderz_core.prompts.sections import FAILING_TESTS, GUIDANCE_LIMIT, PASSED_ON, Guidance, guidance
 
 ASKED = "## 1. Failing tests\na\n## 2. Root cause\nb\n## 3. Fix\nc\n## 4. Edge cases\nd\n## 5. Strategy\ne"
 SHAPES = (
@@ -14,6 +17,8 @@ SHAPES = (
     ASKED.replace("## ", "#### ").upper().lower(),
     "**1. Failing test analysis:** a\n**2. Root cause:** b\n**3. Proposed fix**\nc\n**Edge Cases**: d\n**Strategy**\ne",
     "1) Failing tests: a\n2) Root cause: b\n3) Fix: c\n4) Edge cases: d\n5) Strategic guidance: e",
+    "## 1 - Failing tests\na\n## 2 - Root cause\nb\n## 3. The Fix\nc\n## 4 \u2013 Edge cases\nd\n## 5: Strategy\ne",
+    "**1. Failing tests** - a\n**2. Diagnosis** \u2013 b\n**3. Fix** \u2014 c\n**4. Edge cases** - d\n**5. Strategy** - e",
     "Here it is.\n\n# FAILING TESTS\na\n# ROOT CAUSE ANALYSIS\nb\n# FIX\nc\n# EDGE CASES TO HANDLE\nd\n# STRATEGY\ne",
 )
 
@@ -31,11 +36,54 @@ def test_all_but_the_analysis_of_the_tests_is_passed_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["Mind zero.", "Fix the loop: it ends too soon.", "* Fix: mind zero", "```\n# Fix\n```"]
+    "reply",
+    [
+        *(
+            "Mind zero.",
+            "Fix the loop: it ends too soon.",
+            "* Fix: mind zero",
+            "```\n# Fix\n```",
+            "So:\n    # Fix the loop",
+        ),
+        *("~~~\n```\n# Fix\n~~~", "````\n```\n# Fix\n````", "1. ```python\n# Fix\n   ```", "```\n``` x\n# Fix\n```"),
+    ],
 )
 def test_an_answer_without_headings_is_passed_on_whole(reply: str) -> None:
     read = guidance(reply)
     assert (read.text, read.sections, read.passed_on) == (reply, {}, ("whole",))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["## 2. Root cause\nb\n## 4. Edge cases\nd", "The loop.\n**4. Edge cases**\nd", "# Failing tests\n## Fix\nc"],
+)
+def test_an_answer_without_a_fix_is_passed_on_whole(reply: str) -> None:
+    assert (guidance(reply).text, guidance(reply).passed_on) == (reply, ("whole",))
+
+
+@pytest.mark.parametrize("reply", ["", " \n", "<think>\nHm, the list", "<think>hm</think>"])
+def test_of_an_empty_answer_nothing_is_passed_on(reply: str) -> None:
+    assert guidance(reply) == Guidance("", {}, ())
+
+
+def test_a_heading_that_was_not_asked_for_ends_the_failing_tests_and_is_passed_on() -> None:
+    read = guidance("## 1. Failing tests\na\n## 2. Why\nThe loop.\n## 3. Fix\nc")
+    assert read.sections == {"failing tests": "a", "other": "## 2. Why\nThe loop.", "fix": "c"}
+    assert read.text == "Fix:\nc\n\nOther:\n## 2. Why\nThe loop."
+
+
+def test_a_deeper_heading_is_a_part_of_its_section_whatever_it_is_called() -> None:
+    read = guidance("## 2. Root cause\n\n### Failing tests 1 and 2\nThe loop.\n## 3. Fix\nc")
+    assert read.sections == {"root cause": "### Failing tests 1 and 2\nThe loop.", "fix": "c"}
+
+
+@pytest.mark.parametrize("code", ["```[2,2]``` gives 2", "1. ```python\n   x = 1\n   ```", "~~~\n```\n~~~"])
+def test_a_heading_behind_code_is_one(code: str) -> None:
+    assert guidance(f"## 2. Root cause\n{code}\n## 3. Fix\nc").sections == {"root cause": code, "fix": "c"}
+
+
+def test_the_rest_of_a_heading_is_kept() -> None:
+    assert guidance("## 3. Fix the loop: it ends\nc").sections == {"fix": "the loop: it ends\nc"}
 
 
 def test_an_answer_with_nothing_but_the_tests_is_passed_on_whole() -> None:
@@ -54,8 +102,11 @@ def test_a_long_section_leaves_the_others_their_share() -> None:
     assert read.text.count("b") > 1500
 
 
-def test_a_block_that_is_cut_open_is_closed() -> None:
-    assert guidance("## 3. Fix\n```python\n" + "x = 1\n" * 2000).text.count("```") == 2
+@pytest.mark.parametrize(("fence", "inner"), [("```", "~~~"), ("`````", "```"), ("~~~", "```")])
+def test_a_block_that_is_cut_open_is_closed_with_the_mark_that_opened_it(fence: str, inner: str) -> None:
+    cut = guidance(f"## 3. Fix\n{fence}python\n{inner}\n{'x = 1' * 2000}").text
+    assert cut.endswith(f"\n...\n{fence}")
+    assert len(cut) <= GUIDANCE_LIMIT
 
 
 PIECES = some.sampled_from(["## 2. Root cause\n", "**Fix:**", "```\n", "\n", ":", "x" * 700, "<think>", "Edge cases\n"])
@@ -65,4 +116,30 @@ PIECES = some.sampled_from(["## 2. Root cause\n", "**Fix:**", "```\n", "\n", ":"
 def test_whatever_is_answered_guidance_is_bounded_and_says_what_it_is_made_of(reply: str) -> None:
     read = guidance(reply)
     assert len(read.text) <= GUIDANCE_LIMIT
-    assert read.passed_on == ("whole",) or set(read.passed_on) == set(read.sections) & set(PASSED_ON)
+    assert bool(read.text) == bool(read.passed_on)
+    assert read.passed_on in (("whole",), ()) or set(read.passed_on) == set(read.sections) & set(PASSED_ON)
+
+
+LINES = some.sampled_from(
+    [
+        *(
+            "## 1. Failing tests",
+            "## 2. Root cause w",
+            "### 3 - Fix",
+            "**3. The fix** - w",
+            "# Notes w",
+            "**2. Why** w",
+        ),
+        *("```", "~~~~", "1. ```python", "```w``` gives w", "    # Fix w", "Edge cases: w", "- w", "w and w", ""),
+    ]
+)
+
+
+@given(some.lists(LINES, max_size=20))
+def test_no_word_behind_the_first_heading_is_lost(lines: list[str]) -> None:
+    reply = "\n".join(["## 1. Failing tests", *lines])
+    numbers = count()
+    reply = re.sub(r"\bw\b", lambda _: f"word{next(numbers):03}", reply)
+    read = guidance(reply)
+    kept = f"{read.text}\n{read.sections.get(FAILING_TESTS, '')}"
+    assert [word for word in re.findall(r"word\d{3}", reply) if word not in kept] == []

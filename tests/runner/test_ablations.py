@@ -54,6 +54,19 @@ def test_what_would_change_nothing_is_left_out(
     assert [one if isinstance(now, dict) else one["temperature"] for one, now in zip(found, left, strict=True)] == left
 
 
+@pytest.mark.parametrize("names", [("no-previous-error",), ("no-checkpoints",), ("interval",)])
+def test_after_a_single_attempt_nothing_is_left_to_ablate(names: tuple[str, ...]) -> None:
+    for when in ("interval", "adaptive"):
+        whole = Wanted("supervised", {"coder": "a"}, {"max_iterations": 1, "checkpoint_when": when})
+        assert changes(whole, *names) == []
+        assert [one["temperature"] for one in changes(whole, "temperature")] == [0.2, 0.8]
+
+
+def test_a_coder_that_is_told_nothing_of_its_tests_cannot_do_without_it() -> None:
+    assert changes(Wanted("supervised", {"coder": "a"}, feedback="none"), "no-previous-error") == []
+    assert changes(Wanted("supervised", {"coder": "a"}, feedback="count"), "no-previous-error")
+
+
 def test_what_is_wanted_anyway_is_not_added_again() -> None:
     without = Wanted("supervised", {"coder": "a"}, {"spec": False})
     whole = Wanted("supervised", {"coder": "a", "reviewer": "a"})

@@ -16,6 +16,7 @@ from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.grading.visible import FEEDBACKS
+from koderz_core.runner.ablations import ablations
 from koderz_core.runner.planning import Order, Wanted, draft
 from koderz_core.runner.wording import command_of, configuration_of, words_of
 from koderz_core.strategies import UNTESTED
@@ -86,6 +87,28 @@ def test_a_command_says_what_is_not_as_by_default_and_no_more() -> None:
     plain = "koderz benchmark --problems 0:3 --configuration 'direct coder=gpt-4o temperature=0.5'"
     assert command_of(order) == plain
     assert command_of(order, "typed-000000000000", 2) == f"{plain} --dataset typed-000000000000 --concurrency 2"
+
+
+WHOLE = Wanted("supervised", {"coder": ("a",)}, {"max_iterations": 9})
+OTHER = Wanted("direct", {"coder": ("a",)})
+
+
+@pytest.mark.parametrize(
+    ("configurations", "ending"),
+    [
+        ([OTHER, WHOLE, *ablations(WHOLE)], "max_iterations=9' --ablate all"),
+        ([WHOLE, *ablations(WHOLE, ["no-spec", "no-cot"])], "max_iterations=9' --ablate no-spec,no-cot"),
+        ([*ablations(WHOLE, ["no-spec"]), WHOLE], "'supervised coder=a max_iterations=9'"),
+        ([WHOLE, *ablations(WHOLE, ["interval"])[:1]], "'supervised coder=a max_iterations=9 checkpoint_interval=2'"),
+        ([WHOLE], "'supervised coder=a max_iterations=9'"),
+    ],
+)
+def test_a_grid_of_ablations_is_written_in_short_if_it_is_whole(configurations: list[Wanted], ending: str) -> None:
+    command = command_of(Order(configurations, "0:1"), baselines=True)
+    assert command.endswith(ending)
+    _, name, *arguments = shlex.split(command)
+    parsed = order_of(benchmark.make_context(name, arguments).params, "0:1")
+    assert [words_of(one) for one in parsed.configurations] == [words_of(one) for one in configurations]
 
 
 def test_values_have_the_kind_of_the_strategys_own() -> None:

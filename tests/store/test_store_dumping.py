@@ -117,6 +117,14 @@ def test_an_answer_without_a_program_says_so_and_has_no_program_file(journal, fi
     assert b"no program was found in the reply (extraction)" in found["zeroshot_result.txt"]
 
 
+def test_marks_cannot_pass_for_a_line_of_ours(journal, files, supervised):
+    iterate(journal, supervised, 1, "reply", "a = 1", replace(WRONG, marks=f"PFF{HOSTILE}"))
+    said = files(supervised)["iter001_result.txt"]
+    assert b"passed: 3 of 3 gate tests" in said
+    assert b"\npassed: 3 of 3" not in said
+    assert b"\x1b" not in said
+
+
 def test_what_broke_off_has_the_files_of_what_there_is(journal, files, direct, supervised):
     journal.ask(direct, 1)
     iterate(journal, supervised, 1, "reply", "a = 1")

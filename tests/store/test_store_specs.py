@@ -10,13 +10,14 @@ import pytest
 from koderz_core.events import (
     SCHEMA_VERSION,
     BenchmarkOpened,
+    CallFinished,
     CallStarted,
     CheckpointReviewed,
     ExperimentFinished,
     MemoryRecalled,
     SpecWritten,
 )
-from koderz_core.records import Asker, Configuration, DatasetOrigin, Memory, Query, Sampling
+from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, Query, Sampling, Usage
 from koderz_core.store.queries import Reader
 from koderz_core.store.results import Results
 from koderz_core.store.schema import MIGRATIONS, migrate
@@ -44,6 +45,15 @@ def begin(write):
     return begun
 
 
+def tell(journal, text, experiment, finish="stop", temperature=0.0, **of_it):
+    """A spec with the call that wrote it, ended by ``finish``."""
+    sampling = Sampling(temperature, max_tokens=1024)
+    journal.say(CallStarted("spec", 0, SPEC_MODEL, "hash", (), sampling, 7, 1), experiment, 1)
+    said = CallFinished(journal.text(text), finish, Usage(), Cost(0.0, "prices 1"), 1.0, None, Sampling())
+    journal.say(said, experiment, 1)
+    journal.say(SpecWritten(text, **of_it), experiment, 2)
+
+
 def asker(plan, **changed):
     return Asker(
         **{"experiment": "exp_me", "problem": "HumanEval/0", "dataset": plan.dataset, "models": MODELS} | changed
@@ -51,23 +61,23 @@ def asker(plan, **changed):
 
 
 def found(store, asked, prompt="minimal", wording="1", limit=5):
-    return [(one.text, one.origin) for one in recalled(store, Sought(asked, prompt, wording), limit)]
+    return [(one.text, one.origin) for one in recalled(store, Sought(asked, prompt, wording, 0.0), limit)]
 
 
 def test_the_newest_specs_come_first_from_any_benchmark_with_whoever_wrote_them(store, begin, plan):
     first, second, _ = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
     journal, other = begin(plan), begin(replace(plan, seed=1))
-    journal.say(SpecWritten("old"), first, 1)
-    journal.say(SpecWritten("newer"), second, 1)
+    tell(journal, "old", first)
+    tell(journal, "newer", second)
     last = next(one.id for one in other.plan.experiments() if one.problem == "HumanEval/0")
     other.at = journal.at
-    other.say(SpecWritten("newest"), last, 1)
+    tell(other, "newest", last)
     assert found(store, asker(plan)) == [("newest", last), ("newer", second), ("old", first)]
     assert found(store, asker(plan), limit=1) == [("newest", last)]
 
 
 def test_a_spec_of_anything_else_is_not_recalled(store, begin, plan):
-    begin(plan).say(SpecWritten("it"), plan.experiments()[0].id, 1)
+    tell(begin(plan), "it", plan.experiments()[0].id)
     assert found(store, asker(plan))
     others = {
         "experiment": plan.experiments()[0].id,  # its own
@@ -83,11 +93,26 @@ def test_a_spec_of_anything_else_is_not_recalled(store, begin, plan):
 def test_a_reused_an_empty_and_a_failed_experiments_spec_are_no_sources(store, begin, plan):
     reusing, empty, failed = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
     journal = begin(plan)
-    journal.say(SpecWritten("taken over", origin="exp_other"), reusing, 2)
-    journal.say(SpecWritten(" \n"), empty, 2)
-    journal.say(SpecWritten("of an error"), failed, 2)
+    tell(journal, "taken over", reusing, origin="exp_other")
+    tell(journal, " \n", empty)
+    tell(journal, "of an error", failed)
     assert found(store, asker(plan)) == [("of an error", failed)]
     journal.say(ExperimentFinished("error", None, None, None, 1.0, error="no answer"), failed)
+    assert found(store, asker(plan)) == []
+
+
+@pytest.mark.parametrize("finish", ["length", "refused", "empty"])
+def test_a_spec_that_was_not_written_to_its_end_is_no_source(store, begin, plan, finish):
+    cut, whole, _ = (one.id for one in plan.experiments() if one.problem == "HumanEval/0")
+    journal = begin(plan)
+    tell(journal, "whole", whole)
+    tell(journal, "half of", cut, finish)
+    assert found(store, asker(plan)) == [("whole", whole)]
+
+
+@pytest.mark.parametrize("temperature", [0.8, None])
+def test_a_spec_that_was_sampled_at_another_temperature_is_not_recalled(store, begin, plan, temperature):
+    tell(begin(plan), "it", plan.experiments()[0].id, temperature=temperature)
     assert found(store, asker(plan)) == []
 
 
@@ -140,5 +165,5 @@ def test_notes_of_an_older_store_become_what_they_were(tmp_path):
 
 
 def test_what_is_recalled_is_a_memory_without_more(store, begin, plan):
-    begin(plan).say(SpecWritten("it"), plan.experiments()[0].id, 1)
-    assert recalled(store, Sought(asker(plan), "minimal", "1"), 1) == [Memory("it", plan.experiments()[0].id)]
+    tell(begin(plan), "it", plan.experiments()[0].id)
+    assert recalled(store, Sought(asker(plan), "minimal", "1", 0.0), 1) == [Memory("it", plan.experiments()[0].id)]

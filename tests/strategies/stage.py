@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -10,6 +10,7 @@ from koderz_core.events import CheckpointReviewed, Note
 from koderz_core.records import (
     Completion,
     Extracted,
+    Finish,
     Memory,
     Message,
     PublicProblem,
@@ -28,7 +29,9 @@ PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
 class Stage:
     """A context: program ``n`` passes ``passes[n]`` of 3 tests and is ``programs[n]``, else one like no other.
 
-    ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` answered by the reviewer.
+    ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` and
+    ``spec`` answered by the reviewer and the spec model.
+    Each answer of a role ends as in ``finishes``; a program whose answer was cut does not parse.
     """
 
     passes: Sequence[int] = ()
@@ -41,6 +44,8 @@ class Stage:
     asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
+    finishes: Mapping[str, Finish] = field(default_factory=dict)
+    spec: str | None = None
     tested: int = 0
     times_left_was_asked: int = 0
 
@@ -50,10 +55,12 @@ class Stage:
         self.asked.append((role, messages[-1].content, sampling))
         number = len(self.prompts("coder"))
         text = self._program(number) if role == "coder" else f"{role} says {number}"
+        if role == "spec" and self.spec is not None:
+            text = self.spec
         review = len(self.prompts("reviewer"))
         if role == "reviewer" and review <= len(self.reviews):
             text = self.reviews[review - 1]
-        return Completion(text, "stop", Usage(), 0.0, Sampling())
+        return Completion(text, self.finishes.get(role, "stop"), Usage(), 0.0, Sampling())
 
     def _program(self, number: int) -> str:
         program = self.programs[number - 1] if number <= len(self.programs) else f"def f(x):\n    return {number}"
@@ -65,6 +72,8 @@ class Stage:
     def test(self, candidate: Extracted) -> Verdict:
         passed = self.passes[self.tested]
         self.tested += 1
+        if candidate.finish == "length":
+            return Verdict("---", (), False, "truncated", "SyntaxError: '(' was never closed", 0.0, "none")
         failures = tuple(TestFailure(i, f"candidate({i}) == {i}", str(i), "9") for i in range(passed, 3))
         error = "assertion" if failures else None
         return Verdict("P" * passed + "F" * (3 - passed), failures, True, error, "", 0.0, "none")

@@ -18,6 +18,7 @@ from koderz_core.grading.visible import visible
 from koderz_core.records import (
     Completion,
     Extracted,
+    Finish,
     Memory,
     Message,
     PublicProblem,
@@ -50,6 +51,7 @@ FIRST = HEAD + "    return sorted(numbers)[1]"
 SECOND = HEAD + "    if len(numbers) < 2:\n        return None\n    return sorted(numbers)[1]"
 THIRD = HEAD + "    return sorted(set(numbers))[1]"
 STUCK = HEAD + "    smallest = min(numbers, default={0})\n    return min(n for n in numbers if n > smallest)"
+UNFINISHED = HEAD + "    return sorted(set(numbers)["
 PROGRAMS: Sequence[str | None] = (
     *(FIRST, SECOND, SECOND + "  # now it is right", FIRST.replace("\n", "\n\n"), THIRD, None),
     *(STUCK.format(number) for number in range(9)),
@@ -107,7 +109,10 @@ class Rehearsal(Stage):
         if code is None:
             return Verdict("-" * len(TESTS), (), False, "extraction", "No program was found in the reply.", 0.0, "none")
         scope: dict[str, object] = {}
-        exec(code, scope)
+        try:
+            exec(code, scope)
+        except SyntaxError as error:
+            return Verdict("-" * len(TESTS), (), False, "truncated", f"SyntaxError: {error}", 0.0, "none")
         failures = [one for place, test in enumerate(TESTS) if (one := _failure(place, scope, *test))]
         marks = "".join("F" if any(one.index == place for one in failures) else "P" for place in range(len(TESTS)))
         first = failures[0] if failures else None
@@ -124,41 +129,43 @@ def _failure(place: int, scope: Mapping[str, object], numbers: list[int], expect
     return None if actual == expected else TestFailure(place, source, str(expected), str(actual))
 
 
-def told(strategy: Supervised, feedback: str = "full", programs: Sequence[str | None] = PROGRAMS) -> dict[str, str]:
+def told(
+    strategy: Supervised,
+    feedback: str = "full",
+    programs: Sequence[str | None] = PROGRAMS,
+    reviews: Sequence[str] = REVIEWS,
+    finish: Finish = "stop",
+) -> dict[str, str]:
     remembered = [Memory("The second smallest of the different numbers.", "exp_000000000001")]
-    stage = Rehearsal((), programs, remembered, (), REVIEWS, PROBLEM, feedback=feedback)
+    stage = Rehearsal((), programs, remembered, (), reviews, PROBLEM, finishes={"coder": finish}, feedback=feedback)
     strategy.solve(stage)
     return stage.told
 
 
 WHOLE = Supervised(max_iterations=16, reuse_spec=True, history_tokens=400)
-PLAIN = Supervised(max_iterations=4, checkpoint_interval=3, spec=False)
+PLAIN = Supervised(max_iterations=4, checkpoint_interval=3, spec=False, history_tokens=400)
+BARE = Supervised(3, checkpoints=False, spec=False, previous_error=False, history_tokens=400)
+SILENT = [REVIEWS[0], "<think>The list is"]
+KEPT = (
+    *("coder_01", "coder_02", "coder_04", "coder_05", "coder_06", "coder_07", "coder_10", "coder_11"),
+    *("reviewer_05", "reviewer_10", "reviewer_15"),
+)
 
 
 def prompts() -> dict[str, str]:
-    whole = told(WHOLE, programs=[*PROGRAMS, SECOND])
-    found = {f"whole_{name}": text for name, text in whole.items()}
-    found |= {f"detailed_{name}": text for name, text in told(Supervised(1, spec_prompt="detailed")).items()}
-    for feedback in ("error", "count", "none"):
-        found |= {f"{feedback}_{name}": text for name, text in told(PLAIN, feedback).items()}
-    unaware = Supervised(3, checkpoints=False, spec=False, previous_error=False, history_tokens=400)
-    found |= {f"no_error_{name}": text for name, text in told(unaware).items()}
-    whole_ones = (
-        f"whole_{role}"
-        for role in (
-            "coder_01",
-            "coder_02",
-            "coder_04",
-            "coder_05",
-            "coder_06",
-            "coder_07",
-            "coder_10",
-            "coder_11",
-            "reviewer",
-        )
-    )
-    kept = (*whole_ones, "detailed_spec", "error_coder_02", "count_coder_02", "none_coder_02", "no_error_coder_03")
-    return {name: text for name, text in found.items() if name.startswith(kept) or name.endswith("reviewer_03")}
+    """By the course that they are of: a reply is cut, the second review is empty, a review comes amid repetitions."""
+    courses = {
+        "whole": (told(WHOLE, programs=[*PROGRAMS, SECOND]), KEPT),
+        "detailed": (told(Supervised(1, spec_prompt="detailed")), ["spec_00"]),
+        "error": (told(PLAIN, "error"), ["coder_02", "coder_03", "reviewer_03"]),
+        "count": (told(PLAIN, "count"), ["coder_02", "reviewer_03"]),
+        "none": (told(PLAIN, "none"), ["coder_02", "coder_03", "reviewer_03"]),
+        "no_error": (told(BARE), ["coder_03"]),
+        "cut": (told(BARE, "none", [UNFINISHED] * 3, finish="length"), ["coder_03"]),
+        "silent": (told(Supervised(7, 2, spec=False), reviews=SILENT), ["coder_05", "coder_06", "reviewer_06"]),
+        "amid": (told(Supervised(6, 4, spec=False)), ["coder_04", "coder_05"]),
+    }
+    return {f"{course}_{name}": found[name] for course, (found, kept) in courses.items() for name in kept}
 
 
 @pytest.mark.parametrize(("name", "text"), prompts().items())

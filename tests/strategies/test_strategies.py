@@ -11,6 +11,7 @@ from koderz_core.prompts.sections import guidance
 from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, offered
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ladder import Ladder
+from koderz_core.strategies.parameters import ABOUT
 from koderz_core.strategies.supervised import Supervised
 
 
@@ -153,3 +154,8 @@ def test_a_configuration_records_every_parameter() -> None:
         "temperature": 0.0,
         "max_tokens": 1024,
     }
+
+
+def test_every_parameter_is_explained_in_one_line_and_nothing_else_is() -> None:
+    assert ABOUT.keys() == {name for strategy in STRATEGIES for name in complete(strategy, {})}
+    assert all(said.endswith(".") and "\n" not in said and len(said) < 100 for said in ABOUT.values())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.schema import open_memories
+from koderz_core.memory.cortex.schema import MemoryFile, open_memories
 from koderz_core.memory.cortex.searching import Filters
 from koderz_core.memory.cortex.stored import StoredMemory
 
@@ -45,7 +44,7 @@ class Cortex:
     project: str = DEFAULT_PROJECT
     project_source: str = "default"
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    connection: sqlite3.Connection = field(init=False)
+    connection: MemoryFile = field(init=False)
 
     def __post_init__(self) -> None:
         self.connection = open_memories(self.path, self.limits.megabytes)

@@ -1,0 +1,95 @@
+"""The guard against leaks: what was learnt from a problem never reaches a prompt about the same one, or its twin.
+
+Two problems count as one if they share their id (HumanEval and HumanEval+ do, and MBPP and MBPP+), if their functions
+have the same name, or if their texts are near-duplicates: the sets of their words taken five at a time resemble each
+other by 0.2 or more. Resemblance: Broder, "On the resemblance and containment of documents", 1997; five words: Lee et
+al. 2021, arXiv 2107.06499, appendix A. Deduplication uses 0.8; here a wrong refusal costs a hint and a wrong admission
+the result, so a fifth is enough. Problems that mean the same in other words under other names are not recognised.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from koderz_core.prompts.programs import Reader
+from koderz_core.records import Problem, PublicProblem
+
+WORDS = 5
+NEAR = 0.2
+SHARED_NAMES = frozenset({"taskfunc"})
+"""Names that a whole dataset gives all of its functions: BigCodeBench's ``task_func`` (arXiv 2406.15877)."""
+_HARNESS = frozenset({"candidate", "check", *keyword.kwlist, *vars(builtins)})
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """A text that is to be shown, and every problem that something in it is from."""
+
+    text: str
+    sources: tuple[PublicProblem, ...]
+
+
+def admissible(learnt: Learnt, problem: Problem) -> bool:
+    """Whether it may be shown to who solves this problem."""
+    return not (
+        any(akin(source, problem.public) for source in learnt.sources)
+        or resemblance(learnt.text, problem.public.prompt) >= NEAR
+        or named_in_tests(problem) & set(re.findall(r"\w+", learnt.text))
+    )
+
+
+@lru_cache(65536)
+def akin(one: PublicProblem, other: PublicProblem) -> bool:
+    """Whether two problems count as one."""
+    return (
+        one.id.casefold() == other.id.casefold()
+        or _plain_name(one.entry_point) == _plain_name(other.entry_point) not in SHARED_NAMES
+        or resemblance(one.prompt, other.prompt) >= NEAR
+    )
+
+
+def resemblance(one: str, other: str) -> float:
+    """How many of the runs of five words that two texts have are in both, from 0 to 1 (Jaccard)."""
+    first, second = _runs(one), _runs(other)
+    either = len(first | second)
+    return len(first & second) / either if either else 0.0
+
+
+def named_in_tests(problem: Problem) -> frozenset[str]:
+    """Names of three letters and more that a problem's tests mean, its function's included.
+
+    What Python itself or the tests define is not among them: it says nothing of the problem.
+    """
+    program = Reader().parse(problem.tests.source)
+    named = _free(program.tree) if program else set(re.findall(r"\w+", problem.tests.source))
+    return frozenset(name for name in {problem.public.entry_point, *named} - _HARNESS if len(name) > 2)
+
+
+def _free(tree: ast.Module) -> set[str]:
+    """Names and attributes that are used and nowhere defined."""
+    used, defined = set[str](), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, ast.Attribute):
+            used.add(node.attr)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+    return used - defined
+
+
+def _plain_name(name: str) -> str:
+    return name.casefold().replace("_", "")
+
+
+@lru_cache(4096)
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return frozenset(tuple(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1)) if words)

@@ -1,0 +1,131 @@
+"""The memories in koderz' own file as a person looks at them: looking changes nothing, not even what fades.
+
+Where another server keeps the memories, its file is its own affair, and nothing is shown of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from koderz_core.config import Settings
+from koderz_core.errors import CortexError
+from koderz_core.memory.cortex.keeping import memory_stats
+from koderz_core.memory.cortex.open import EVERYWHERE, Cortex
+from koderz_core.memory.cortex.recalling import get_related
+from koderz_core.memory.cortex.schema import explained
+from koderz_core.memory.cortex.searching import Filters, Found, listed, search
+from koderz_core.memory.cortex.stored import StoredMemory
+from koderz_core.memory.servers import memory_file, server_of
+
+KINDS: Mapping[str, str] = {
+    "spec": "spec",
+    "iteration": "iteration",
+    "checkpoint": "checkpoint",
+    "result": "result",
+    "benchmark": "benchmark_run",
+    "lesson": "lesson",
+}
+"""What a memory can be of, and the tag that it bears then."""
+
+ORDERS = ("best", "recent", "important")
+MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is looked for; "" is any. ``kind``: of ``KINDS``. ``faded``: also what has faded or is retired."""
+
+    words: str = ""
+    kind: str = ""
+    category: str = ""
+    order: str = "best"
+    faded: bool = False
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another memory, and what it has to do with the one: a link's name, or the experiment they share."""
+
+    how: str
+    memory: StoredMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What there is, by type and by category; the size of the file and what it may grow to, in bytes."""
+
+    total: int
+    retired: int
+    by_type: Mapping[str, int]
+    by_category: Mapping[str, int]
+    file_bytes: int
+    most_bytes: int
+
+
+@contextmanager
+def opened(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]:
+    """The file of koderz' memories while it lasts, None where there is none yet unless it is to be made.
+
+    Raises CortexError also for what goes wrong in it meanwhile, ConfigError.
+    """
+    if settings.cortex_command or settings.cortex_path:
+        raise CortexError(
+            f"The memories are kept by {server_of(settings).shown}, whose file koderz does not read. Ask that server, "
+            "or unset KODERZ_CORTEX_COMMAND and CORTEX_PATH to have koderz keep them."
+        )
+    path = memory_file(settings)
+    if not make and not path.exists():
+        yield None
+        return
+    cortex = Cortex(path, project=EVERYWHERE)
+    try:
+        yield cortex
+    except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        raise explained(error) from error
+    finally:
+        cortex.close()
+
+
+def find(cortex: Cortex, sought: Sought) -> Found:
+    """The memories that fit. Words order by how well they fit, unless another order is asked for."""
+    filters = Filters(
+        category=sought.category or None,
+        tags=[KINDS[sought.kind]] if sought.kind else None,
+        include_decayed=sought.faded,
+    )
+    if not sought.words.strip():
+        order = "recent" if sought.order == "best" else sought.order
+        return listed(cortex.connection, filters, order, sought.limit, cortex.now())
+    found = search(cortex.connection, sought.words, filters, sought.limit, cortex.now())
+    return replace(found, memories=tuple(sorted(found.memories, key=_KEYS[sought.order], reverse=True)))
+
+
+def related(cortex: Cortex, memory: StoredMemory, experiment: str) -> list[Related]:
+    """What is linked to it, then what else is remembered of its experiment ("": it has none), the newest first."""
+    linked = get_related(cortex, id=memory.id).content["related"]
+    found = [Related(str(one["relationship"]), cortex.fetch(one["memory"]["id"])) for one in linked]  # type: ignore[attr-defined]  # a reply is JSON
+    if experiment:
+        of_it = listed(cortex.connection, Filters(tags=[experiment]), "recent", MOST, cortex.now())
+        known = {memory.id, *(one.memory.id for one in found)}
+        found += [Related("same experiment", one) for one in of_it.memories if one.id not in known]
+    return found
+
+
+def counts(cortex: Cortex) -> Counts:
+    """How much there is."""
+    told = json.loads(json.dumps(memory_stats(cortex).content))
+    (retired,) = cortex.connection.execute("select count(*) from memories where salience = 0").fetchone()
+    most = told["limits"]["megabytes"] * 2**20
+    return Counts(told["total"], int(retired), told["by_type"], told["by_category"], told["file_bytes"], most)
+
+
+_KEYS = {
+    "best": lambda _: 0,
+    "recent": lambda one: (one.created_at, one.id),
+    "important": lambda one: (one.salience, one.created_at, one.id),
+}

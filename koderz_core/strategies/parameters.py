@@ -1,0 +1,26 @@
+"""What each parameter of a strategy changes, in one line: shown wherever a person can set it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ABOUT: Mapping[str, str] = {
+    "max_iterations": "The most programs that are tried in one experiment.",
+    "checkpoint_interval": "A review is due after every so many iterations.",
+    "spec": "A spec of the problem is written first, and the coder is given it.",
+    "checkpoints": "A reviewer looks at the attempts so far, and the coder is given its guidance.",
+    "chain_of_thought": "The coder may reason in words before its program.",
+    "temperature": "How random the coder's answers are, 0 the least; retries may have a temperature of their own.",
+    "retry_temperature": "How random attempts after the first are; at 0 a small model repeats itself.",
+    "max_tokens": "The most tokens of one answer of the coder; what is longer is cut off.",
+    "spec_prompt": "How much of a spec: minimal says what is to be done, detailed also edge cases and a plan.",
+    "reuse_spec": "A spec that the same model wrote of the same problem before is taken, if there is one.",
+    "previous_error": "The coder is told what the tests said of its last program.",
+    "history_tokens": "Room in a prompt for attempts before the last, in tokens.",
+    "escape_after": "After so many repeated programs in a row the next prompt shows none, but for a new review.",
+    "checkpoint_when": "interval: a review after every so many iterations; adaptive: sooner where attempts get stuck.",
+    "review_tokens": "The most tokens of a spec or a review; what is longer is cut off.",
+    "disclosure": "The first review is also asked for a strategy, the second for test criteria.",
+    "lessons": "After a failure the coder is told what helped on other problems; see koderz cortex lessons.",
+}
+"""By name: a parameter means the same in every strategy that has it."""

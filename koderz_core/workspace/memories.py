@@ -1,0 +1,148 @@
+"""What a workspace remembers: found, shown, retired, and distilled into lessons that experiments are reminded of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from koderz_core import __version__
+from koderz_core.config import Settings
+from koderz_core.errors import CortexError, UsageError
+from koderz_core.memory import shelf
+from koderz_core.memory.client import Client
+from koderz_core.memory.cortex.adding import NewMemory, as_json, tags_text, type_for
+from koderz_core.memory.cortex.open import DEFAULT_PROJECT, Cortex
+from koderz_core.memory.cortex.remembering import SALIENCES
+from koderz_core.memory.cortex.retiring import Renewed, renew, restore, retire
+from koderz_core.memory.cortex.searching import Filters, Found, listed
+from koderz_core.memory.cortex.stored import StoredMemory
+from koderz_core.memory.lessons import TAG, Lesson, distil, for_problem, kept, looked_up, ranked, read
+from koderz_core.memory.opening import mirroring
+from koderz_core.memory.servers import server_of
+from koderz_core.memory.standing import Condition, condition
+from koderz_core.records import Asker, Dataset, Memory, Problem, Query
+from koderz_core.store.lapses import lapses
+from koderz_core.store.results import Results
+
+MOST_LESSONS = 500
+SCRIPTED = "scripted/"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One memory with what it has to do with; ``metadata`` as JSON has it. Hostile texts."""
+
+    memory: StoredMemory
+    metadata: Mapping[str, object]
+    related: tuple[shelf.Related, ...]
+    lesson: Lesson | None
+
+    @property
+    def retired(self) -> bool:
+        return self.memory.salience == 0
+
+
+class Memories:
+    """Safe to ask from several threads; nothing stays open. Every question may raise CortexError, ConfigError."""
+
+    def __init__(self, settings: Settings, results: Results, load: Callable[[str], Dataset]) -> None:
+        """``load``: a dataset by name."""
+        self._settings, self._results = settings, results
+        self._problems = cache(lambda name: {one.id: one for one in load(name).problems})
+
+    def find(self, sought: shelf.Sought) -> Found:
+        """The memories that fit."""
+        with shelf.opened(self._settings) as cortex:
+            return shelf.find(cortex, sought) if cortex else Found(())
+
+    def counts(self) -> shelf.Counts | None:
+        """How much there is, None if nothing was ever remembered."""
+        with shelf.opened(self._settings) as cortex:
+            return shelf.counts(cortex) if cortex else None
+
+    def show(self, number: int) -> Shown:
+        """One memory, in full. Raises UsageError if there is none of that id."""
+        with shelf.opened(self._settings) as cortex:
+            if cortex is None:
+                raise UsageError(f"There is no memory {number}: nothing is remembered yet. Run a benchmark first.")
+            memory = cortex.fetch(number)
+            metadata = memory.whole()["metadata"]
+            known: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
+            found = shelf.related(cortex, memory, str(known.get("experiment_id") or ""))
+            return Shown(memory, known, tuple(found), read(memory.metadata))
+
+    def retire(self, number: int) -> None:
+        """Let a memory be found no more, and a lesson reach no prompt, until it is restored. Raises UsageError."""
+        self._change(number, retire)
+
+    def restore(self, number: int) -> None:
+        """Take back that a memory was retired. Raises UsageError."""
+        self._change(number, restore)
+
+    def server(self) -> Condition:
+        """Ask the memory server who it is; it is started for that, which takes a second or two."""
+        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
+            return condition(parts)
+
+    def distilled(self) -> list[Lesson]:
+        """What recurred in all journals; nothing is kept of it. Raises StoreError."""
+        return distil(lapses(self._results.store))
+
+    def keep(self, lessons: Sequence[Lesson]) -> Renewed:
+        """Remember lessons, each in the place of the one on the same failure. Experiments are told of no others."""
+        with shelf.opened(self._settings, make=True) as cortex:
+            if cortex is None:
+                raise CortexError("The memory file could not be made. Look at its disk.")
+            return renew(cortex, [_memory(cortex, one) for one in lessons])
+
+    def lessons(self) -> list[Lesson]:
+        """The lessons that are kept and not retired, the most common first."""
+        with shelf.opened(self._settings) as cortex:
+            if cortex is None:
+                return []
+            found = listed(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
+        kept_ones = (read(one.metadata) for one in found.memories if one.salience > 0)
+        return ranked(one for one in kept_ones if one)
+
+    def recall(self, query: Query, asker: Asker) -> list[Memory]:
+        """Answers ``Query("lesson", {"error": class})`` with what was learnt from other problems only.
+
+        Raises InfrastructureError if the asker's problem cannot be had: then nothing can be known to be another one.
+        """
+        try:
+            problem: Problem | None = self._problems(asker.dataset.name).get(asker.problem)
+            lessons = self.lessons()
+        except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory's
+            raise CortexError(str(error)) from error
+        if problem is None:
+            return []
+        scripted = any(model.startswith(SCRIPTED) for model in asker.models.get("coder", ()))
+        fitting = (one for one in lessons if one.error == query.tags.get("error") and one.scripted == scripted)
+        told = (for_problem(one, problem, looked_up(self._problems)) for one in fitting)
+        return [one for one in told if one][: query.limit]
+
+    def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
+        with shelf.opened(self._settings) as cortex:
+            if cortex is None:
+                raise UsageError(f"There is no memory {number}: nothing is remembered yet.")
+            change(cortex, number)
+
+
+def _memory(cortex: Cortex, lesson: Lesson) -> NewMemory:
+    """A lesson as it is remembered."""
+    now, salience = cortex.now(), SALIENCES["high"]
+    return NewMemory(
+        title=lesson.title,
+        content=f"{lesson.text}\n\nFrom: {', '.join(lesson.problems)}",
+        category="learning",
+        type=type_for(salience),
+        project=DEFAULT_PROJECT,
+        scope="project",
+        salience=salience,
+        decayed_score=salience,
+        created_at=now,
+        last_accessed=now,
+        tags=tags_text((TAG, lesson.error, *(("scripted",) if lesson.scripted else ()))),
+        metadata=as_json({**kept(lesson), "koderz_version": __version__}),
+    )

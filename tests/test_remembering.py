@@ -1,0 +1,75 @@
+"""What experiments leave behind is remembered while they run, and nothing about a memory server reaches them."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.events import BenchmarkClosed, ExperimentFinished
+from koderz_core.journal import read_all
+from koderz_core.workspace import remembering
+
+HOSTILE = Path(__file__).parent / "memory" / "hostile_server.py"
+
+
+@pytest.fixture
+def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """``remembered("dies")``: the outcomes of a benchmark beside such a server, which costs its end no time."""
+    monkeypatch.setattr(remembering, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(remembering, "EVERY_SECONDS", 0.05)
+
+    def run(way: str) -> list[str]:
+        command = shlex.join((sys.executable, "-I", str(HOSTILE), way, str(tmp_path / "log.txt")))
+        with open_workspace(memory="on", cortex_command=command) as workspace:
+            plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/slow"})], "0:3"))
+            workspace.run(plan)
+            eventually((tmp_path / "log.began").exists)
+            eventually(lambda: way != "obeys" or "Benchmark" in said(tmp_path))
+            begun = time.monotonic()
+        assert time.monotonic() - begun < 8  # a second where nobody else wants the processor
+        events = [one.event for one in read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl")]
+        assert isinstance(events[-1], BenchmarkClosed)
+        return [one.outcome for one in events if isinstance(one, ExperimentFinished)]
+
+    return run
+
+
+def said(folder: Path) -> str:
+    log = folder / "log.txt"
+    return log.read_text() if log.exists() else ""
+
+
+def eventually(claim: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not claim():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("way", ["dies", "hangs"])
+def test_an_experiment_hears_nothing_of_a_server_that_fails(
+    way: str, remembered: Callable[[str], list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    outcomes = remembered(way)
+    assert (len(outcomes), set(outcomes) <= {"solved", "unsolved"}) == (3, True)
+    assert not [one for one in caplog.records if one.levelno >= logging.ERROR]
+
+
+def test_a_benchmark_is_remembered_while_it_runs(remembered: Callable[[str], list[str]], tmp_path: Path) -> None:
+    remembered("obeys")
+    titles = said(tmp_path).splitlines()
+    assert len([title for title in titles if title.endswith("COMPLETED")]) == 3
+    assert titles[-1].startswith("Benchmark bench_")
+
+
+def test_nothing_is_started_where_memory_is_off(remembered: Callable[[str], list[str]], tmp_path: Path) -> None:
+    with open_workspace(memory="off", cortex_command="true") as workspace:
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
+    assert not (workspace.settings.home / "mirrored.db").exists()
