@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from koderz_core.events import CheckpointReviewed, Note
 from koderz_core.records import (
+    Ask,
     Completion,
     Extracted,
     Memory,
     Message,
+    Observed,
     PublicProblem,
     Query,
     Remaining,
@@ -29,6 +31,7 @@ class Stage:
     """A context: program ``n`` passes ``passes[n]`` of 3 tests and is ``programs[n]``, else one like no other.
 
     ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` answered by the reviewer.
+    ``says``: what other roles answer; ``coders``: how many there are. A probe really runs a program.
     """
 
     passes: Sequence[int] = ()
@@ -38,9 +41,13 @@ class Stage:
     reviews: Sequence[str] = ()
     problem: PublicProblem = PROBLEM
     random: Random = field(default_factory=Random)
+    says: Mapping[str, str] = field(default_factory=dict)
+    coders: int = 1
     asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
+    members_asked: list[int] = field(default_factory=list)
+    probed: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     tested: int = 0
     times_left_was_asked: int = 0
 
@@ -48,19 +55,29 @@ class Stage:
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
     ) -> Completion:
         self.asked.append((role, messages[-1].content, sampling))
+        self.members_asked.append(member)
         number = len(self.prompts("coder"))
-        text = self._program(number) if role == "coder" else f"{role} says {number}"
+        text = self._program(number) if role == "coder" else self.says.get(role, f"{role} says {number}")
         review = len(self.prompts("reviewer"))
         if role == "reviewer" and review <= len(self.reviews):
             text = self.reviews[review - 1]
         return Completion(text, "stop", Usage(), 0.0, Sampling())
+
+    def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
+        return [self.ask(one.role, one.messages, one.sampling, one.member) for one in asks]
 
     def _program(self, number: int) -> str:
         program = self.programs[number - 1] if number <= len(self.programs) else f"def f(x):\n    return {number}"
         return "I do not know." if program is None else f"```python\n{program}\n```"
 
     def members(self, role: str) -> int:
-        return 1
+        return self.coders if role == "coder" else 1
+
+    def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
+        self.probed.append((code, calls))
+        scope: dict[str, object] = {}
+        exec(code, scope)
+        return [_observed(call, scope) for call in calls]
 
     def test(self, candidate: Extracted) -> Verdict:
         passed = self.passes[self.tested]
@@ -89,3 +106,10 @@ class Stage:
 
     def reviewed(self) -> Iterator[CheckpointReviewed]:
         return (note for note in self.notes if isinstance(note, CheckpointReviewed))
+
+
+def _observed(call: str, scope: dict[str, object]) -> Observed:
+    try:
+        return Observed(call, repr(eval(call, scope)))
+    except Exception as error:  # noqa: BLE001 (whatever a program raises)
+        return Observed(call, None, "exception", f"{type(error).__name__}: {error}")

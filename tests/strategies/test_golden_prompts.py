@@ -25,6 +25,7 @@ from koderz_core.records import (
     TestFailure,
     Verdict,
 )
+from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.supervised import Supervised
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -135,6 +136,15 @@ WHOLE = Supervised(max_iterations=16, reuse_spec=True, history_tokens=400)
 PLAIN = Supervised(max_iterations=4, checkpoint_interval=3, spec=False)
 
 
+def told_in_a_vote() -> dict[str, str]:
+    """Two programs that are equally good by their tests, and differ in one call of the tester's."""
+    tests = "```python\nassert second_smallest([1, 2, 3, 4]) == 2\nassert second_smallest([4, 3]) == 4\n```"
+    highest = HEAD + "    return sorted(set(numbers))[-2]"
+    stage = Rehearsal((), (FIRST, highest), says={"tester": tests}, problem=PROBLEM)
+    BestOf(samples=2).solve(stage)
+    return {f"best_of_{name}": text for name, text in stage.told.items() if not name.startswith("coder")}
+
+
 def prompts() -> dict[str, str]:
     whole = told(WHOLE, programs=[*PROGRAMS, SECOND])
     found = {f"whole_{name}": text for name, text in whole.items()}
@@ -158,7 +168,8 @@ def prompts() -> dict[str, str]:
         )
     )
     kept = (*whole_ones, "detailed_spec", "error_coder_02", "count_coder_02", "none_coder_02", "no_error_coder_03")
-    return {name: text for name, text in found.items() if name.startswith(kept) or name.endswith("reviewer_03")}
+    shown = {name: text for name, text in found.items() if name.startswith(kept) or name.endswith("reviewer_03")}
+    return shown | told_in_a_vote()
 
 
 @pytest.mark.parametrize(("name", "text"), prompts().items())
