@@ -15,11 +15,13 @@ from koderz_core.events.steps import (
     CallStarted,
     CheckpointReviewed,
     CodeTested,
+    ConsensusReached,
     MemoryRecalled,
     ProgramProbed,
     RemainingRead,
     SpecWritten,
     Text,
+    TurnSpoken,
 )
 from koderz_core.records import (
     Control,
@@ -142,6 +144,8 @@ Event = (
     | RemainingRead
     | SpecWritten
     | CheckpointReviewed
+    | TurnSpoken
+    | ConsensusReached
     | CandidateScored
     | ExperimentFinished
     | BenchmarkClosed
@@ -162,6 +166,8 @@ KINDS: Mapping[Kind, type[Event]] = {
     "remaining_read": RemainingRead,
     "spec_written": SpecWritten,
     "checkpoint_reviewed": CheckpointReviewed,
+    "turn_spoken": TurnSpoken,
+    "consensus_reached": ConsensusReached,
     "candidate_scored": CandidateScored,
     "experiment_finished": ExperimentFinished,
     "benchmark_closed": BenchmarkClosed,

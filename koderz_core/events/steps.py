@@ -147,4 +147,43 @@ class CheckpointReviewed:
     passed_on: tuple[str, ...] = ()
 
 
-Note = SpecWritten | CheckpointReviewed
+@dataclass(frozen=True, slots=True)
+class TurnSpoken:
+    """Somebody spoke in a debate: ``speaker`` in ``round``, from 1; the judge's word comes after the last."""
+
+    speaker: str
+    round: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A candidate that a consensus was sought among: the ``member``-th model's, tried in ``iteration``.
+
+    ``similarity``: the mean of how alike it is to the others among the best by gate tests, from 0 to 1; None: it was
+    not scored. ``excluded``: why not, empty if it could have been.
+    """
+
+    member: int
+    iteration: int | None
+    tests_passed: int
+    tests_total: int
+    similarity: float | None = None
+    excluded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsensusReached:
+    """Of these candidates the ``chosen``-th, from 1, is handed in; None: no reply held a program.
+
+    ``by``: whether gate tests alone told it from the others. ``weights``: what the parts of CodeBLEU counted, in the
+    order of its paper.
+    """
+
+    chosen: int | None
+    by: Literal["gate", "codebleu"]
+    candidates: tuple[Considered, ...]
+    weights: tuple[float, ...] = ()
+
+
+Note = SpecWritten | CheckpointReviewed | TurnSpoken | ConsensusReached

@@ -56,7 +56,7 @@ def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> 
         yield f"{stem}_code.py", texts[step.program]
     if step.iteration or step.kind == "answer":
         yield f"{stem}_result.txt", result(details, step)
-    if step.note and step.kind == "spec":
+    if step.note and step.kind in ("spec", "turn", "consensus"):
         yield f"{stem}.txt", step.note.text
     if step.note and step.kind == "checkpoint":
         yield f"{stem}_guidance.txt", guidance(details, step.note, replies)
@@ -65,6 +65,8 @@ def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> 
 def _stem(details: ExperimentDetails, step: Step) -> str:
     if step.kind == "checkpoint":
         return f"checkpoint{step.number:02d}"
+    if step.kind in ("turn", "consensus"):
+        return f"{step.kind}{step.number:02d}"
     if step.kind == "spec":
         return "spec" if step.number == 1 else f"spec{step.number:02d}"
     if details.experiment.strategy in UNTESTED:

@@ -15,6 +15,8 @@ from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 
 MARGIN = "    "
+TOLD_APART = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
+"""Notes that have files of their own."""
 HELD_OUT = "held-out tests, which ran when the experiment had ended and which no model saw"
 
 
@@ -27,7 +29,7 @@ def result(details: ExperimentDetails, step: Step) -> str:
     """What the tests said of a step's program: the gate tests, then those held out, if they have run by now."""
     row = details.experiment
     lines = [_line(f"{row.id} · {row.problem} · {row.label} · {step.kind} {step.number}")]
-    lines += [_line(noted(note, details.notes)) for note in details.notes if note.kind != "checkpoint_reviewed"]
+    lines += [_line(noted(note, details.notes)) for note in details.notes if note.kind not in TOLD_APART]
     score = next((one for one in details.scores if step.program and one.code == step.program), None)
     gate = step.iteration or (score.gate if score else None)
     held_out = score.held_out if score else None

@@ -20,6 +20,9 @@ WHY: Mapping[str, str] = {
 }
 """Why a checkpoint was due."""
 
+CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
+"""What told the program that was handed in from the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -45,6 +48,10 @@ def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
         number = 1 + sum(one.kind == note.kind and one.ordinal < note.ordinal for one in notes)
         why = note.why or "interval"
         return f"checkpoint {number} after iteration {note.iteration}, {WHY.get(why, why)}{empty}"
+    if note.kind == "turn_spoken":
+        return f"round {note.round} of the debate: {note.speaker}"
+    if note.kind == "consensus_reached":
+        return f"consensus by {CONSENSUS.get(note.why or '', note.why)}"
     if note.kind == "recall_failed":
         return "nothing could be recalled"
     return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty

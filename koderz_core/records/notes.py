@@ -10,6 +10,8 @@ from koderz_core.records.plans import Outcome, ScoreKind
 from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.summaries import scripted
 
+NoteKind = Literal["spec_written", "checkpoint_reviewed", "turn_spoken", "consensus_reached", "recall_failed"]
+
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
@@ -17,12 +19,13 @@ class NoteRow:
 
     Of a spec: the version ``prompt`` that it was asked for by, and the experiment it was recalled from, its
     ``origin``. Of a review: ``why`` it was due, and its answer by heading, of which ``passed_on`` make the text.
+    Of a turn in a debate: the ``speaker`` and the ``round``. Of a consensus: ``why`` is what it was reached by.
     """
 
     experiment: str
     ordinal: int
     at: float
-    kind: Literal["spec_written", "checkpoint_reviewed", "recall_failed"]
+    kind: NoteKind
     iteration: int | None
     text: str
     prompt: str | None = None
@@ -30,6 +33,8 @@ class NoteRow:
     why: str | None = None
     sections: Mapping[str, str] = field(default_factory=dict)
     passed_on: tuple[str, ...] = ()
+    speaker: str | None = None
+    round: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
 State = Literal["planned", "running", "paused", "interrupted", "finished"]
 BenchmarkState = Literal["queued", "running", "paused", "stopping", "stopped", "interrupted", "finished"]
-StepKind = Literal["spec", "iteration", "checkpoint", "answer"]
+StepKind = Literal["spec", "iteration", "checkpoint", "turn", "consensus", "answer"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.prompts import ATTEMPTS, OF_ROLES, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
-from koderz_core.strategies import SAMPLED, UNTESTED
+from koderz_core.strategies import UNTOLD
 
 Conditions = Mapping[str, Scalar]
 
@@ -67,7 +67,7 @@ def once_unnamed(plan: Plan) -> dict[str, Scalar]:
 
 
 def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
-    return any(one.strategy not in UNTESTED | SAMPLED for one in configurations)
+    return any(one.strategy not in UNTOLD for one in configurations)
 
 
 def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:

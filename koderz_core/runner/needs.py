@@ -9,7 +9,9 @@ from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
 from koderz_core.prompts.attempts import LATEST_TOKENS, LESSONS_TOKENS
 from koderz_core.records import Configuration, Scalar
-from koderz_core.strategies import SAMPLED, called, complete
+from koderz_core.similarity import require_package
+from koderz_core.strategies import COMPARING, SAMPLED, called, complete
+from koderz_core.strategies.ladder import ONCE
 
 SCRIPTED = "scripted/"  # takes anything, and heeds none of it
 
@@ -19,9 +21,12 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
 
     A temperature that differs from its strategy's default is needed, since somebody chose it, and of the coder, whose
     answers it is about; at the default, and in other roles, a model that takes none samples as its provider has it.
-    Where fresh samples are all there is to a strategy, its temperature is needed too, whatever it is.
+    Where fresh samples are all there is to a strategy, its temperature is needed too, whatever it is: no other thing
+    that such a model could be asked, such as more effort, is the same step of a ladder.
     An answer may be no longer than the context that it stands in. Raises ConfigError.
     """
+    if configuration.strategy in COMPARING:
+        require_package()
     name = called(configuration.strategy, configuration.parameters)
     for role, models in configuration.models.items():
         for model in models:
@@ -33,10 +38,11 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
 
 def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:
     defaults = complete(configuration.strategy, {})
-    if configuration.strategy in SAMPLED and not takes.temperature:
+    steps = configuration.parameters.get("steps")
+    if role == "coder" and configuration.strategy in SAMPLED and steps != ONCE and not takes.temperature:
         yield (
             f"it takes no temperature ({takes.source}), so its samples cannot be drawn at "
-            f"{configuration.parameters['temperature']} as all others are. Choose another model."
+            f"{steps or configuration.parameters['temperature']} as all others are. Choose another model."
         )
     for name, value in configuration.parameters.items():
         if role == "coder" and name.endswith("temperature") and value != defaults[name] and not takes.temperature:

@@ -20,7 +20,7 @@ from koderz_core.runner.budget import check_limits
 from koderz_core.runner.conditions import conditions, of_problems
 from koderz_core.runner.needs import check_needs
 from koderz_core.runner.resumption import as_recorded
-from koderz_core.strategies import ROLES, UNTESTED, base_of, create, recorded
+from koderz_core.strategies import LADDERS, ROLES, SEVERAL, UNTESTED, base_of, create, recorded
 
 MOST_SEEDS = 1 << 63
 FULL = "full"
@@ -121,17 +121,23 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     if not coder:
         raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows what can run.")
     named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
-    models = {role: named.get(role) or named["coder"] for role in roles}
+    models = {role: named.get(role) or named["coder"][:1] for role in roles}
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
-    found = Configuration(base_of(wanted.strategy), models, parameters, *_policies(wanted))
+    said = {name: value for name, value in parameters.items() if value != ""}  # so what knew no such text stays itself
+    found = Configuration(base_of(wanted.strategy), models, said, *_policies(wanted))
     check_needs(found, settings)
     return found
 
 
 def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None:
-    """Raise PlanError for models that would be ignored: no strategy asks more than the first of a role yet."""
+    """Raise PlanError for models that would be ignored, and for a strategy that lacks one to go on to."""
+    if strategy in LADDERS and len(models["coder"]) < 2:
+        raise PlanError(
+            f"{strategy} goes on from each coder to the next, so it needs several: name them from the cheapest to the "
+            f"strongest, as in --configuration '{strategy} coder=qwen2.5-coder-0.5b,qwen2.5-coder-1.5b'."
+        )
     for role, (_, *others) in models.items():
-        if others:
+        if others and (base_of(strategy), role) not in SEVERAL:
             raise PlanError(
                 f"{strategy} asks one model as {role}, so {', '.join(others)} would be ignored. Name one; to compare "
                 "several, write a configuration for each."

@@ -15,22 +15,20 @@ from koderz_core.events import (
     CallFinished,
     CallStarted,
     CandidateScored,
-    CheckpointReviewed,
     CodeTested,
     ControlObeyed,
     Event,
     ExperimentFinished,
     ExperimentStarted,
     ForecastMade,
-    MemoryRecalled,
     ProgramProbed,
     RemainingRead,
-    SpecWritten,
     TextStored,
 )
 from koderz_core.records import Verdict
 from koderz_core.store.changes import Change, Place, Value
 from koderz_core.store.labels import labels
+from koderz_core.store.notes import NOTES
 
 
 def changes(event: Event, place: Place) -> Iterable[Change]:
@@ -182,26 +180,6 @@ def _code_tested(event: CodeTested, place: Place) -> Iterator[Change]:
     yield Change("iterations", "replace", columns)
 
 
-def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
-    yield _note(place, "spec_written", event.text, prompt=event.prompt, origin=event.origin)
-
-
-def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
-    answer = {"sections": _json(event.sections), "passed_on": _json(event.passed_on)}
-    yield _note(place, "checkpoint_reviewed", event.guidance, iteration=event.after_iteration, why=event.why, **answer)
-
-
-def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
-    if event.fault:
-        yield _note(place, "recall_failed", event.fault)
-
-
-def _note(place: Place, kind: str, text: str, **more: Value) -> Change:
-    columns: dict[str, Value] = {"experiment": place.experiment, "ordinal": place.ordinal, "at": place.at}
-    columns |= {"kind": kind, "text": text, "sections": "{}", "passed_on": "[]"}
-    return Change("notes", "replace", columns | more)
-
-
 def _candidate_scored(event: CandidateScored, place: Place) -> Iterator[Change]:
     columns: dict[str, Value] = {"experiment": place.experiment, "code": event.code, "at": place.at}
     columns |= {"returned": event.returned}
@@ -240,10 +218,8 @@ CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
     CallFailed: _call_failed,
     CodeTested: _code_tested,
     ProgramProbed: _no_rows,
-    MemoryRecalled: _memory_recalled,
     RemainingRead: _no_rows,
-    SpecWritten: _spec_written,
-    CheckpointReviewed: _checkpoint_reviewed,
+    **NOTES,
     CandidateScored: _candidate_scored,
     ExperimentFinished: _experiment_finished,
     BenchmarkClosed: _benchmark_closed,

@@ -164,7 +164,12 @@ update notes set prompt = 'minimal' where kind = 'spec_written';
 update notes set why = 'interval' where kind = 'checkpoint_reviewed'
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
+_EIGHTH = """
+alter table notes add column speaker varchar;
+alter table notes add column round integer
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from koderz_core.records.notes import NoteRow
+from koderz_core.records.notes import NoteKind, NoteRow
 from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, Step, StepKind
+
+KINDS: Mapping[NoteKind, StepKind] = {
+    "spec_written": "spec",
+    "checkpoint_reviewed": "checkpoint",
+    "turn_spoken": "turn",
+    "consensus_reached": "consensus",
+}
+"""Notes that end a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,7 @@ def steps(told: Told) -> tuple[Step, ...]:
     made: list[Step] = []
     calls = told.calls
     for end in _ends(told):
-        before = [] if end.ordinal is None else [call for call in calls if call.ordinal < end.ordinal]
+        before = _before(end, calls)
         calls = calls[len(before) :]
         step = _step(before, end, counts, previous)
         previous = step.program or previous
@@ -35,9 +43,17 @@ def steps(told: Told) -> tuple[Step, ...]:
     return (*made, *_open_step(told, calls, counts, previous))
 
 
+def _before(end: IterationRow | NoteRow, calls: Sequence[CallRow]) -> list[CallRow]:
+    """The calls that a step ended: all that are left, but of those who spoke at the same time each one's own."""
+    before = [] if end.ordinal is None else [call for call in calls if call.ordinal < end.ordinal]
+    if isinstance(end, NoteRow) and end.kind == "turn_spoken":
+        return [call for call in before if call.ordinal == before[0].ordinal]
+    return before
+
+
 def _ends(told: Told) -> list[IterationRow | NoteRow]:
     """What each step ended with; an iteration of unknown ordinal has no calls that could be told."""
-    notes = [note for note in told.notes if note.kind != "recall_failed"]
+    notes = [note for note in told.notes if note.kind in KINDS]
     return sorted([*told.iterations, *notes], key=lambda row: row.ordinal or 0)
 
 
@@ -48,7 +64,7 @@ def _step(
         counts["iteration"] += 1
         seconds = _seconds(calls) + end.seconds
         return Step("iteration", end.iteration, tuple(calls), end, None, end.code, previous, seconds, _cost(calls))
-    kind: StepKind = "spec" if end.kind == "spec_written" else "checkpoint"
+    kind = KINDS[end.kind]
     counts[kind] += 1
     return Step(kind, counts[kind], tuple(calls), None, end, None, previous, _seconds(calls), _cost(calls))
 
@@ -67,6 +83,8 @@ def _open_kind(told: Told, role: str) -> StepKind:
         return "spec"
     if role == "reviewer":
         return "checkpoint"
+    if role == "speaker":
+        return "turn"
     return "answer" if _handed_in_untested(told) else "iteration"
 
 

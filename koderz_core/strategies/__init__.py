@@ -7,11 +7,15 @@ from dataclasses import asdict, dataclass, fields
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
+from koderz_core.strategies.best_of import BestOf
+from koderz_core.strategies.cascade import Cascade
+from koderz_core.strategies.debate import Debate
 from koderz_core.strategies.direct import Direct
-from koderz_core.strategies.ladder import Ladder
+from koderz_core.strategies.ensemble import Ensemble
+from koderz_core.strategies.ladder import ONCE, Ladder
 from koderz_core.strategies.supervised import CHOICES, Supervised
 
-Known = Direct | Supervised | Ladder
+Known = Direct | Supervised | Ladder | Cascade | BestOf | Debate | Ensemble
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,14 @@ class Preset:
     doc: str
 
 
-STRATEGIES: Mapping[str, type[Direct] | type[Supervised] | type[Ladder]] = {
+STRATEGIES: Mapping[str, type[Known]] = {
     "direct": Direct,
     "supervised": Supervised,
     "ladder": Ladder,
+    "cascade": Cascade,
+    "best_of": BestOf,
+    "debate": Debate,
+    "ensemble": Ensemble,
 }
 
 PRESETS: Mapping[str, Preset] = {
@@ -37,11 +45,23 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "retry": Preset(
         "ladder",
-        {"temperature": 0.8},
+        {"temperature": 0.8, "steps": ""},
         "Fresh programs without feedback until one passes: what as many iterations solve by themselves.",
     ),
+    "warming": Preset(
+        "ladder",
+        {"steps": "0,0.3*2,0.5*2"},
+        "Fresh programs without feedback, the first greedy and each later pair warmer, until one passes.",
+    ),
+    "escalation": Preset(
+        "ladder",
+        {"steps": ONCE},
+        "One program of each coder in the order they are named, without feedback, until one passes.",
+    ),
 }
-"""The controls of ``supervised``, with as many iterations: without the stronger models, and without feedback."""
+"""``repair`` and ``retry`` are the controls of ``supervised``, with as many iterations: without the stronger models,
+and without feedback. ``warming`` and ``escalation`` are baselines of "AI Agents That Matter" (arXiv 2407.01502).
+"""
 
 MODES: Mapping[str, tuple[str, ...]] = {
     "zero-shot": ("direct",),
@@ -50,17 +70,29 @@ MODES: Mapping[str, tuple[str, ...]] = {
 }
 """The modes of the original koderz, by the strategies that they mean here."""
 
-UNTESTED = frozenset({"direct"})
+UNTESTED = frozenset({"direct", "cascade"})
 """Strategies that never run gate tests: neither a gate nor feedback means anything to them."""
 
-SAMPLED = frozenset({"ladder"})
+SAMPLED = frozenset({"ladder", "best_of"})
 """Strategies whose programs differ by temperature alone, so that a coder has to take one."""
 
 ADDED: Mapping[str, Scalar] = {"lessons": False}
 """Parameters that earlier configurations did not have, with what they did: left at that, none gets another id."""
 
-ROLES = ("spec", "coder", "reviewer")
+ROLES = ("spec", "coder", "reviewer", "tester", "judge", "speaker")
 """Every role that some strategy asks."""
+
+SEVERAL = frozenset({("ladder", "coder"), ("cascade", "coder"), ("ensemble", "coder"), ("debate", "speaker")})
+"""Strategy and role where every model is asked; elsewhere only the first would be."""
+
+LADDERS = frozenset({"cascade", "escalation"})
+"""Strategies and presets that are nothing without a second coder to go on to."""
+
+COMPARING = frozenset({"ensemble"})
+"""Strategies that compare programs by CodeBLEU, and so need its package."""
+
+UNTOLD = UNTESTED | SAMPLED | COMPARING
+"""Strategies whose coders are shown nothing of what they wrote before."""
 
 
 def create(name: str, parameters: Mapping[str, Scalar]) -> Known:
@@ -98,10 +130,16 @@ def base_of(name: str) -> str:
 
 def called(strategy: str, parameters: Mapping[str, Scalar]) -> str:
     """What a strategy with these parameters is called: as the preset that it is, else by its own name."""
+    whole = {**_defaults(strategy), **parameters}
     for name, preset in PRESETS.items():
-        if preset.strategy == strategy and preset.parameters.items() <= parameters.items():
+        if preset.strategy == strategy and preset.parameters.items() <= whole.items():
             return name
     return strategy
+
+
+def _defaults(strategy: str) -> dict[str, object]:
+    """The parameters of a strategy by default; those of one that a later version may have are not known."""
+    return {one.name: one.default for one in fields(STRATEGIES[strategy])} if strategy in STRATEGIES else {}
 
 
 def offered() -> tuple[str, ...]:

@@ -1,27 +1,47 @@
-"""``ladder``: fresh programs one after the other, told nothing of those before: what feedback is held against."""
+"""``ladder``: fresh programs one after the other, told nothing of those before: what feedback is held against.
+
+Calls: one per attempt until a program passes. As retry, warming and escalation in Kapoor et al., "AI Agents That
+Matter" (arXiv 2407.01502): warming went through temperatures 0, 0.3, 0.3, 0.5, 0.5, escalation through four models.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+from koderz_core.errors import PlanError
 from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.best import Best
+from koderz_core.strategies.schedules import temperatures, written
+
+USUAL = 0.8
+ONCE = "0"
+"""The steps of a ladder that asks each model once, as greedy as it can be had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """Ask the coder the same again, at most ``max_iterations`` times, until a program passes the gate tests.
 
-    Every call has a seed of its own, so a sample at a temperature above 0 is a fresh one.
+    Every call has a seed of its own, so a sample at a temperature above 0 is a fresh one. ``steps``: the temperatures
+    of the attempts, such as "0,0.3*2", instead of always ``temperature``. Of several coders each goes through all
+    steps before the next is asked; without steps they share the iterations.
     """
 
     max_iterations: int = 50
     chain_of_thought: bool = True
-    temperature: float = 0.8
+    temperature: float = USUAL
     max_tokens: int = 1024
+    steps: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", written(temperatures(self.steps)))  # one schedule, one configuration
+        if self.steps and self.temperature != USUAL:
+            raise PlanError(f"The steps {self.steps} say every temperature: leave temperature={self.temperature} out.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder",)
@@ -29,9 +49,16 @@ class Ladder:
     def solve(self, ctx: Context) -> str | None:
         best = Best()
         messages = coding.first_attempt(coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        for _ in range(self.max_iterations):
-            reply = ctx.ask("coder", messages, Sampling(self.temperature, max_tokens=self.max_tokens))
+        for member, temperature in islice(self._rungs(ctx.members("coder")), self.max_iterations):
+            reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens), member)
             tried = candidate(reply, ctx.problem)
             if best.keep(tried, ctx.test(tried)).passed:
                 break
         return best.code
+
+    def _rungs(self, members: int) -> Iterator[tuple[int, float]]:
+        """Member and temperature of each attempt, bottom up."""
+        steps, (each, rest) = temperatures(self.steps), divmod(self.max_iterations, members)
+        for member in range(members):
+            shared = each + (member < rest)
+            yield from ((member, temperature) for temperature in steps or (self.temperature,) * shared)

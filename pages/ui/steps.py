@@ -18,7 +18,14 @@ from pages.ui.address import choice
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_text
 
-NAMES = {"spec": "spec", "checkpoint": "review", "answer": "answer", "iteration": "…"}
+NAMES = {
+    "spec": "spec",
+    "checkpoint": "review",
+    "turn": "turn",
+    "consensus": "consensus",
+    "answer": "answer",
+    "iteration": "…",
+}
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
 
 
@@ -26,7 +33,7 @@ def step_name(step: Step) -> str:
     """Short, in our words only: ``spec``, ``✓ 3``, ``review 1``."""
     if step.iteration is not None:
         return f"{'✓' if step.iteration.passed else '✗'} {step.number}"
-    return NAMES[step.kind] + (f" {step.number}" if step.kind in ("checkpoint", "iteration") else "")
+    return NAMES[step.kind] + (f" {step.number}" if step.kind in ("checkpoint", "turn", "iteration") else "")
 
 
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:

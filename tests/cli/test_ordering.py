@@ -13,6 +13,7 @@ from koderz_core import Order, Wanted
 from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError
 from koderz_core.records import Message, Request, Sampling
+from koderz_core.strategies import offered
 from koderz_core.workspace import open_workspace
 
 PROMPT, TESTS, SOLUTION = "def add(a, b):\n", "assert add(1, 2) == 3", "    return a + b"
@@ -96,7 +97,7 @@ def test_one_workspace_runs_a_scripted_model_on_several_datasets() -> None:
 def test_what_a_page_needs_stands_in_the_workspace() -> None:
     order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")
     with open_workspace() as workspace:
-        assert [form.name for form in workspace.strategies()] == ["direct", "supervised", "repair", "retry"]
+        assert [form.name for form in workspace.strategies()] == [*offered()]
         assert workspace.command(order).endswith("'direct coder=scripted/weak'")
         assert next(preset.name for preset in workspace.presets([])) == "quick look"
         with pytest.raises(DataError, match="prompt"):

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
-from koderz_core.events import Entry, MemoryRecalled, decode, encode
+from koderz_core.events import Entry, MemoryRecalled, TurnSpoken, decode, encode
 from koderz_core.records import Plan, Query
 
 Visit = Callable[..., AppTest]
@@ -56,3 +56,16 @@ def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> Non
     app = visit("experiment", experiment=experiment)
     assert "The store is <b>locked</b>." in texts(app)
     assert "went on without" in app.warning[-1].value
+
+
+def test_a_turn_of_a_debate_says_whose_it_was_and_is_shown_as_it_is(visit: Visit, recorded: Plan) -> None:
+    experiment = supervised(recorded)
+    journal = load_settings().journals_dir / f"{recorded.id}.jsonl"
+    last = decode(journal.read_bytes().splitlines()[-1])
+    with open_workspace() as workspace:
+        steps = len(workspace.results.experiment(experiment).steps)
+    with journal.open("ab") as file:
+        file.write(encode(Entry(last.at, TurnSpoken("sql_sage", 2, "Use <b>sets</b>."), experiment, 99)))
+    app = visit("experiment", experiment=experiment, step=str(steps + 1))
+    assert "round 2 of the debate: sql_sage" in texts(app)
+    assert "Use <b>sets</b>." in [one.value for one in (*app.text, *app.code)]

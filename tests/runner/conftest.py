@@ -33,6 +33,7 @@ from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
 from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
 from koderz_core.runner.runner import Assignment, Runner
+from koderz_core.strategies import ROLES
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
@@ -124,8 +125,7 @@ def bench(tmp_path: Path) -> Callable[..., Bench]:
         problems: tuple[str, ...] = ("tiny/0",),
         **parameters: Scalar,
     ) -> Bench:
-        roles = ("spec", "coder", "reviewer")
-        configuration = Configuration(strategy, dict.fromkeys(roles, ("scripted/it",)), parameters)
+        configuration = Configuration(strategy, dict.fromkeys(ROLES, ("scripted/it",)), parameters)
         return Bench(tmp_path / "b.jsonl", Plan(ORIGIN, problems, (configuration,)), answer)
 
     return make

@@ -57,6 +57,21 @@ def test_fresh_samples_are_refused_of_a_coder_that_takes_no_temperature(
     assert planned(settings, "claude-opus-5-5", "repair").configurations
 
 
+@pytest.mark.parametrize(("strategy", "parameters"), [("warming", {}), ("ladder", {"steps": "0.7"}), ("best_of", {})])
+def test_steps_and_samples_are_refused_of_a_coder_that_takes_no_temperature(
+    settings: Settings, strategy: str, parameters: dict[str, Scalar]
+) -> None:
+    with pytest.raises(PlanError, match=f"claude-opus-5-5 cannot be coder of {strategy}: it takes no temperature"):
+        planned(settings, "claude-opus-5-5", strategy, **parameters)
+    assert planned(settings, "gpt-oss:20b", strategy, **parameters).configurations
+
+
+def test_an_escalation_asks_each_coder_once_so_its_last_may_take_no_temperature(settings: Settings) -> None:
+    order = Order([Wanted("escalation", {"coder": ["gpt-oss:20b", "claude-opus-5-5"]})], "HumanEval/0")
+    (made,) = draft(order, load("humaneval", settings), settings).configurations
+    assert made.models == {"coder": ("ollama/gpt-oss:20b", "anthropic/claude-opus-5-5")}
+
+
 def test_a_history_that_leaves_no_room_for_the_rest_of_a_prompt_is_refused_with_what_fits() -> None:
     small = load_settings(num_ctx=8192)
     with pytest.raises(PlanError, match=r"history_tokens is 5000, .* at most 4168, less what the problem"):

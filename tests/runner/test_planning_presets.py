@@ -14,7 +14,7 @@ from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Tier, Usage
 from koderz_core.runner.forms import Parameter, strategy_forms
-from koderz_core.runner.planning import Order, draft
+from koderz_core.runner.planning import Order, Wanted, configuration, draft
 from koderz_core.runner.presets import PRESETS, Preset, presets
 from koderz_core.strategies import MODES, offered
 
@@ -84,7 +84,8 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:
-    direct, supervised, repair, retry = strategy_forms()
+    forms = {form.name: form for form in strategy_forms()}
+    direct, supervised, repair, retry = (forms[name] for name in ("direct", "supervised", "repair", "retry"))
     assert (direct.asked({}), direct.asked({"spec": True})) == (("coder",), ("spec", "coder"))
     assert supervised.asked({"checkpoints": False}) == ("spec", "coder")
     assert Parameter("spec", False, "bool") in direct.parameters
@@ -92,6 +93,15 @@ def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() 
     assert Parameter("retry_temperature", 0.8, "float") in supervised.parameters
     assert direct.doc.startswith("Ask the coder once")
     assert Parameter("spec_prompt", "minimal", "str", ("minimal", "detailed")) in supervised.parameters
-    assert [bool(form.ablations) for form in strategy_forms()] == [False, True, True, False]
+    assert {form.name for form in strategy_forms() if form.ablations} == {"supervised", "repair"}
+    assert forms["best_of"].roles == ("coder", "tester", "judge")
+    assert Parameter("steps", "", "str") in retry.parameters
     assert (repair.asked({}), retry.asked({})) == (("coder",), ("coder",))
     assert Parameter("spec", False, "bool") in repair.parameters
+
+
+def test_a_retry_is_recorded_as_it_was_before_ladders_had_steps() -> None:
+    made = configuration(Wanted("retry", {"coder": "scripted/weak"}), load_settings())
+    assert (made.strategy, "steps" in made.parameters) == ("ladder", False)
+    warming = configuration(Wanted("warming", {"coder": "scripted/weak"}), load_settings())
+    assert warming.parameters["steps"] == "0,0.3*2,0.5*2"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from cases_as_asserts import as_asserts
 
-from koderz_core.events import CandidateScored, CodeTested, SpecWritten
+from koderz_core.events import CandidateScored, CodeTested, ProgramProbed, SpecWritten
 from koderz_core.grading.canonical import Canonical
 from koderz_core.grading.dividing import Divider
 from koderz_core.grading.expected import Expectations
@@ -43,7 +43,7 @@ from koderz_core.sandbox.inside.faults import fault_of
 from koderz_core.sandbox.inside.recorder import Recorder
 from koderz_core.sandbox.inside.suite import execute, ready
 from koderz_core.sandbox.reference import Answers
-from koderz_core.strategies import STRATEGIES, UNTESTED, base_of, complete, create, offered
+from koderz_core.strategies import SEVERAL, STRATEGIES, UNTESTED, base_of, complete, create, offered
 
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 FACTOR = 7919  # what is right, nobody guesses
@@ -150,7 +150,7 @@ def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
         few = {one: value for one, value in FEW.items() if one in complete(name, {})}
         roles = create(name, {**parameters, **few}).roles()
         policies = {} if name in UNTESTED else {"gate": gate, "feedback": feedback}
-        models = dict.fromkeys(roles, ("scripted/it",))
+        models = {role: ("scripted/it",) * (1 + ((base_of(name), role) in SEVERAL)) for role in roles}
         found.append(Configuration(base_of(name), models, complete(name, {**parameters, **few}), **policies))
     return tuple({one.id: one for one in found}.values())
 
@@ -158,8 +158,10 @@ def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
 def script() -> Callable[[Request], str]:
     numbers = count()
 
-    def answer(_: Request) -> str:
+    def answer(request: Request) -> str:
         number = next(numbers)
+        if "asserts" in request.messages[-1].content:  # a tester is asked for them
+            return "```python\nassert scale(2) == 15838\nassert scale(7) == 7\n```"
         program = PROGRAMS[number % len(PROGRAMS)].format(number)
         return f"Think.\n```python\n{program}\n```" if number % 7 else "No program."
 
@@ -213,6 +215,13 @@ def heard(made: Any, monkeypatch: pytest.MonkeyPatch) -> Told:
     return told
 
 
+def probing(made: Any) -> set[str]:
+    """The strategies that ran calls of their own."""
+    entries, names = made.entries(), {one.id: one.strategy for one in made.plan.configurations}
+    probed = {entry.experiment for entry in entries if isinstance(entry.event, ProgramProbed)}
+    return {names[one.configuration] for one in made.plan.experiments() if one.id in probed}
+
+
 def secrets_of(made: Any, gate: str) -> list[str]:
     """Arguments and answers of everything held out, and what marks the canonical solution."""
     configuration = next(one for one in made.plan.configurations if one.strategy not in UNTESTED)
@@ -233,6 +242,7 @@ def test_nothing_held_out_reaches_a_strategy_or_a_model(
     scored = [entry.event for entry in one.entries() if isinstance(entry.event, CandidateScored)]
     assert len(live.verdicts) >= 6
     assert all(event.held_out for event in scored)  # there was something to be told
+    assert {"cascade", "best_of"} <= probing(one)
     secrets = secrets_of(one, gate)
     assert [secret for secret in secrets if secret in live.everything()] == []
     lines = one.path.read_bytes().splitlines(keepends=True)

@@ -8,11 +8,13 @@ from random import Random
 
 from koderz_core.events import CheckpointReviewed, Note
 from koderz_core.records import (
+    Ask,
     Completion,
     Extracted,
     Finish,
     Memory,
     Message,
+    Observed,
     PublicProblem,
     Query,
     Remaining,
@@ -32,6 +34,7 @@ class Stage:
     ``remembered`` is recalled, ``dollars`` are left each time it is asked, and ``reviews`` and
     ``spec`` answered by the reviewer and the spec model.
     Each answer of a role ends as in ``finishes``; a program whose answer was cut does not parse.
+    ``says``: what other roles answer; ``coders``: how many there are. A probe really runs a program.
     """
 
     passes: Sequence[int] = ()
@@ -41,11 +44,15 @@ class Stage:
     reviews: Sequence[str] = ()
     problem: PublicProblem = PROBLEM
     random: Random = field(default_factory=Random)
+    says: Mapping[str, str] = field(default_factory=dict)
+    coders: int = 1
     asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
     finishes: Mapping[str, Finish] = field(default_factory=dict)
     spec: str | None = None
+    members_asked: list[int] = field(default_factory=list)
+    probed: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     tested: int = 0
     times_left_was_asked: int = 0
 
@@ -53,8 +60,9 @@ class Stage:
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
     ) -> Completion:
         self.asked.append((role, messages[-1].content, sampling))
+        self.members_asked.append(member)
         number = len(self.prompts("coder"))
-        text = self._program(number) if role == "coder" else f"{role} says {number}"
+        text = self._program(number) if role == "coder" else self.says.get(role, f"{role} says {number}")
         if role == "spec" and self.spec is not None:
             text = self.spec
         review = len(self.prompts("reviewer"))
@@ -62,12 +70,21 @@ class Stage:
             text = self.reviews[review - 1]
         return Completion(text, self.finishes.get(role, "stop"), Usage(), 0.0, Sampling())
 
+    def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
+        return [self.ask(one.role, one.messages, one.sampling, one.member) for one in asks]
+
     def _program(self, number: int) -> str:
         program = self.programs[number - 1] if number <= len(self.programs) else f"def f(x):\n    return {number}"
         return "I do not know." if program is None else f"```python\n{program}\n```"
 
     def members(self, role: str) -> int:
-        return 1
+        return self.coders if role == "coder" else 1
+
+    def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
+        self.probed.append((code, calls))
+        scope: dict[str, object] = {}
+        exec(code, scope)
+        return [_observed(call, scope) for call in calls]
 
     def test(self, candidate: Extracted) -> Verdict:
         passed = self.passes[self.tested]
@@ -98,3 +115,10 @@ class Stage:
 
     def reviewed(self) -> Iterator[CheckpointReviewed]:
         return (note for note in self.notes if isinstance(note, CheckpointReviewed))
+
+
+def _observed(call: str, scope: dict[str, object]) -> Observed:
+    try:
+        return Observed(call, repr(eval(call, scope)))
+    except Exception as error:  # noqa: BLE001 (whatever a program raises)
+        return Observed(call, None, "exception", f"{type(error).__name__}: {error}")

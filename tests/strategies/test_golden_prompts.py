@@ -26,6 +26,7 @@ from koderz_core.records import (
     TestFailure,
     Verdict,
 )
+from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.supervised import Supervised
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -152,6 +153,15 @@ KEPT = (
 )
 
 
+def told_in_a_vote() -> dict[str, str]:
+    """Two programs that are equally good by their tests, and differ in one call of the tester's."""
+    tests = "```python\nassert second_smallest([1, 2, 3, 4]) == 2\nassert second_smallest([4, 3]) == 4\n```"
+    highest = HEAD + "    return sorted(set(numbers))[-2]"
+    stage = Rehearsal((), (FIRST, highest), says={"tester": tests}, problem=PROBLEM)
+    BestOf(samples=2).solve(stage)
+    return {f"best_of_{name}": text for name, text in stage.told.items() if not name.startswith("coder")}
+
+
 def prompts() -> dict[str, str]:
     """By the course that they are of: a reply is cut, the second review is empty, a review comes amid repetitions."""
     courses = {
@@ -165,7 +175,8 @@ def prompts() -> dict[str, str]:
         "silent": (told(Supervised(7, 2, spec=False), reviews=SILENT), ["coder_05", "coder_06", "reviewer_06"]),
         "amid": (told(Supervised(6, 4, spec=False)), ["coder_04", "coder_05"]),
     }
-    return {f"{course}_{name}": found[name] for course, (found, kept) in courses.items() for name in kept}
+    found = {f"{course}_{name}": told[name] for course, (told, kept) in courses.items() for name in kept}
+    return found | told_in_a_vote()
 
 
 @pytest.mark.parametrize(("name", "text"), prompts().items())

@@ -1,0 +1,67 @@
+"""The personas of a debate: a pack in YAML beside this file, or a text of the same form with one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Annotated
+
+import msgspec
+
+from koderz_core.errors import PlanError, UnknownNameError
+
+MOST_SPEAKERS = 8
+MOST_CHARS = 20_000
+_PACK = "personas.yaml"
+
+_Role = Annotated[str, msgspec.Meta(pattern=r"\A[a-z][a-z0-9_]{0,39}\Z")]
+_Line = Annotated[str, msgspec.Meta(min_length=1, max_length=300, pattern=r"\A[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*\Z")]
+
+
+class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How somebody sees a problem, and what they hold to."""
+
+    style: _Line
+    rules: Annotated[tuple[_Line, ...], msgspec.Meta(min_length=1, max_length=12)]
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A persona and the role it goes by."""
+
+    role: str
+    persona: Persona
+
+
+def speakers(roles: str, own: str = "") -> tuple[Speaker, ...]:
+    """Those whom a list such as ``architect,coder`` names, of the pack or of ``own``, which takes its place.
+
+    Raises UnknownNameError for a role without a persona, PlanError for a list or a text that is none.
+    """
+    known = _read(own) if own else _pack()
+    names = [name.strip() for name in roles.split(",")]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("persona", name, known)
+    if not 2 <= len(names) <= MOST_SPEAKERS or len(set(names)) < len(names):
+        raise PlanError(f"{roles!r} is no debate: name from 2 to {MOST_SPEAKERS} different personas.")
+    return tuple(Speaker(name, known[name]) for name in names)
+
+
+@cache
+def _pack() -> Mapping[str, Persona]:
+    return _read(files(__package__).joinpath(_PACK).read_text("utf-8"))
+
+
+def _read(text: str) -> Mapping[str, Persona]:
+    if len(text) > MOST_CHARS:
+        raise PlanError(f"Personas of {len(text)} characters are too long: write at most {MOST_CHARS}.")
+    try:
+        return msgspec.yaml.decode(text, type=dict[_Role, Persona])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise PlanError(
+            f"The personas cannot be read: {error}. Write YAML, for each role in small letters a `style` and a list of "
+            "`rules`, each of one line."
+        ) from error

@@ -1,0 +1,98 @@
+"""``best_of``: many programs at once, the best by gate tests, then by a vote on what they do, then by a judge.
+
+Calls: ``samples``; where several different programs are equally good one more, to the tester, and one to the judge
+where their votes are equal too. Repeated sampling after Brown et al., "Large Language Monkeys" (arXiv 2407.21787); the
+vote of programs by what they give on inputs is AlphaCode's clustering (Li et al., arXiv 2203.07814).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from koderz_core.errors import PlanError
+from koderz_core.prompts import coding, judging, testing
+from koderz_core.prompts.extraction import candidate
+from koderz_core.prompts.judging import Contender
+from koderz_core.prompts.sameness import shape
+from koderz_core.protocols import Context
+from koderz_core.records import Ask, Observed, Sampling
+
+MOST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BestOf:
+    """Ask for ``samples`` programs and test each; a vote by what they do, then a judge, picks among the best.
+
+    Programs that give the same on all calls stand for each other: the largest such group wins, or by ``judge`` one of
+    the largest, else the latest program in them. Calls are those in the problem's text and at most ``tests`` that the
+    tester writes; without any, only programs that say the same stand for each other.
+    """
+
+    samples: int = 5
+    tests: int = 10
+    judge: bool = True
+    chain_of_thought: bool = True
+    temperature: float = 0.8
+    max_tokens: int = 1024
+
+    def __post_init__(self) -> None:
+        for name, value, most in (("samples", self.samples, MOST), ("tests", self.tests, testing.MOST)):
+            if value > most:
+                raise PlanError(f"{name} must be at most {most}, not {value}.")
+
+    @property
+    def max_iterations(self) -> int:
+        """Every sample is tested once."""
+        return self.samples
+
+    def roles(self) -> tuple[str, ...]:
+        return ("coder", "tester") + ("judge",) * self.judge
+
+    def solve(self, ctx: Context) -> str | None:
+        tied = self._tested(ctx)
+        if len(set(map(shape, tied))) < 2:
+            return tied[-1] if tied else None
+        groups = self._voted(ctx, tied)
+        return self._judged(ctx, groups) if self.judge and len(groups) > 1 else groups[0].code
+
+    def _tested(self, ctx: Context) -> list[str]:
+        """The programs that passed most gate tests, in the order of the samples."""
+        brief = coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)
+        ask = Ask("coder", coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens))
+        ranked: dict[tuple[bool, int], list[str]] = defaultdict(list)
+        for reply in ctx.ask_many([ask] * self.samples):
+            tried = candidate(reply, ctx.problem)
+            verdict = ctx.test(tried)
+            if tried.code is not None:
+                ranked[verdict.passed, verdict.tests_passed].append(tried.code)
+        return ranked[max(ranked)] if ranked else []
+
+    def _voted(self, ctx: Context, programs: Sequence[str]) -> list[Contender]:
+        """The latest program of each of the largest groups, the latest of all first."""
+        calls = self._calls(ctx)
+        latest = {shape(code): code for code in programs}
+        seen = {form: tuple(ctx.probe(code, calls)) if calls else () for form, code in latest.items()}
+        groups: dict[object, list[Contender]] = defaultdict(list)
+        for form, code in ((shape(code), code) for code in reversed(programs)):
+            groups[_behaviour(seen[form]) or form].append(Contender(code, seen[form]))
+        largest = max(map(len, groups.values()))
+        return [group[0] for group in groups.values() if len(group) == largest]
+
+    def _calls(self, ctx: Context) -> list[str]:
+        asked = testing.write(ctx.problem, self.tests)
+        reply = ctx.ask("tester", asked, Sampling(0.0, max_tokens=self.max_tokens))
+        written = testing.asserts_in(reply.text, ctx.problem, self.tests)
+        return list(dict.fromkeys([*testing.calls_in(ctx.problem), *(test.call for test in written)]))
+
+    def _judged(self, ctx: Context, groups: Sequence[Contender]) -> str:
+        """Samples come in no order that means anything, so the places that they are shown in favour none."""
+        asked = judging.choose(ctx.problem, groups)
+        reply = ctx.ask("judge", asked, Sampling(0.0, max_tokens=self.max_tokens))
+        return groups[judging.chosen(reply.text, len(groups)) or 0].code
+
+
+def _behaviour(seen: Sequence[Observed]) -> tuple[tuple[str | None, str | None], ...]:
+    return tuple((one.value, one.error) for one in seen)

@@ -1,0 +1,70 @@
+"""``cascade``: the cheapest coder first, the next one only where tests that a model wrote speak against its program.
+
+Calls: one for the tests, then one per coder until a program is accepted; the last coder's is not held against them.
+After Chen et al., "Model Cascading for Code" (arXiv 2405.15842), where thresholds of 0.9 to 1.0 did best, with one
+program per model; trying models in order of price until one is trusted is FrugalGPT (Chen et al., arXiv 2305.05176).
+It needs no gate tests and runs none, so it is scored as ``direct`` is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.errors import PlanError
+from koderz_core.prompts import coding, testing
+from koderz_core.prompts.extraction import candidate
+from koderz_core.prompts.testing import OwnTest
+from koderz_core.protocols import Context
+from koderz_core.records import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Cascade:
+    """Take the first coder's program that agrees with enough of the tester's own tests, else ask the next coder.
+
+    The tester sees the problem and no program. ``threshold``: the share of its tests that a program must pass; where
+    it wrote none that can be read, nothing is known for a program, so the last coder is asked. Of programs that are not
+    accepted, and of a last answer without any, the one that passed most is handed in.
+    """
+
+    threshold: float = 0.9
+    tests: int = 10
+    chain_of_thought: bool = True
+    temperature: float = 0.0
+    max_tokens: int = 1024
+
+    def __post_init__(self) -> None:
+        if self.threshold > 1:
+            raise PlanError(f"threshold is a share of tests, so at most 1, not {self.threshold}.")
+        if self.tests > testing.MOST:
+            raise PlanError(f"tests must be at most {testing.MOST}, not {self.tests}.")
+
+    def roles(self) -> tuple[str, ...]:
+        return ("coder", "tester")
+
+    def solve(self, ctx: Context) -> str | None:
+        brief = coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)
+        messages, sampling = coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
+        written = ctx.ask("tester", testing.write(ctx.problem, self.tests), sampling)
+        tests, last = testing.asserts_in(written.text, ctx.problem, self.tests), ctx.members("coder") - 1
+        best: str | None = None
+        most = 0.0
+        for member in range(last + 1):
+            code = candidate(ctx.ask("coder", messages, sampling, member), ctx.problem).code
+            if code is None:
+                continue
+            if member == last:
+                return code
+            share = _agreement(ctx, code, tests)
+            if tests and share >= self.threshold:
+                return code
+            best, most = (code, share) if share >= most else (best, most)
+        return best
+
+
+def _agreement(ctx: Context, code: str, tests: tuple[OwnTest, ...]) -> float:
+    """The share of tests that a program passes; none if there are none."""
+    if not tests:
+        return 0.0
+    seen = ctx.probe(code, [test.holds for test in tests])
+    return sum(one.value == "True" for one in seen) / len(tests)
