@@ -22,5 +22,17 @@ ABOUT: Mapping[str, str] = {
     "review_tokens": "The most tokens of a spec or a review; what is longer is cut off.",
     "disclosure": "The first review is also asked for a strategy, the second for test criteria.",
     "lessons": "After a failure the coder is told what helped on other problems; see koderz cortex lessons.",
+    "steps": "The temperature of each attempt, such as 0,0.3*2,0.5*2, instead of always the same.",
+    "threshold": "The share of the tester's own tests that a program must pass to be accepted.",
+    "tests": "The most tests or calls that the tester writes; none of them counts for the score.",
+    "samples": "How many programs each coder is asked for.",
+    "judge": "A judge picks where a vote by what the programs do ends in a tie.",
+    "agents": "The personas that debate, by name, with commas between them.",
+    "rounds": "After the first, every speaker sees what all others said in the round before.",
+    "turn_tokens": "The most tokens of one turn in the debate; what is longer is cut off.",
+    "shown_tokens": "Room in a prompt for the others' positions, in tokens.",
+    "personas": "Personas of your own, as YAML text; empty: those that come with koderz.",
+    "weights": "What the parts of CodeBLEU count: runs of words, those with keywords, syntax, data flow.",
+    "normalise": "Programs are compared in one layout, without comments and docstrings.",
 }
 """By name: a parameter means the same in every strategy that has it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Tier, Usage
-from koderz_core.runner.forms import Parameter, strategy_forms
+from koderz_core.runner.forms import Parameter, StrategyForm, strategy_forms
 from koderz_core.runner.planning import Order, Wanted, configuration, draft
 from koderz_core.runner.presets import PRESETS, Preset, presets
 from koderz_core.strategies import MODES, offered
@@ -83,21 +84,25 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
         assert price(card, Usage(10, 10), 1.0, settings).usd
 
 
+def undescribed(form: StrategyForm) -> list[Parameter]:
+    return [replace(one, doc="") for one in form.parameters]
+
+
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:
     forms = {form.name: form for form in strategy_forms()}
     direct, supervised, repair, retry = (forms[name] for name in ("direct", "supervised", "repair", "retry"))
     assert (direct.asked({}), direct.asked({"spec": True})) == (("coder",), ("spec", "coder"))
     assert supervised.asked({"checkpoints": False}) == ("spec", "coder")
-    assert Parameter("spec", False, "bool") in direct.parameters
-    assert Parameter("max_iterations", 50, "int") in supervised.parameters
-    assert Parameter("retry_temperature", 0.8, "float") in supervised.parameters
+    assert Parameter("spec", False, "bool", "") in undescribed(direct)
+    assert Parameter("max_iterations", 50, "int", "") in undescribed(supervised)
+    assert Parameter("retry_temperature", 0.8, "float", "") in undescribed(supervised)
     assert direct.doc.startswith("Ask the coder once")
-    assert Parameter("spec_prompt", "minimal", "str", ("minimal", "detailed")) in supervised.parameters
+    assert Parameter("spec_prompt", "minimal", "str", "", ("minimal", "detailed")) in undescribed(supervised)
     assert {form.name for form in strategy_forms() if form.ablations} == {"supervised", "repair"}
     assert forms["best_of"].roles == ("coder", "tester", "judge")
-    assert Parameter("steps", "", "str") in retry.parameters
+    assert Parameter("steps", "", "str", "") in undescribed(retry)
     assert (repair.asked({}), retry.asked({})) == (("coder",), ("coder",))
-    assert Parameter("spec", False, "bool") in repair.parameters
+    assert Parameter("spec", False, "bool", "") in undescribed(repair)
 
 
 def test_a_retry_is_recorded_as_it_was_before_ladders_had_steps() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -100,8 +101,9 @@ def test_without_the_package_it_says_how_to_have_it(monkeypatch: pytest.MonkeyPa
         require_package()
 
 
-def test_a_package_that_fails_is_not_the_models_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_fails_is_not_the_models_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "codebleu.py").write_text("raise ImportError('made for another tree-sitter')")
     monkeypatch.setattr(similarity, "require_package", lambda: None)
-    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(InfrastructureError, match="CodeBLEU failed"):
         similarities([FOO, BAR], EVEN)
