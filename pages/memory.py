@@ -18,6 +18,7 @@ from pages.ui.memories import (
     with_asked,
 )
 
+MOST_LESSONS = 10  # in sight; all of them are memories of that kind
 ABOUT = "What experiments left behind, where it comes from, and which lessons are drawn from it."
 
 
@@ -32,18 +33,15 @@ def main() -> None:
     show_counts(counts)
     sought = choose_sought(counts)
     found = with_asked(workspace, workspace.memories.find(sought), sought)
+    if found.memories:
+        _show_one(workspace, choose_memory(found))
+    else:
+        st.info("Nothing that is remembered fits.", icon="🟰")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Memories")
-        if found.memories:
-            number = choose_memory(found)
-        else:
-            st.info("Nothing that is remembered fits.", icon="🟰")
-    with right:
         _show_lessons(workspace)
+    with right:
         _show_server(workspace)
-    if found.memories:
-        _show_one(workspace, number)
 
 
 def _show_one(workspace: Workspace, number: int) -> None:
@@ -58,8 +56,8 @@ def _show_one(workspace: Workspace, number: int) -> None:
 def _show_lessons(workspace: Workspace) -> None:
     """What is told to strategies that ask for lessons, and the button that brings it up to date."""
     st.subheader("Lessons")
-    for one in workspace.memories.lessons()[:10]:
-        st.text(plain(one.text, 400))
+    for one in workspace.memories.lessons()[:MOST_LESSONS]:
+        st.text(("SCRIPTED: " if one.scripted else "") + plain(one.text, 400))
     if st.button("Distil lessons from all journals", icon="⚗️"):
         renewed = workspace.memories.keep(workspace.memories.distilled())
         st.toast(f"Lessons: {renewed.added} new, {renewed.renewed} brought up to date.")

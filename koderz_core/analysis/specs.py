@@ -59,10 +59,16 @@ def compare_specs(rows: Iterable[SpecRow]) -> tuple[ComparedSpecs, ...]:
     """The specs of each model and version of their prompt, by coder and strategy: rates of others are not comparable.
 
     Even these need not be of the same problems: only configurations that differ in nothing else are held against each
-    other fairly.
+    other fairly. An answer that was empty is no spec, and nothing was built on it: ``without`` tells of those.
     """
-    ordered = sorted(rows, key=lambda row: (_coder(row), row.strategy, row.model or "", row.prompt, row.wording or ""))
+    whole = [row for row in rows if row.text.strip()]
+    ordered = sorted(whole, key=lambda row: (_coder(row), row.strategy, row.model or "", row.prompt, row.wording or ""))
     return tuple(_compared(of) for of in _grouped(ordered, lambda row: (_coder(row), row.strategy, _version(row))))
+
+
+def without(rows: Iterable[SpecRow]) -> int:
+    """How many experiments asked for a spec and went on without, as the answer was empty."""
+    return sum(not row.text.strip() for row in rows)
 
 
 def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> Iterable[list[Item]]:

@@ -19,7 +19,8 @@ class Review:
     """One checkpoint: the mean share of gate tests passed by the last try before it and by the first after it.
 
     Of the ``trials`` that tried on. ``change`` is theirs, with its interval over problems. It is no effect: those that
-    need a review are stuck, and the stuck regress to their mean without one. An ablation tells the effect.
+    need a review are stuck, and the stuck regress to their mean without one. An ablation tells the effect. Reviews that
+    advised nothing are not counted.
     """
 
     checkpoint: int

@@ -46,10 +46,11 @@ PARAMETER_OPTIONS: Options = (
     _switches("chain_of_thought", "--no-cot", _OFF),
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
     _sets("max_tokens", click.IntRange(1)),
+    _sets("review_tokens", click.IntRange(1)),
 )
 _PLAIN = (
     *("max_iterations", "checkpoint_interval", "checkpoint_when", "spec", "spec_prompt", "reuse_spec"),
-    *("lessons", "history_tokens", "escape_after", "temperature", "max_tokens"),
+    *("lessons", "history_tokens", "escape_after", "temperature", "max_tokens", "review_tokens"),
 )
 _WITHOUT: Mapping[str, str] = {
     "no_disclosure": "disclosure",

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from koderz_core.analysis.specs import built, compare_specs
+from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console
 from koderz_core.errors import DataError, UnknownNameError, UsageError
@@ -116,6 +116,10 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         click.echo("No experiment here was built on a spec.")
         return
     _scripted(rows)
+    if empty := without(rows):
+        click.echo(
+            f"Left out, as the answer was empty: specs of {empty} experiments. Allow more by --review-tokens.", err=True
+        )
     drawn, table = Table(box=None, pad_edge=False, header_style="bold"), specs_table(found)
     for place, name in enumerate(table.columns):
         drawn.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")

@@ -154,4 +154,4 @@ def _of_problem(problem: str, dataset: str, lapses: list[Lapse]) -> Evidence:
     mended = [one for one in lapses if one.fixed_by is not None]
     changed = Counter(name for one in mended for name in changes(one.code, one.fixed_by))
     experiments = tuple(dict.fromkeys(one.experiment for one in lapses))[:MOST_EXPERIMENTS]
-    return Evidence(problem, dataset, len(lapses), len(mended), changed, experiments)
+    return Evidence(problem, dataset, len(lapses), len(mended), dict(changed), experiments)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -124,8 +124,8 @@ def counts(cortex: Cortex) -> Counts:
     return Counts(told["total"], int(retired), told["by_type"], told["by_category"], told["file_bytes"], most)
 
 
-_KEYS = {
-    "best": lambda _: 0,
+_KEYS: Mapping[str, Callable[[StoredMemory], tuple[str | float, ...]]] = {
+    "best": lambda _: (),
     "recent": lambda one: (one.created_at, one.id),
     "important": lambda one: (one.salience, one.created_at, one.id),
 }

@@ -26,7 +26,9 @@ _NAMED = re.compile(
 _HEADER = re.compile(  # to its end, whatever the scheme and however many cookies; quotes only where they hold a value
     rf"(?i)((?:authorization|cookie)[\"']?\s*:\s*)({_QUOTED}|[^\"'\n]+(?:(?<==)\"[^\"\n]*\"[^\"'\n]*)*)"
 )
-_BLOCK = re.compile(r"-----BEGIN [^-\n]{1,60}-----.*?(?:-----END [^-\n]{1,60}-----|\Z)", re.DOTALL)  # of PEM
+_BLOCK = re.compile(  # of PEM: a key to its end, or as far as there is any of it
+    r"-----BEGIN [^-\n]{0,60}KEY[^-\n]{0,20}-----.*?(?:-----END [^-\n]{1,80}-----|\Z)", re.DOTALL
+)
 _OPTION = re.compile(rf"(?i)--?{_NAME}")
 _LOGGING_IN = re.compile(r"-u|--(?:proxy-)?user")
 _LOGGED_IN = re.compile(  # joe:hunter2, as curl is told it; an address after it is no login
@@ -43,7 +45,7 @@ _SHAPES = re.compile(  # as the issuers of keys write them
 )
 _LOGIN = re.compile(r"(?<=://)[^/\s@]{1,500}(?=@)")
 _RANDOM = re.compile(
-    r"^\s*(?=\S*\d)[A-Za-z0-9+/=]{40,}\s*$"  # a line of base64
+    r"^[^\S\n]*(?=\S*\d)[A-Za-z0-9+/=]{40,}[^\S\n]*$"  # a line of base64
     r"|(?<![\w+=-])(?:"
     r"(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])(?=[\w+=-]*\d)[\w+=-]{24,}"
     r"|(?=[a-z]*\d)[a-z0-9]{32,})",

@@ -116,7 +116,10 @@ def _cut(attempt: Attempt) -> bool:
 
 def _request(last: Attempt) -> str:
     if _cut(last):
-        return "Write the whole function, in one ```python block, with little text around it, so that the reply is not cut again."
+        return (
+            "Write the whole function, in one ```python block, with little text around it, so that the reply is not "
+            "cut again."
+        )
     if last.candidate.code is None:
         return "Write the whole function, in one ```python block."
     if last.same_as is None:

@@ -12,6 +12,7 @@ from koderz_core.records import Configuration, Scalar
 from koderz_core.similarity import require_package
 from koderz_core.strategies import COMPARING, SAMPLED, called, complete
 from koderz_core.strategies.ladder import ONCE
+from koderz_core.strategies.specification import ADVICE_TOKENS
 
 SCRIPTED = "scripted/"  # takes anything, and heeds none of it
 
@@ -58,19 +59,22 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
 
     What fits here may still not fit: the problem, its spec and what the tests said have a length of their own.
     """
-    longest, earlier = parameters.get("max_tokens"), parameters.get("history_tokens")
+    limit = "max_tokens" if role == "coder" else "review_tokens"
+    longest = parameters.get(limit, None if role == "coder" else ADVICE_TOKENS)
+    earlier = parameters.get("history_tokens")
     if context is None or not isinstance(longest, int):
         return
     latest = LATEST_TOKENS + (LESSONS_TOKENS if parameters.get("lessons") else 0)
     if longest >= context:
+        lower = f"Lower --{limit.replace('_', '-')}, or give" if limit in parameters else "Give"
         yield (
-            f"max_tokens is {longest}, and its context holds {context} tokens with the prompt. Lower --max-tokens, or "
-            f"give it more: --num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
+            f"{limit} is {longest}, and its context holds {context} tokens with the prompt. {lower} it more: "
+            f"--num-ctx for embedded and Ollama models, context_tokens in models.toml for others."
         )
     elif role == "coder" and isinstance(earlier, int) and earlier and earlier + longest + latest > context:
         yield (
             f"history_tokens is {earlier}, max_tokens {longest}, its last program and guidance can take about "
-            f"{LATEST_TOKENS}, and its context holds {context} tokens. Set --history-tokens to at most "
+            f"{latest}, and its context holds {context} tokens. Set --history-tokens to at most "
             f"{max(0, context - longest - latest)}, less what the problem, its spec and the failures shown "
             f"take, which is not counted here, or give it more context."
         )

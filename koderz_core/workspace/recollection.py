@@ -18,8 +18,9 @@ def recollection(results: Results, memories: Memories) -> Recollection:
     """Answers ``Query("spec", {"prompt": version})`` and ``Query("lesson", {"error": class})``; to others nothing.
 
     A whole spec fits the same problem of the same dataset, the same first spec model, the same version of its prompt,
-    the same words of that prompt and the temperature that specs are asked for at: any other would be another treatment under the same name. A lesson fits any problem but
-    those that it was learnt from, and their twins. Raises InfrastructureError.
+    the same words of that prompt and the temperature that specs are asked for at: any other would be another treatment
+    under the same name. A lesson fits any problem but those that it was learnt from, and their twins. Raises
+    InfrastructureError.
     """
 
     def recall(query: Query, asker: Asker) -> Sequence[Memory]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.analysis.rates import clustered
-from koderz_core.analysis.specs import built, compare_specs
+from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.records.notes import SpecRow
 
 WRITTEN = SpecRow(
@@ -84,3 +84,10 @@ def test_a_problem_of_the_same_name_in_another_dataset_is_another_problem() -> N
 def test_scores_by_tests_that_were_seen_are_marked() -> None:
     assert [one.oracle for one in compare_specs([WRITTEN])] == [False]
     assert [one.oracle for one in compare_specs([WRITTEN, replace(OTHER, score_kind="oracle")])] == [True]
+
+
+def test_an_empty_answer_is_no_spec_and_nothing_was_built_on_it() -> None:
+    empty = replace(OTHER, text=" \n")
+    (one,) = compare_specs([WRITTEN, empty])
+    assert (one.specs, one.rate) == (1, clustered({"0": (1, 1)}))
+    assert (without([WRITTEN, empty]), compare_specs([empty])) == (1, ())

@@ -41,6 +41,15 @@ def test_an_answer_longer_than_the_context_is_refused_with_what_to_do() -> None:
     assert planned(small, "gpt-oss:20b", "direct", max_tokens=512).configurations
 
 
+def test_a_spec_or_a_review_has_a_limit_of_its_own_that_must_fit_too() -> None:
+    small = load_settings(num_ctx=2048)
+    with pytest.raises(PlanError, match=r"cannot be spec of .*review_tokens is 2048, .* Lower --review-tokens, or"):
+        planned(small, "gpt-oss:20b")
+    assert planned(small, "gpt-oss:20b", review_tokens=1024).configurations
+    with pytest.raises(PlanError, match=r"review_tokens is 2048, .* with the prompt\. Give it more"):
+        planned(small, "gpt-oss:20b", "direct", spec=True)
+
+
 def test_models_toml_may_say_that_a_model_takes_it(settings: Settings) -> None:
     settings.home.mkdir()
     (settings.home / "models.toml").write_text('["openai/gpt-6-luna".capabilities]\ntemperature = true\n')

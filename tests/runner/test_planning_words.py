@@ -29,6 +29,7 @@ ITERATING = {"checkpoints": some.booleans(), "max_iterations": COUNTS, "checkpoi
 WORKFLOW = {
     "spec_prompt": some.sampled_from(["minimal", "detailed"]),
     "reuse_spec": some.booleans(),
+    "lessons": some.booleans(),
     "previous_error": some.booleans(),
     "history_tokens": some.just(0) | COUNTS,
     "checkpoint_when": some.sampled_from(["interval", "adaptive"]),

@@ -63,6 +63,15 @@ def test_each_iteration_knows_what_had_been_used_by_its_end_and_the_reviews_befo
     assert (second.usd, second.seconds, second.checkpoints) == (4.75, 5.5, 1)
 
 
+@pytest.mark.parametrize(("guidance", "helped"), [("mind zero", 1), ("", 0), (" \n", 0)])
+def test_an_empty_review_is_no_help(trials, journal, plan, guidance, helped):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.say(CheckpointReviewed(1, 0, guidance), experiment.id, 0)
+    journal.say(CodeTested(1, "hash", journal.text("first"), "fence", WRONG), experiment.id, 1)
+    assert [one.checkpoints for one in trials()[experiment.id].tries] == [helped]
+
+
 def test_a_gate_that_was_passed_without_a_right_program_is_told_apart(trials, supervised):
     told = trials()[supervised.id]
     assert (told.outcome, told.gate_passed, told.score_kind) == ("unsolved", True, "held_out")

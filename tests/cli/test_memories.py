@@ -1,0 +1,45 @@
+"""``koderz cortex recall``, ``show`` and ``lessons``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.config import load_settings
+from koderz_core.memory.cortex.remembering import remember
+from koderz_core.memory.shelf import opened
+
+
+def test_what_is_remembered_is_found_and_shown_without_being_obeyed(koderz: Any) -> None:
+    with opened(load_settings(), make=True) as cortex:
+        assert cortex is not None
+        remember(cortex, title="One\x1b[31m", content="of the moon\x1b[2J", tags=["spec", "exp_1"])
+        remember(cortex, title="Other", content="of the sun", tags=["iteration"])
+    assert "[1] One" in koderz("cortex", "recall", "moon").out
+    assert [
+        one["id"] for one in json.loads(koderz("cortex", "recall", "--kind", "iteration", "--json").out)["memories"]
+    ] == [2]
+    shown = koderz("cortex", "show", "1")
+    assert "of the moon" in shown.out
+    assert "\x1b" not in shown.out
+    assert koderz("cortex", "show", "9").code == 2
+
+
+def test_where_nothing_is_remembered_it_says_so_and_makes_no_file(koderz: Any) -> None:
+    assert "Nothing that is remembered fits" in koderz("cortex", "recall", "moon").out
+    assert koderz("cortex", "show", "1").code == 2
+    assert not (load_settings().home / "cortex.db").exists()
+
+
+def test_lessons_are_distilled_from_journals_and_remembered_once(koderz: Any) -> None:
+    assert "nothing to learn yet" in koderz("cortex", "lessons").out
+    weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 2, "spec": False, "checkpoints": False})
+    with open_workspace() as workspace:
+        workspace.run(workspace.plan(Order([weak], "0:14")))
+    assert "SCRIPTED" in koderz("cortex", "lessons", "--dry-run").out
+    assert "No" in koderz("cortex", "recall", "--kind", "lesson").out
+    assert "Remembered: 1 new, 0 brought up to date, 0 as before." in koderz("cortex", "lessons").out
+    again = json.loads(koderz("cortex", "lessons", "--json").out)
+    assert again["kept"] == {"added": 0, "renewed": 0}
+    assert again["lessons"][0]["problems"]

@@ -1,0 +1,112 @@
+"""Lessons from other problems reach the coder, whatever somebody has put among the memories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.errors import CortexError
+from koderz_core.events import MemoryRecalled, TextStored
+from koderz_core.journal import read_all
+from koderz_core.memory.admissible import akin, named_in_tests
+from koderz_core.memory.cortex.remembering import remember
+from koderz_core.memory.lessons import Evidence, Lesson, kept
+from koderz_core.memory.patterns import ADVICE
+from koderz_core.memory.shelf import opened
+from koderz_core.records import Asker, Query
+from koderz_core.strategies import recorded
+from koderz_core.workspace import Workspace
+
+FEW = {"max_iterations": 2, "checkpoints": False, "spec": False}
+ERRORS = ("assertion", "name", "exception")
+
+
+def lesson(error: str, problems: range, *, scripted: bool = True) -> Lesson:
+    evidence = tuple(Evidence(f"HumanEval/{at}", "humaneval", 2) for at in problems)
+    return Lesson(error, "a wrong answer: None", evidence, scripted)
+
+
+def asker(workspace: Workspace, problem: str, coder: str = "scripted/weak") -> Asker:
+    return Asker("exp_0", problem, workspace.dataset().origin, {"coder": (coder,)})
+
+
+def test_a_coder_that_failed_is_told_lessons_and_the_journal_knows_which() -> None:
+    with open_workspace() as workspace:
+        workspace.memories.keep([lesson("assertion", range(100, 104))])
+        plan = workspace.plan(Order([Wanted("supervised", {"coder": "scripted/weak"}, FEW | {"lessons": True})], "0:3"))
+        workspace.run(plan, concurrency=1)
+        entries = list(read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl"))
+        recalled = [one.event for one in entries if isinstance(one.event, MemoryRecalled) and one.event.memories]
+        assert recalled
+        assert "HumanEval/100" in recalled[0].memories[0].tags["problems"]
+        said = [one.event.text for one in entries if isinstance(one.event, TextStored)]
+    assert any(
+        "Lessons from other problems:\n- a wrong answer: None (8 times on 4 problems)" in text and "Problem:" in text
+        for text in said
+    )
+
+
+def test_what_scripted_models_taught_is_told_to_scripted_models_only() -> None:
+    with open_workspace() as workspace:
+        workspace.memories.keep([lesson("name", range(100, 104))])
+        query = Query("lesson", {"error": "name"}, limit=3)
+        assert len(workspace.memories.recall(query, asker(workspace, "HumanEval/1"))) == 1
+        assert workspace.memories.recall(query, asker(workspace, "HumanEval/1", "ollama/x")) == []
+
+
+def test_a_memory_that_is_kept_elsewhere_is_a_fault_and_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KODERZ_CORTEX_COMMAND", "other-server")
+    with open_workspace() as workspace, pytest.raises(CortexError, match="other-server"):
+        workspace.memories.recall(Query("lesson"), asker(workspace, "HumanEval/1"))
+
+
+def test_without_lessons_a_configuration_has_the_id_that_it_had() -> None:
+    assert "lessons" not in recorded("supervised", {})
+    assert recorded("supervised", {"lessons": True})["lessons"] is True
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with open_workspace(home=tmp_path_factory.mktemp("home")) as opened_one:
+        yield opened_one
+
+
+WORDS = some.text(max_size=20) | some.sampled_from(["is_prime", "candidate", "def f(x): pass"])
+NEAR = some.integers(28, 35)  # is_prime and find_zero among them; 33 and 37 have nearly the same text
+RIGHT = some.builds(Evidence, NEAR.map("HumanEval/{}".format), some.just("humaneval"), some.integers(0, 9))
+WRONG = some.builds(
+    Evidence, WORDS, WORDS, some.integers(-1, 9), changes=some.dictionaries(WORDS, some.integers(-1, 9))
+)
+
+
+def lessons(evidence: some.SearchStrategy[Evidence], pattern: some.SearchStrategy[str]) -> some.SearchStrategy[Lesson]:
+    several = some.lists(evidence, max_size=8).map(tuple)
+    return some.builds(Lesson, some.sampled_from(ERRORS), pattern, several, some.just(True))
+
+
+LESSONS = lessons(RIGHT, some.sampled_from([*ADVICE])) | lessons(RIGHT | WRONG, some.sampled_from([*ADVICE]) | WORDS)
+
+
+@given(some.lists(LESSONS, min_size=2, max_size=5), NEAR)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
+    workspace: Workspace, stored: list[Lesson], solving: int
+) -> None:
+    Path(workspace.settings.home / "cortex.db").unlink(missing_ok=True)
+    with opened(workspace.settings, make=True) as cortex:
+        assert cortex is not None
+        for one in stored:
+            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=kept(one))
+    problems = {one.id: one for one in workspace.dataset().problems}
+    problem = problems[f"HumanEval/{solving}"]
+    for error in ERRORS:
+        for memory in workspace.memories.recall(Query("lesson", {"error": error}), asker(workspace, problem.id)):
+            sources = memory.tags["problems"].split()
+            assert len(sources) >= 3
+            assert not any(akin(problems[one].public, problem.public) for one in sources)
+            assert not named_in_tests(problem) & set(memory.text.split())
