@@ -37,6 +37,7 @@ def test_a_spec_and_a_review_say_what_they_are(visit: Visit, recorded: Plan) -> 
         visit("experiment", experiment=experiment, step="3")
     )
 
+
 def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit, recorded: Plan) -> None:
     app = visit("experiment", experiment=supervised(recorded), step="3")
     said = texts(app)
