@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -18,6 +16,7 @@ from platformdirs import user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -27,6 +26,7 @@ from pydantic_settings import (
 from koderz_core.addresses import LOOPBACK, address, is_loopback, url_of
 from koderz_core.errors import ConfigError, OfflineError
 from koderz_core.limits import Limits
+from koderz_core.settings_files import refuse_programs, refuse_unknown
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -167,7 +167,9 @@ class Settings(BaseSettings):
         home = next((source()["home"] for source in above if "home" in source()), default_home())
         path = Path(home) / "settings.toml"
         file = TomlConfigSettingsSource(settings_cls, path)
-        _refuse_unknown(file.toml_data, settings_cls, path)
+        refuse_unknown(file.toml_data, {*settings_cls.model_fields, "ollama_host"}, path)
+        if isinstance(dotenv_settings, DotEnvSettingsSource):
+            refuse_programs(dotenv_settings.env_vars)
         return *above, file
 
     @property
@@ -229,19 +231,6 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Mend that line or remove the file.") from error
-
-
-def _refuse_unknown(keys: Iterable[str], settings_cls: type[BaseSettings], path: Path) -> None:
-    """Raise ConfigError for a key that would be ignored without a word. Written as in the environment, it is near."""
-    known = {*settings_cls.model_fields, "ollama_host"}
-    faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
-    if faults:
-        raise ConfigError(f"{path} sets what koderz does not know: {'; '.join(faults)}. Correct or remove it there.")
-
-
-def _meant(key: str, known: set[str]) -> str:
-    near = get_close_matches(key, sorted(known), n=3)
-    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
 
 
 def _explain(error: ValidationError) -> str:

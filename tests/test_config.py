@@ -180,3 +180,13 @@ def test_what_koderz_does_not_know_in_the_environment_is_somebody_elses(tmp_path
     toml(tmp_path, 'ollama_host = "box:1"\n')
     Path(".env").write_text("SOMETHING_ELSE=1\n")
     assert load_settings().ollama_base_url == "http://box:1"
+
+
+@pytest.mark.parametrize("name", ["KODERZ_CORTEX_COMMAND", "CORTEX_PATH", "cortex_path"])
+def test_no_folder_chooses_a_program_by_its_env_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f"{name}=theirs\n")
+    with pytest.raises(ConfigError, match=rf"\.env sets {name.upper()}"):
+        load_settings()

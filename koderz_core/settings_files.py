@@ -1,0 +1,33 @@
+"""What may stand in the files that settings are read from: nothing unknown, and no program in a folder's ``.env``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from koderz_core.errors import ConfigError
+
+PROGRAMS = frozenset({"cortex_path", "cortex_command", "koderz_cortex_path", "koderz_cortex_command"})
+"""Settings that say which program is started."""
+
+
+def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
+    """Raise ConfigError for a key that would be ignored without a word. Written as in the environment, it is near."""
+    faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
+    if faults:
+        raise ConfigError(f"{path} sets what koderz does not know: {'; '.join(faults)}. Correct or remove it there.")
+
+
+def refuse_programs(keys: Iterable[str]) -> None:
+    """Raise ConfigError for a ``.env`` that names a program: it lies in whatever folder koderz is started in."""
+    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
+        raise ConfigError(
+            f".env sets {key.upper()}, which would let any folder choose a program to be started. Set it in the "
+            "environment or in settings.toml, and remove it from .env."
+        )
+
+
+def _meant(key: str, known: set[str]) -> str:
+    near = get_close_matches(key, sorted(known), n=3)
+    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
