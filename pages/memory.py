@@ -27,7 +27,10 @@ def main() -> None:
     counts = workspace.memories.counts()
     if counts is None or not counts.total:
         st.info("Nothing is remembered yet. What benchmarks leave behind appears here while they run.", icon="🧠")
+        if workspace.settings.memory == "off":
+            st.text("KODERZ_MEMORY is off: nothing is remembered while experiments run.")
         st.caption("What is missing of earlier ones, in a terminal: koderz cortex backfill")
+        st.page_link("pages/launch.py", label="Launch a benchmark", icon="🚀")
         _show_server(workspace)
         return
     show_counts(counts)

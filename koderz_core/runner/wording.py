@@ -105,7 +105,8 @@ def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
     grids = {place: ablations(one) for place, one in enumerate(configurations) if is_ablated(one.strategy)}
     wholes = [one for place, one in enumerate(configurations) if not any(one in grids[n] for n in grids if n < place)]
     ablated = [one for one in wholes if is_ablated(one.strategy)]
-    some = [name for name in ABLATIONS if all(one in configurations for it in ablated for one in ablations(it, [name]))]
+    added = {name: [one for it in ablated for one in ablations(it, [name])] for name in ABLATIONS}
+    some = [name for name, grid in added.items() if grid and all(one in configurations for one in grid)]
     for said, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
         grid = with_ablations([(one, names if one in ablated else ()) for one in wholes])
         if len(wholes) < len(configurations) and grid == list(configurations):
