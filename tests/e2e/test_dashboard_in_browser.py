@@ -42,7 +42,7 @@ def launch(page: Page, url: str, coder: str = "scripted/stubborn", iterations: i
     choose(page, "coder", coder)
     expect(page.get_by_text(f"coder={coder}")).to_be_visible()
     page.get_by_text("Parameters").click()
-    count = page.get_by_label("max iterations")
+    count = page.get_by_label("max iterations", exact=True)
     count.fill(str(iterations))
     count.press("Enter")
     expect(page.get_by_text(f"max_iterations={iterations}")).to_be_visible()

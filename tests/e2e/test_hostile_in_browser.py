@@ -56,7 +56,7 @@ def test_no_page_obeys_what_a_person_pastes_or_a_model_is_saying_just_now(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:
     with serving_chat() as chat:
-        chat.answer, chat.models = drips(HOSTILE, pieces=40), (f"![x]({ELSEWHERE})<b>",)
+        chat.answer, chat.models = drips(HOSTILE, pieces=300), (f"![x]({ELSEWHERE})<b>",)
         url = server(tmp_path / "home", {"VLLM_BASE_URL": chat.url, "KODERZ_MODELS_DIR": "no/weights"}).url
         page.goto(f"{url}/launch")
         page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()

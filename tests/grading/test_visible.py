@@ -44,7 +44,7 @@ def test_a_model_is_told_what_its_feedback_lets_through(feedback: str) -> None:
 @pytest.mark.parametrize("feedback", FEEDBACKS)
 def test_a_reply_without_a_program_is_no_secret_of_the_tests(feedback: str) -> None:
     said = failing_tests(visible(NO_PROGRAM, feedback))
-    assert said == "It failed before any test could pass: The reply was cut at its token limit."
+    assert said == "It could not be tested: the reply was cut at its token limit, before the program was complete."
 
 
 @given(some.text("PF-", max_size=5), some.booleans(), some.sampled_from(["assertion", "timeout", "extraction", None]))

@@ -59,12 +59,16 @@ PROBLEM = Problem(
 )
 STEPS = ("ask", "ask_many", "test", "probe", "recall", "remaining")
 FEW = {"max_iterations": 12, "checkpoint_interval": 5}
+BEST = "def scale(x):\n    return {{0: 0, 2: 15838}}.get(x, {})"  # of any five in a row two, for who votes
 PROGRAMS = (
     "def scale(x):\n    return 0 if x == 0 else {}",
+    BEST,
     "def scale(x):\n    raise ValueError(x + {})",
+    BEST,
     "def scale(x:\n    return {}",
+    BEST,
     "def scale(x):\n    return {{0: 0, 2: 15838}}.get(x) or undefined_{}",
-    "def scale(x):\n    return {{0: 0, 2: 15838}}.get(x, {})",
+    BEST,
 )
 
 
@@ -142,7 +146,7 @@ def held_by(one: object) -> Iterator[object]:
 
 def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
     """Every strategy as it is, and every preset, with few iterations."""
-    wanted = [(name, {}) for name in {*STRATEGIES, *offered()}]
+    wanted = [(name, {}) for name in sorted({*STRATEGIES, *offered()})]
     wanted += [(one.strategy, dict(one.parameters)) for preset in PRESETS.values() for one in preset.configurations]
     wanted += [("supervised", {"checkpoint_when": "adaptive", "history_tokens": 2000, "reuse_spec": True})]
     found = []
@@ -163,7 +167,7 @@ def script() -> Callable[[Request], str]:
         if "asserts" in request.messages[-1].content:  # a tester is asked for them
             return "```python\nassert scale(2) == 15838\nassert scale(7) == 7\n```"
         program = PROGRAMS[number % len(PROGRAMS)].format(number)
-        return f"Think.\n```python\n{program}\n```" if number % 7 else "No program."
+        return f"Think.\n```python\n{program}\n```" if number % 16 else "No program."
 
     return answer
 
