@@ -7,10 +7,13 @@ import signal
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import click
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.routing import Route
+from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -18,29 +21,36 @@ from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
 from pages.ui.exposure import ask_login, check_exposure
 from pages.ui.headers import Headers
+from pages.ui.sending import PATH, send
 
+LOOKS = Path(__file__).parent / "pages" / "ui"
 PAGES = {
-    "overview": ("Overview", "🏠"),
-    "launch": ("Launch", "🚀"),
-    "live": ("Live", "📡"),
-    "experiment": ("Experiment", "🔬"),
-    "compare": ("Compare", "⚖️"),
-    "problems": ("Problems", "🧩"),
-    "memory": ("Memory", "🧠"),
-    "export": ("Export", "📦"),
-    "models": ("Models", "🩺"),
+    "overview": ("", "Overview", "🏠"),
+    "launch": ("Experiments", "Launch", "🚀"),
+    "live": ("Experiments", "Live", "📡"),
+    "experiment": ("Experiments", "Experiment", "🔬"),
+    "compare": ("Results", "Compare", "⚖️"),
+    "problems": ("Results", "Problems", "🧩"),
+    "export": ("Results", "Export", "📦"),
+    "models": ("Ground", "Models", "🩺"),
+    "memory": ("Ground", "Memory", "🧠"),
+    "settings": ("Ground", "Settings", "⚙️"),
 }
 
 
 def menu() -> None:
     """Show the page that the URL names."""
-    st.set_page_config(page_title="koderz", page_icon="🧮", layout="wide")
+    st.set_page_config(page_title="koderz", page_icon=LOOKS / "koderz.svg", layout="wide")
     ask_login()
-    pages = [
-        st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
-        for name, (title, icon) in PAGES.items()
-    ]
-    st.navigation(pages).run()
+    st.html(LOOKS / "looks.css")
+    st.logo(LOOKS / "wordmark.svg", size="large", icon_image=LOOKS / "koderz.svg")
+    sections: dict[str, list[StreamlitPage]] = {}
+    for name, (section, title, icon) in PAGES.items():
+        page = st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
+        sections.setdefault(section, []).append(page)
+    chosen = st.navigation(sections, expanded=True)
+    st.set_page_config(page_title=f"{chosen.title} · koderz")
+    chosen.run()
 
 
 @asynccontextmanager
@@ -62,4 +72,4 @@ else:
     check_exposure()
     # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
     PagesManager.uses_pages_directory = False
-    app = st.App(__file__, middleware=[Middleware(Headers)], lifespan=lifespan)
+    app = st.App(__file__, routes=[Route(PATH, send)], middleware=[Middleware(Headers)], lifespan=lifespan)

@@ -92,4 +92,5 @@ def _lags(happened: list[float], painted: list[tuple[float, int]]) -> list[float
     return [next(at for at, count in painted if count > place) - when for place, when in enumerate(happened)]
 
 
-main()
+if __name__ == "__main__":
+    main()

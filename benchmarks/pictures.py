@@ -1,8 +1,8 @@
-"""The picture of the Compare page in the README, taken anew from a benchmark of yours.
+"""Pictures of every page, light, dark and as narrow as a telephone, into ``docs/images``.
 
-Run: ``python benchmarks/pictures.py HOME docs/compare.png`` (needs the ``dev`` extra and Chromium); HOME is a data
-folder, whose newest benchmark is shown. It is copied first, so nothing in it changes. The other options are for looking
-at the page in other ways.
+Run: ``python benchmarks/pictures.py`` (needs the ``dev`` extra and Chromium). The pages show the benchmark that comes
+with koderz or, with ``--home``, the newest one in a copy of the data folder named there, so nothing in it changes. To
+look at something alone: ``--only compare,live``; with ``--whole`` as long as the page is.
 """
 
 from __future__ import annotations
@@ -15,36 +15,95 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from koderz_core import open_workspace
+from koderz_core.workspace.examples import open_example
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+MAIN = '[data-testid="stMain"]'
 WITHIN = 90.0  # seconds for the dashboard to answer, and for a page to be drawn
 SETTLED = 2000  # milliseconds until charts have their last size
+COLOURS = 192  # of a picture: text keeps its smooth edges, and a file has a third of the bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One way of looking at a page; sizes in pixels, ``tallest``: a longer page is cut there."""
+
+    name: str
+    dark: bool
+    width: int
+    tallest: int
+
+
+LOOKS = (Look("light", False, 1440, 1400), Look("dark", True, 1440, 1400), Look("narrow", False, 390, 1800))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("home", type=Path)
-    parser.add_argument("picture", type=Path)
-    parser.add_argument("--dark", action="store_true")
-    parser.add_argument("--width", type=int, default=1440)
-    parser.add_argument("--height", type=int, default=1340, help="0: the whole page, however long.")
-    parser.add_argument("--query", default="axis=usd", help="What follows the question mark in the address.")
+    parser.add_argument("--home", type=Path, help="A data folder instead of the benchmark that comes with koderz.")
+    parser.add_argument("--into", type=Path, default=IMAGES)
+    parser.add_argument("--only", default="", help="Pages, by comma.")
+    parser.add_argument("--whole", action="store_true", help="Cut no page, however long.")
     options = parser.parse_args()
+    options.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        home, log = Path(folder) / "home", Path(folder) / "log"
-        shutil.copytree(options.home, home)
-        command = [str(Path(sys.executable).with_name("koderz")), "ui", "--no-browser", "--port", "0"]
-        with log.open("wb") as output:
-            server = subprocess.Popen([*command, "--data-dir", str(home)], stdout=output, stderr=subprocess.STDOUT)
-            try:
-                _take(f"{_url(log)}/compare?{options.query}", options)
-            finally:
-                server.terminate()
-                server.wait(WITHIN)
+        home = Path(folder) / "koderz"
+        addresses = _pages(home, options.home)
+        wanted = options.only.split(",") if options.only else list(addresses)
+        with _dashboard(home, Path(folder) / "log") as url, _browser() as browser:
+            for name in wanted:
+                for look in LOOKS:
+                    picture = _take(browser, f"{url}/{addresses[name]}", look, whole=options.whole)
+                    _keep(picture, options.into / f"{name}-{look.name}.png")
+
+
+def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
+    """Prepare the data folder; the address of every page, each about the newest benchmark."""
+    if other:
+        shutil.copytree(other, home, symlinks=True)
+    with open_workspace(home=home) as workspace:
+        if not other:
+            open_example(workspace.settings)
+        newest = workspace.results.benchmarks()[0].id
+        rows = workspace.results.progress(newest).experiments
+        told = max(rows, key=lambda row: (row.shown == "solved", row.iterations))  # the longest that came to something
+    return {
+        "overview": "",
+        "launch": "launch",
+        "live": "live",
+        "experiment": f"experiment?experiment={told.id}",
+        "compare": "compare?axis=usd",
+        "problems": "problems",
+        "export": "export",
+        "models": "models",
+        "memory": "memory",
+        "settings": "settings",
+    }
+
+
+@contextmanager
+def _dashboard(home: Path, log: Path) -> Iterator[str]:
+    """Serve the data folder as long as it is looked at."""
+    command = [str(Path(sys.executable).with_name("koderz")), "ui", "--no-browser", "--port", "0"]
+    with log.open("wb") as output:
+        server = subprocess.Popen([*command, "--data-dir", str(home)], stdout=output, stderr=subprocess.STDOUT)
+        try:
+            yield _url(log)
+        finally:
+            server.terminate()
+            server.wait(WITHIN)
 
 
 def _url(log: Path) -> str:
@@ -56,23 +115,44 @@ def _url(log: Path) -> str:
     raise SystemExit(f"No dashboard after {WITHIN:.0f} s: {log.read_text()}")
 
 
-def _take(url: str, options: argparse.Namespace) -> None:
+@contextmanager
+def _browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses root
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=root)
-        size = {"width": options.width, "height": options.height or 1000}
-        page = browser.new_page(viewport=size, color_scheme="dark" if options.dark else "light")
-        page.set_default_timeout(WITHIN * 1000)
-        page.goto(url)
-        page.wait_for_selector(IDLE, state="attached")
-        page.get_by_role("heading", name="What differs").wait_for()
-        if not options.height:  # the page scrolls in a part of its own
-            tall = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
-            page.set_viewport_size({**size, "height": tall + 40})
-        page.wait_for_timeout(SETTLED)
-        page.screenshot(path=options.picture)
+        yield browser
         browser.close()
+
+
+def _take(browser: Browser, url: str, look: Look, *, whole: bool) -> bytes:
+    """The page from its top, once it has come to rest."""
+    page = _open(browser, url, look)
+    page.wait_for_timeout(SETTLED)
+    tall = int(page.evaluate(f"document.querySelector('{MAIN}').scrollHeight"))  # it scrolls in a part of its own
+    page.set_viewport_size({"width": look.width, "height": tall if whole else min(tall, look.tallest)})
+    page.wait_for_timeout(SETTLED)
+    page.wait_for_selector(IDLE, state="attached")
+    picture = page.screenshot()
+    page.close()
+    return picture
+
+
+def _open(browser: Browser, url: str, look: Look) -> Page:
+    scheme: Literal["light", "dark"] = "dark" if look.dark else "light"
+    page = browser.new_page(viewport={"width": look.width, "height": 900}, color_scheme=scheme)
+    page.set_default_timeout(WITHIN * 1000)
+    page.goto(url)
+    page.wait_for_selector(IDLE, state="attached")
+    page.locator(f"{MAIN} h1").wait_for()
+    return page
+
+
+def _keep(picture: bytes, path: Path) -> None:
+    """As a file with a palette."""
+    with Image.open(BytesIO(picture)) as taken:
+        taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path}  {path.stat().st_size / 1024:.0f} KiB")
 
 
 if __name__ == "__main__":

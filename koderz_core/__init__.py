@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
     from koderz_core.runner.ablations import with_ablations
-    from koderz_core.runner.forms import Parameter, StrategyForm
+    from koderz_core.runner.forms import Parameter, Role, StrategyForm
     from koderz_core.runner.planning import Order, Wanted
     from koderz_core.runner.presets import Preset
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
+    from koderz_core.workspace.launching import Clone, Concern
 
 __version__ = "0.1.0"
 __all__ = [
+    "Clone",
+    "Concern",
     "KoderzError",
     "Order",
     "Parameter",
     "Preset",
+    "Role",
     "StrategyForm",
     "Wanted",
     "Workspace",
@@ -32,10 +36,13 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Clone": "koderz_core.workspace.launching",
+    "Concern": "koderz_core.workspace.launching",
     "KoderzError": "koderz_core.errors",
     "Order": "koderz_core.runner.planning",
     "Parameter": "koderz_core.runner.forms",
     "Preset": "koderz_core.runner.presets",
+    "Role": "koderz_core.runner.forms",
     "StrategyForm": "koderz_core.runner.forms",
     "Wanted": "koderz_core.runner.planning",
     "Workspace": "koderz_core.workspace",

@@ -29,6 +29,20 @@ def address(text: str) -> SplitResult:
     return parts._replace(netloc=f"{user}{at}{host.lower()}", path=parts.path.rstrip("/"))
 
 
+def ollama_address(text: str) -> str:
+    """Where ``OLLAMA_HOST`` says that Ollama answers. Raises ValueError, as ``address``.
+
+    It may lack scheme, host and port (then it means what it means to Ollama's own client), and be the wildcard that the
+    server listens on.
+    """
+    scheme, _, rest = text.strip().rpartition("://")
+    host, slash, path = rest.partition("/")
+    parts = address(f"{scheme or 'http'}://{LOOPBACK if host[:1] in ('', ':') else ''}{host}{slash}{path}")
+    name = LOOPBACK if parts.hostname in ("0.0.0.0", "::") else str(parts.hostname)  # noqa: S104 (replaced)
+    port = parts.port or {"http": 80, "https": 443}.get(scheme.lower(), 11434)
+    return f"{url_of(name, port, parts.scheme)}{parts.path}"
+
+
 def _is_host(host: str) -> bool:
     """Whether a host can be asked at all; raises ValueError if its name cannot be put into the form that DNS has."""
     try:

@@ -23,7 +23,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from koderz_core.addresses import LOOPBACK, address, is_loopback, url_of
+from koderz_core.addresses import address, is_loopback, ollama_address
 from koderz_core.errors import ConfigError, OfflineError
 from koderz_core.limits import Limits
 from koderz_core.settings_files import refuse_programs, refuse_unknown
@@ -53,24 +53,38 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    home: Path = Field(default_factory=default_home)
-    offline: bool = False
-    models_dir: Path | None = None
-    datasets_dir: Path | None = None
-    humaneval_path: Path | None = None
+    home: Path = Field(default_factory=default_home, description="folder of journals, index, weights and settings.toml")
+    offline: bool = Field(False, description="refuse every address beyond this machine")
+    models_dir: Path | None = Field(None, description="folder of GGUF files; else models in home")
+    datasets_dir: Path | None = Field(None, description="folder of published datasets; else datasets in home")
+    humaneval_path: Path | None = Field(None, description="a HumanEval file of your own (.jsonl or .jsonl.gz)")
 
-    openai_api_key: SecretStr | None = Field(None, validation_alias="openai_api_key")
-    openai_base_url: str = Field("https://api.openai.com/v1", validation_alias="openai_base_url")
-    openai_org_id: str | None = Field(None, validation_alias="openai_org_id")
-    openai_project_id: str | None = Field(None, validation_alias="openai_project_id")
-    anthropic_api_key: SecretStr | None = Field(None, validation_alias="anthropic_api_key")
-    anthropic_base_url: str = Field("https://api.anthropic.com", validation_alias="anthropic_base_url")
-    ollama_api_key: SecretStr | None = Field(None, validation_alias="ollama_api_key")
-    ollama_base_url: str = Field(
-        "http://127.0.0.1:11434", validation_alias=AliasChoices("ollama_base_url", "ollama_host")
+    openai_api_key: SecretStr | None = Field(None, validation_alias="openai_api_key", description="key of OpenAI")
+    openai_base_url: str = Field(
+        "https://api.openai.com/v1", validation_alias="openai_base_url", description="any server of OpenAI's protocol"
     )
-    lmstudio_base_url: str = Field("http://127.0.0.1:1234/v1", validation_alias="lmstudio_base_url")
-    vllm_base_url: str = Field("http://127.0.0.1:8000/v1", validation_alias="vllm_base_url")
+    openai_org_id: str | None = Field(None, validation_alias="openai_org_id", description="sent with OpenAI's key")
+    openai_project_id: str | None = Field(None, validation_alias="openai_project_id", description="as openai_org_id")
+    anthropic_api_key: SecretStr | None = Field(
+        None, validation_alias="anthropic_api_key", description="key of Anthropic"
+    )
+    anthropic_base_url: str = Field(
+        "https://api.anthropic.com", validation_alias="anthropic_base_url", description="Anthropic, without /v1"
+    )
+    ollama_api_key: SecretStr | None = Field(
+        None, validation_alias="ollama_api_key", description="only for an Ollama server elsewhere that wants one"
+    )
+    ollama_base_url: str = Field(
+        "http://127.0.0.1:11434",
+        validation_alias=AliasChoices("ollama_base_url", "ollama_host"),
+        description="where Ollama answers, as OLLAMA_HOST says it too",
+    )
+    lmstudio_base_url: str = Field(
+        "http://127.0.0.1:1234/v1", validation_alias="lmstudio_base_url", description="where LM Studio answers"
+    )
+    vllm_base_url: str = Field(
+        "http://127.0.0.1:8000/v1", validation_alias="vllm_base_url", description="where vLLM or llama-server answers"
+    )
 
     openai_service_tier: Literal["auto", "default", "flex", "priority"] = Field(
         "default", validation_alias="openai_service_tier", description="how OpenAI processes requests; flex costs less"
@@ -90,6 +104,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="tier by model id or provider, where koderz cannot know it"
     )
 
+    allowed_models: str = Field("", description="models that may be asked, with spaces between; empty: all")
     timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request to a model may take")
     connect_timeout: float = Field(10.0, gt=0, le=600, description="seconds that reaching a server may take")
     first_token_timeout: float = Field(
@@ -120,6 +135,10 @@ class Settings(BaseSettings):
         True, description="measure NVIDIA GPUs if nvidia-ml-py is there; local_watts is then the rest of the machine"
     )
     usd_per_kwh: float = Field(0.15, ge=0, le=1e6, description="price of electricity")
+    confirm_usd: float = Field(
+        1.0, ge=0, le=1e6, description="dollars; what may cost more in one case of ten, Launch asks about first"
+    )
+    confirm_hours: float = Field(1.0, ge=0, le=1e6, description="hours; what may take longer, it asks about too")
     local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
 
     @field_validator("home", "models_dir", "datasets_dir", "humaneval_path", "cortex_path", "cortex_db")
@@ -143,16 +162,7 @@ class Settings(BaseSettings):
     @field_validator("ollama_base_url")
     @classmethod
     def _ollama_address(cls, value: str) -> str:
-        """``OLLAMA_HOST`` may lack scheme, host and port (then it means what it means to Ollama's own client).
-
-        It may also be the wildcard that the server listens on.
-        """
-        scheme, _, rest = value.strip().rpartition("://")
-        host, slash, path = rest.partition("/")
-        parts = address(f"{scheme or 'http'}://{LOOPBACK if host[:1] in ('', ':') else ''}{host}{slash}{path}")
-        name = LOOPBACK if parts.hostname in ("0.0.0.0", "::") else str(parts.hostname)  # noqa: S104 (replaced)
-        port = parts.port or {"http": 80, "https": 443}.get(scheme.lower(), 11434)
-        return f"{url_of(name, port, parts.scheme)}{parts.path}"
+        return ollama_address(value)
 
     @classmethod
     def settings_customise_sources(

@@ -13,7 +13,12 @@ PROGRAMS = frozenset({"cortex_path", "cortex_command", "koderz_cortex_path", "ko
 
 
 def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
-    """Raise ConfigError for a key that would be ignored without a word. Written as in the environment, it is near."""
+    """Raise ConfigError for what would be ignored without a word: a folder of that name, or a key that nobody knows.
+
+    Written as in the environment, a key is near to the one that is meant.
+    """
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder, so no settings can be read from it. Remove it.")
     faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
     if faults:
         raise ConfigError(f"{path} sets what koderz does not know: {'; '.join(faults)}. Correct or remove it there.")

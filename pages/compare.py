@@ -13,9 +13,11 @@ from koderz_core.records.summaries import SummaryRow
 from pages.ui.address import choice
 from pages.ui.attempts import show_attempts
 from pages.ui.choosing import choose_rows
+from pages.ui.cloning import clone_links
 from pages.ui.compared import compared
 from pages.ui.comparison import (
     chosen_axis,
+    show_answer,
     show_checks,
     show_configurations,
     show_costs,
@@ -26,6 +28,8 @@ from pages.ui.comparison import (
     show_pairs,
 )
 from pages.ui.edge import edge
+from pages.ui.empty import show_empty
+from pages.ui.exported import offer_reports
 from pages.ui.frame import open_page
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
@@ -34,15 +38,20 @@ ABOUT = "Which configuration solves more, what each solution costs, and how sure
 def main() -> None:
     opened = open_page("Compare", ABOUT)
     if not opened.benchmarks:
-        st.info("There is nothing to compare yet.", icon="⚖️")
-        st.page_link("pages/launch.py", label="Launch two configurations", icon="🚀")
+        show_empty(opened.workspace, "There is nothing to compare yet.", "⚖️", "Launch two configurations")
         return
-    rows = choose_rows(opened.workspace, opened.benchmarks)
+    left, right = st.columns([3, 1])
+    with left:
+        rows = choose_rows(opened.workspace, opened.benchmarks)
     if not rows:
         st.info("Choose at least one configuration.", icon="⚖️")
         return
     rows = opened.workspace.comparing.with_baseline(rows)
-    _draw(opened.workspace, rows, _baseline(rows))
+    with right:
+        baseline = _baseline(rows)
+    _draw(opened.workspace, rows, baseline)
+    shown = {row.benchmark for row in rows}
+    clone_links([row for row in opened.benchmarks if row.id in shown])
 
 
 def _baseline(rows: Sequence[SummaryRow]) -> str | None:
@@ -58,17 +67,17 @@ def _baseline(rows: Sequence[SummaryRow]) -> str | None:
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> None:
     lead = st.container()
     left, right = st.columns(2)
-    with right:
-        st.subheader("Success against what was used")
+    with right, st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader("Success against", width="content")
         axis = chosen_axis()
     comparison = compared(workspace, rows, baseline, axis)
     with lead:
+        show_answer(comparison)
+        show_configurations(comparison)
         show_findings(comparison)
     with left:
         st.subheader("Cost against success")
         show_frontier(comparison)
-    st.subheader("Configurations")
-    show_configurations(comparison)
     st.subheader("On the same problems")
     pair = show_pairs(workspace, comparison)
     with right:
@@ -83,6 +92,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     show_differences(comparison)
     if comparison.remarks:
         st.text("\n".join(remark.strip() for remark in comparison.remarks))
+    offer_reports(rows)
 
 
 with edge():

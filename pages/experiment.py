@@ -6,18 +6,24 @@ import streamlit as st
 
 from koderz_core import KoderzError, Workspace
 from koderz_core.export.formats import SHARED, count, duration, money
-from koderz_core.records.rows import ExperimentDetails
+from koderz_core.records.rows import BenchmarkRow, ExperimentDetails
 from pages.ui.address import choice, keep
+from pages.ui.again import offer_commands
+from pages.ui.beside import show_beside
 from pages.ui.edge import edge
-from pages.ui.files import offer_files
+from pages.ui.empty import show_empty
+from pages.ui.experiments import choose_experiment
 from pages.ui.frame import Opened, facts, open_page, show_ground
-from pages.ui.steps import show_step, step_name
-from pages.ui.tables import experiment_table, outcome, selected
+from pages.ui.standing import show_standing
+from pages.ui.steps import show_step
+from pages.ui.tables import outcome
 from pages.ui.text import listed
+from pages.ui.timeline import choose_step
+from pages.ui.ways import show_ways
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0
-MOST_IN_SIGHT = 20  # steps; more are a list to search
+ENDED = ("finished", "interrupted")
 
 
 def main() -> None:
@@ -39,81 +45,63 @@ def main() -> None:
 
 
 def _show(workspace: Workspace, begun: ExperimentDetails) -> None:
-    """The experiment, drawn anew as long as something can still happen in it."""
-    benchmark = workspace.results.benchmark(begun.experiment.benchmark)
-    moving = begun.experiment.state != "finished" and benchmark.under_way
+    """The experiment, drawn anew as long as something can still happen in it; then what can be done with it."""
+    row = begun.experiment
+    benchmark = workspace.results.benchmark(row.benchmark)
+    moving = row.state != "finished" and benchmark.under_way
+    show_ways(workspace, row)
 
     @st.fragment(run_every=EVERY_SECONDS if moving else None, key="experiment")
     def draw() -> None:
         with edge():
-            details = workspace.results.experiment(begun.experiment.id)
-            if moving and details.experiment.state == "finished":
+            details = workspace.results.experiment(row.id)
+            if moving and details.experiment.state in ENDED:
                 st.rerun()
-            _draw(workspace, details)
+            _draw(workspace, details, benchmark)
 
     draw()
+    st.subheader("Side by side")
+    show_beside(workspace, row)
+    offer_commands(workspace, row)
+    show_ground(row)
 
 
 def _choose(opened: Opened) -> None:
     if not opened.benchmarks:
-        st.info("There is no experiment yet. Launch a benchmark first.", icon="💤")
-        st.page_link("pages/launch.py", label="Launch", icon="🚀")
+        show_empty(opened.workspace, "There is no experiment yet. Launch a benchmark first.", "💤")
         return
     named = {row.id: listed(row) for row in opened.benchmarks}
     benchmark = choice("benchmark", "Benchmark", list(named), lambda one: named[one])
-    table = experiment_table(opened.workspace.results.progress(benchmark).experiments)
-    st.caption("Choose a line to open its experiment.")
-    chosen = selected(table, f"experiments of {benchmark}", "experiment", alt="Experiments of the benchmark")
+    rows = opened.workspace.results.progress(benchmark).experiments
+    chosen = choose_experiment(rows, f"experiments of {benchmark}")
     if chosen:
         keep("experiment", chosen)
         st.rerun()
 
 
-def _draw(workspace: Workspace, details: ExperimentDetails) -> None:
+def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: BenchmarkRow) -> None:
     row = details.experiment
-    _ways(workspace, details)
-    with st.container(horizontal=True, key="subject"):
-        st.text(f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""))
-        st.caption(f"{row.id}")
     if row.scripted:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
     facts(
         {
             "outcome": outcome(row) + (f" ({row.failure})" if row.failure else ""),
             "iterations": count(row.iterations),
-            "tokens in / out": f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             "time": duration(row.seconds),
             "cost": money(row.cost_usd),
         }
     )
-    show_ground(row)
-    if row.shared:
-        st.caption(f"⚠ {SHARED}.")
-    if row.error:
-        st.error("It ended without a result; that is not the model's failure.", icon="⚠️")
-        st.text(row.error)
+    spent = f"{count(row.input_tokens)} tokens in · {count(row.output_tokens)} out"
+    st.caption(f"{count(row.calls)} calls · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
+    show_standing(workspace, row, benchmark)
     if not details.steps:
-        st.info("Nothing has happened in it yet.", icon="⏳")
+        st.caption("No step has been taken yet.")
         return
-    offer_files(workspace, row.id)
-    places = [str(place) for place in range(1, len(details.steps) + 1)]
-    said = {place: step_name(step) for place, step in zip(places, details.steps, strict=True)}
-    few = len(places) <= MOST_IN_SIGHT
-    tried = [place for place, step in zip(places, details.steps, strict=True) if step.program]
-    usual = (tried or places)[-1]
-    place = choice("step", "Steps", places, lambda one: said[one], default=usual, short=few)
-    show_step(workspace, details, details.steps[int(place) - 1])
-
-
-def _ways(workspace: Workspace, details: ExperimentDetails) -> None:
-    near = workspace.results.neighbours(details.experiment.id)
-    with st.container(horizontal=True):
-        for label, icon, other in (("Previous", "⬅️", near.previous), ("Next", "➡️", near.next)):
-            if other:
-                st.page_link("pages/experiment.py", label=label, icon=icon, query_params={"experiment": other})
-        st.page_link(
-            "pages/live.py", label="Its benchmark", icon="📡", query_params={"benchmark": details.experiment.benchmark}
-        )
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        step = choose_step(details)
+    with right:
+        show_step(workspace, details, step)
 
 
 with edge():

@@ -1,56 +1,87 @@
-"""Export: what was measured as CSV, for any other tool."""
+"""Export: tables for any other tool, and reports for people without koderz."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from koderz_core import Workspace
-from koderz_core.export.formats import count
-from koderz_core.export.tables import csv_of
+from koderz_core.export.dictionary import TABLES, described
+from koderz_core.export.orders import COMPARED, REPORT_FORMS, TABLE_FORMS, ExportOrder
+from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
+from pages.ui.bundles import show_bundles
 from pages.ui.edge import edge
-from pages.ui.frame import open_page
+from pages.ui.empty import show_empty
+from pages.ui.exported import offer, show_dictionary, show_preview
+from pages.ui.frame import Opened, open_page
 from pages.ui.text import listed
 
-ABOUT = "Everything that was measured, as tables."
+ABOUT = "Everything that was measured, as tables for other programs and as reports for other people."
 EVERYTHING = "all benchmarks"
-TABLES = {
-    "experiments": "one line per experiment: outcome, tests, tokens, cost, time",
-    "iterations": "one line per program that was tried, with the program and what the tests said",
-    "calls": "one line per request to a model: tokens, time, price and where it came from",
+REPORT, BUNDLE = "report", "bundle"
+ABOUT_REPORT = (
+    "a comparison in one file: findings, tables, intervals, what it stands on; as HTML also the charts, without any "
+    "network"
+)
+FORMS = {
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "json": "JSON, one line per row",
+    "html": "HTML with charts",
+    "markdown": "Markdown",
 }
-SHOWN = 50
 
 
 def main() -> None:
     opened = open_page("Export", ABOUT)
     rows = {row.id: row for row in opened.benchmarks}
     if not rows:
-        st.info("There is nothing to export yet.", icon="📦")
-        st.page_link("pages/launch.py", label="Launch", icon="🚀")
+        show_empty(opened.workspace, "There is nothing to export yet.", "📦")
         return
-    benchmark = choice(
-        "benchmark", "Benchmark", [EVERYTHING, *rows], lambda one: listed(rows[one]) if one in rows else one
-    )
-    table = choice("table", "Table", list(TABLES), short=True)
-    st.caption(TABLES[table])
-    _offer(opened.workspace, table, None if benchmark == EVERYTHING else benchmark)
+    table = choice("table", "What", [*TABLES, REPORT, BUNDLE], short=True)
+    if table == REPORT:
+        _report(rows)
+    elif table == BUNDLE:
+        show_bundles(opened.workspace, rows)
+    else:
+        _table(opened, rows, table)
 
 
-def _offer(workspace: Workspace, table: str, benchmark: str | None) -> None:
-    for_spreadsheets = st.toggle(
+def _table(opened: Opened, rows: Mapping[str, BenchmarkRow], table: str) -> None:
+    st.caption(f"{table}: {described(table).about}")
+    of = _benchmark(rows, every=table not in COMPARED)
+    form = choice("format", "Format", TABLE_FORMS, lambda one: FORMS[one], short=True)
+    columns = st.multiselect("Columns", described(table).names, placeholder="all", key=f"columns of {table}")
+    defused = form == "csv" and st.toggle(
         "For spreadsheets", help="Text that a spreadsheet would take for a formula gets an apostrophe before it."
     )
+    order = ExportOrder(table, form, of, tuple(columns), defused)
+    offer(order)
+    show_preview(opened.workspace, order)
+    show_dictionary(table)
+    _command(order)
 
-    def written() -> bytes:
-        return csv_of(workspace.results.frame(table, benchmark), for_spreadsheets=for_spreadsheets)
 
-    name = f"koderz-{benchmark or 'all'}-{table}.csv"
-    st.download_button("Download CSV", written, name, "text/csv", key="csv", icon="⬇️", on_click="ignore")
-    first = workspace.results.excerpt(table, benchmark, SHOWN)
-    st.dataframe(first.frame, hide_index=True, alt=f"The first lines of {table}")
-    some = f"The first {SHOWN} of {count(first.lines)}" if first.lines > SHOWN else f"All {first.lines}"
-    st.caption(f"{some} lines, {len(first.frame.columns)} columns. The download has all.")
+def _report(rows: Mapping[str, BenchmarkRow]) -> None:
+    st.caption(f"{REPORT}: {ABOUT_REPORT}")
+    of = _benchmark(rows, every=False)
+    form = choice("format", "Format", REPORT_FORMS[::-1], lambda one: FORMS[one], short=True)
+    order = ExportOrder("comparison", form, of)
+    offer(order)
+    st.caption("Of the configurations of one benchmark. Compare offers the same of those that are chosen there.")
+    _command(order)
+
+
+def _benchmark(rows: Mapping[str, BenchmarkRow], *, every: bool) -> tuple[str, ...]:
+    options = [EVERYTHING, *rows] if every else list(rows)
+    chosen = choice("benchmark", "Benchmark", options, lambda one: listed(rows[one]) if one in rows else one)
+    return () if chosen == EVERYTHING else (chosen,)
+
+
+def _command(order: ExportOrder) -> None:
+    with st.expander("The same in a terminal", icon="⌨️"):
+        st.code(order.command, language="shell", wrap_lines=True)
 
 
 with edge():

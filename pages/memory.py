@@ -7,6 +7,7 @@ import streamlit as st
 from koderz_core import KoderzError, Workspace
 from koderz_core.export.formats import plain
 from pages.ui.edge import edge
+from pages.ui.empty import offer_ways
 from pages.ui.frame import open_page
 from pages.ui.memories import (
     choose_memory,
@@ -30,7 +31,7 @@ def main() -> None:
         if workspace.settings.memory == "off":
             st.text("KODERZ_MEMORY is off: nothing is remembered while experiments run.")
         st.caption("What is missing of earlier ones, in a terminal: koderz cortex backfill")
-        st.page_link("pages/launch.py", label="Launch a benchmark", icon="🚀")
+        offer_ways(workspace, "Launch a benchmark")
         _show_server(workspace)
         return
     show_counts(counts)

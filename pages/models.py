@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from koderz_core.diagnosis import Diagnosis
+from koderz_core.diagnosis import Diagnosis, Finding
 from koderz_core.diagnosis.looking import SERVERS
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table
 
 ABOUT = "Which models can be asked, and whether all stands ready that koderz needs."
+COLUMNS = {  # pixels: what to do is what is read
+    "state": st.column_config.TextColumn(width=90, pinned=True),
+    "what": st.column_config.TextColumn(width=210),
+    "found": st.column_config.TextColumn(width=300),
+    "what to do": st.column_config.TextColumn(width=520),
+}
 FRESH_SECONDS = 15.0  # how long a diagnosis is believed
 
 
@@ -19,23 +27,24 @@ def main() -> None:
     found = _looked_at(str(opened.workspace.settings.home))
     for one in found.missing:
         st.warning("Something that koderz needs is missing.", icon="🧰")
-        st.text(f"{one.area}, {one.subject}: {one.said}\n{one.cure}")
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        st.subheader("Models")
-        st.dataframe(findings_table(found.of(["models"])), hide_index=True, alt="Models and what they lack")
-    with right:
-        st.subheader("Keys and servers")
-        away = [one for one in SERVERS if one != "models"]
-        st.dataframe(findings_table(found.of(away)), hide_index=True, alt="Keys, which are never shown, and servers")
+        st.text(f"{one.area}, {one.subject}: {one.said}")
+        st.code(one.cure, language=None, wrap_lines=True)
+    st.subheader("Models")
+    _table(found.of(["models"]), "Models and what they lack")
+    st.subheader("Keys and servers")
+    _table(found.of([one for one in SERVERS if one != "models"]), "Keys, which are never shown, and servers")
     st.subheader("This machine")
     here = [one.area for one in found.findings if one.area not in SERVERS]
-    st.dataframe(findings_table(found.of(here)), hide_index=True, alt="Versions, grader, datasets, disk, journals")
+    _table(found.of(here), "Versions, grader, datasets, disk, journals")
     if st.button("Look again", icon="🔄"):
         _looked_at.clear()
         st.rerun()
     st.caption("The same in a terminal: koderz doctor. Asked for real: koderz doctor --real, koderz speed-test MODEL.")
     st.page_link("pages/launch.py", label="Launch", icon="🚀")
+
+
+def _table(found: Sequence[Finding], alt: str) -> None:
+    st.dataframe(findings_table(found), hide_index=True, column_config=COLUMNS, alt=alt)
 
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Looking at models and servers")

@@ -1,4 +1,4 @@
-"""Overview: what has been run, what runs, what it cost, and where to go on."""
+"""Overview: what it came to, what runs, what was left, and where to go on."""
 
 from __future__ import annotations
 
@@ -6,52 +6,61 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from koderz_core import Workspace
+from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.export.formats import STATES, count, money
+from koderz_core.export.overview import glance_table
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.workspace.examples import how_to_remove
+from pages.ui.benchmarks import choose_benchmark
+from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
-from pages.ui.frame import facts, open_page, show_ground
+from pages.ui.empty import offer_ways
+from pages.ui.frame import facts, open_page, show_isolation
 from pages.ui.running import POLL_SECONDS, from_known, is_resumable
-from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, selected
+from pages.ui.tables import frame
 from pages.ui.text import called
 
 ABOUT = "Can cheap models with many tries match an expensive one, at what price, and how sure are we?"
+GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a telephone
 WAYS = (
-    ("live", "Watch", "📡"),
     ("compare", "Compare", "⚖️"),
     ("problems", "Problems", "🧩"),
+    ("live", "Watch", "📡"),
     ("export", "Export", "📦"),
 )
 
 
 def main() -> None:
-    opened = open_page("koderz", ABOUT)
+    opened = open_page("Overview", ABOUT)
     rows, results = opened.benchmarks, opened.workspace.results
     if not rows:
-        _empty()
+        _empty(opened.workspace)
         return
     running = any(row.state == "running" for row in rows)
     now = from_known(rows, results.benchmarks)
     st.fragment(lambda: _figures(now()), run_every=POLL_SECONDS if running else None)()
     _go_on(rows)
+    lead = st.container()
     st.subheader("Benchmarks")
-    chosen = selected(
-        benchmark_table(rows), "benchmarks", "benchmark", column_config=BENCHMARK_COLUMNS, alt="All benchmarks"
-    )
-    _ways(next((row for row in rows if row.id == chosen), rows[0]))
+    chosen = choose_benchmark(rows)
+    if chosen is not None:
+        with lead:
+            _glance(opened.workspace, chosen)
     for fault in results.faults:
         st.warning("A journal could not be read to its end.", icon="⚠️")
         st.text(fault)
 
 
-def _empty() -> None:
+def _empty(workspace: Workspace) -> None:
     st.subheader("Nothing has been run here yet")
     st.write(
         "A benchmark runs strategies with models on coding problems and keeps every prompt, answer, test result and "
         "cent. The quick look takes three problems and minutes."
     )
-    st.page_link("pages/launch.py", label="Launch the quick look", icon="🚀", query_params={"preset": "quick look"})
-    st.caption("Or from a terminal:")
-    st.code("koderz quickstart", language="bash")
+    offer_ways(workspace, "Launch the quick look", preset="quick look")
+    st.caption("The same from a terminal:")
+    st.code("koderz quickstart\nkoderz example", language="bash")
 
 
 def _figures(rows: Sequence[BenchmarkRow]) -> None:
@@ -77,13 +86,21 @@ def _go_on(rows: Sequence[BenchmarkRow]) -> None:
             st.text(called(row))
 
 
-def _ways(row: BenchmarkRow) -> None:
+def _glance(workspace: Workspace, row: BenchmarkRow) -> None:
+    """What one benchmark came to, how sure that is, and the ways to the rest of it."""
+    st.subheader("What it came to")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(called(row))
+        st.text(called(row), width="content")
         for page, label, icon in WAYS:
             name = "benchmarks" if page in ("compare", "problems") else "benchmark"
             st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params={name: row.id})
-    show_ground(row)
+        clone_link(row.id)
+    summaries = workspace.results.summaries(row.id)
+    table = glance_table(summaries)
+    st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, alt=table.title)
+    said = (*remarks(summaries), *untested(summaries), how_to_remove(row.id, workspace.settings))
+    st.text("\n".join(one.strip() for one in said if one))
+    show_isolation(row.isolation, row.self_test)
 
 
 with edge():

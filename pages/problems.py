@@ -11,8 +11,10 @@ from koderz_core.analysis.remarks import remarks
 from koderz_core.export.formats import count
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.choosing import choose_rows
+from pages.ui.compared import difficulties_of
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
+from pages.ui.empty import show_empty
 from pages.ui.frame import facts, open_page
 
 ABOUT = "What came of each problem under each configuration, the hardest first."
@@ -21,14 +23,13 @@ ABOUT = "What came of each problem under each configuration, the hardest first."
 def main() -> None:
     opened = open_page("Problems", ABOUT)
     if not opened.benchmarks:
-        st.info("No problem has been tried yet.", icon="🧩")
-        st.page_link("pages/launch.py", label="Launch a benchmark", icon="🚀")
+        show_empty(opened.workspace, "No problem has been tried yet.", "🧩")
         return
     rows = choose_rows(opened.workspace, opened.benchmarks)
     if not rows:
         st.info("Choose at least one configuration.", icon="🧩")
         return
-    problems = opened.workspace.comparing.problems(rows)
+    problems = difficulties_of(opened.workspace, rows)
     _warn(rows)
     _count(rows, problems)
     _draw(rows, problems)

@@ -282,6 +282,7 @@ PROVOKED: Mapping[str, Provoke] = {
     "unknown-dataset": command(*WEAK, "--dataset", "humanevals"),
     "wrong-dataset-file": wrong_dataset_file,
     "unknown-strategy": command(*WEAK, "--strategy", "supervise"),
+    "strategy-file": command(*WEAK, "--strategy", "none.py:Mine"),
     "unknown-role": command("benchmark", "--configuration", "supervised coder=scripted/weak reviwer=scripted/weak"),
     "idle-role": command(*WEAK, "--reviewer", "scripted/strong"),
     "unknown-parameter": command(*WEAK, "--max-iterations", "5"),

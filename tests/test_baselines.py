@@ -158,4 +158,4 @@ def test_where_no_frontier_model_supervises_the_command_leaves_its_name_open(wor
     plan = workspace.plan(Order([Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})], "HumanEval/0,7"))
     workspace.run(plan)
     said = workspace.comparing.compare(workspace.results.summaries(plan.id)).findings[-1]
-    assert said.endswith("koderz benchmark --problems HumanEval/0,HumanEval/7 --configuration 'direct coder=MODEL'")
+    assert said.endswith("koderz benchmark --problems HumanEval/0,7 --configuration 'direct coder=MODEL'")

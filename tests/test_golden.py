@@ -2,7 +2,7 @@
 
 ``golden/schema-1.jsonl`` was written by ``koderz benchmark --humaneval-path golden/problems.jsonl --problems all
 --strategy direct,supervised --coder scripted/weak,scripted/strong --max-iterations 3 --checkpoint-interval 1
---seed 3``.
+--seed 3``; ``schema-1-changed.jsonl`` likewise by a weak coder, while ``koderz change`` gave it another budget.
 SCRIPTED: it shows nothing about models.
 """
 

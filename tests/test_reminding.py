@@ -1,4 +1,4 @@
-"""Lessons from other problems reach the coder, whatever somebody has put among the memories."""
+"""Lessons and examples from other problems reach the coder, whatever somebody has put among the memories."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import strategies as some
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import CortexError
-from koderz_core.events import MemoryRecalled, TextStored
+from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
 from koderz_core.memory.admissible import akin, named_in_tests
 from koderz_core.memory.cortex.remembering import remember
 from koderz_core.memory.lessons import Evidence, Lesson, kept
 from koderz_core.memory.patterns import ADVICE
 from koderz_core.memory.shelf import opened
-from koderz_core.records import Asker, Query
+from koderz_core.records import Asker, Plan, Query
 from koderz_core.strategies import recorded
 from koderz_core.workspace import Workspace
 
@@ -110,3 +110,42 @@ def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
             assert len(sources) >= 3
             assert not any(akin(problems[one].public, problem.public) for one in sources)
             assert not named_in_tests(problem) & set(memory.text.split())
+
+
+def order(coder: str, seed: int, **parameters: bool) -> Order:
+    return Order([Wanted("direct", {"coder": coder}, parameters)], "0:4", seed=seed)
+
+
+def prompts(workspace: Workspace, asked: Plan) -> dict[str, str]:
+    """The problem of each experiment with what its coder was told."""
+    entries = list(read_all(workspace.settings.journals_dir / f"{asked.id}.jsonl"))
+    texts = {one.event.sha256: one.event.text for one in entries if isinstance(one.event, TextStored)}
+    names = {one.id: one.problem for one in asked.experiments()}
+    return {
+        names[str(one.experiment)]: "".join(texts[message.text] for message in one.event.messages)
+        for one in entries
+        if isinstance(one.event, CallStarted)
+    }
+
+
+def test_examples_are_of_other_problems_that_an_earlier_benchmark_solved() -> None:
+    with open_workspace() as workspace:
+        before, after = (workspace.plan(order("scripted/strong", seed, examples=seed > 1)) for seed in (1, 2))
+        workspace.run(before, concurrency=1)
+        workspace.run(after, concurrency=1)
+        told = prompts(workspace, after)
+        problems = {one.id: one.public for one in workspace.dataset().problems}
+    assert all(prompt.count("A program that passed its tests:") == 2 for prompt in told.values())
+    for name, prompt in told.items():
+        assert prompt.count(f"def {problems[name].entry_point}(") == 1
+    assert "Example 1:" not in "".join(prompts(workspace, before).values())
+
+
+def test_experiments_of_one_benchmark_are_no_examples_to_each_other() -> None:
+    with open_workspace() as workspace:
+        alone = workspace.plan(order("scripted/strong", 1, examples=True))
+        workspace.run(alone, concurrency=1)
+        assert "Example 1:" not in "".join(prompts(workspace, alone).values())
+        query = Query("solved", limit=2)
+        assert len(workspace.memories.recall(query, asker(workspace, "HumanEval/9"))) == 2
+        assert workspace.memories.recall(query, asker(workspace, "HumanEval/9", "ollama/x")) == []

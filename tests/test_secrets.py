@@ -32,7 +32,7 @@ KEYS = {
 }
 PASSWORD = "planted-password-0123456789"
 MARK = "planted-"
-PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "export", "models")
+PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "export", "models", "settings")
 APP = Path(koderz_core.__file__).parents[1] / "app.py"
 
 

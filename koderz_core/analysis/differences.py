@@ -27,7 +27,11 @@ class Differences:
 
 def differences(rows: Sequence[SummaryRow]) -> Differences:
     """Which settings differ among configurations, in the order in which they are named first."""
-    each = [_settings(row) for row in rows]
+    return differing([_settings(row) for row in rows])
+
+
+def differing(each: Sequence[Mapping[str, Scalar]]) -> Differences:
+    """The same of settings by name."""
     names = dict.fromkeys(name for settings in each for name in settings)
     found = {name: tuple(settings.get(name) for settings in each) for name in names}
     # By their texts: to Python, True, 1 and 1.0 would be the same.

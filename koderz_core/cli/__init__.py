@@ -17,19 +17,25 @@ from koderz_core.export.formats import plain
 
 COMMANDS: Mapping[str, str] = {
     "quickstart": "quickstart:quickstart",
+    "example": "example:example",
     "run": "benchmark:run",
     "benchmark": "benchmark:benchmark",
     "resume": "resume:resume",
     "pause": "control:pause",
     "stop": "control:stop",
+    "change": "control:change",
     "results": "results:results",
     "analyze": "analyze:analyze",
     "show-spec": "show_spec:show_spec",
     "compare": "compare:compare",
     "frontier-costs": "frontier_costs:frontier_costs",
+    "export": "export:export",
+    "bundle": "bundle:bundle",
+    "verify": "verify:verify",
     "problems": "difficulty:problems",
     "grade": "grade:grade",
     "list-problems": "problems:list_problems",
+    "strategies": "strategies:strategies",
     "download-data": "download:download_data",
     "models": "models:models",
     "speed-test": "speed_test:speed_test",
@@ -38,22 +44,34 @@ COMMANDS: Mapping[str, str] = {
     "ui": "ui:ui",
     "cortex": "cortex:cortex",
     "reindex": "reindex:reindex",
+    "backup": "backup:backup",
+    "restore": "backup:restore",
+    "pin": "deleting:pin",
+    "unpin": "deleting:unpin",
+    "delete": "deleting:delete",
+    "prune": "deleting:prune",
 }
 SUMMARIES: Mapping[str, str] = {
     "quickstart": "Run 5 problems with two strategies on a local model and show the table.",
+    "example": "Look at a real benchmark that comes with koderz.",
     "run": "Run one problem.",
     "benchmark": "Run strategies on a set of problems.",
     "resume": "Go on with a benchmark as it was planned.",
     "pause": "Let a running benchmark wait.",
     "stop": "Stop a running benchmark.",
+    "change": "Change the budget or the concurrency of a running benchmark.",
     "results": "Show what was solved, at what cost, how surely.",
     "analyze": "Look into one benchmark or one experiment.",
     "show-spec": "Show specs, who wrote them, and what came of them.",
     "compare": "Compare configurations: success, cost, and how sure both are.",
     "frontier-costs": "Show what frontier models solve and cost when asked directly.",
+    "export": "Write tables and reports into files, for other programs and other people.",
+    "bundle": "Make one file of a benchmark that another person can re-check.",
+    "verify": "Recompute hashes, ids and figures of a benchmark or a bundle.",
     "problems": "Show which problems are hard for which configurations.",
     "grade": "Grade one program, or a file of samples.",
     "list-problems": "List the problems of a dataset, or check a file of your own.",
+    "strategies": "Show the strategies, their roles, parameters and calls.",
     "download-data": "Fetch the files of published datasets.",
     "models": "List, fetch and test models.",
     "speed-test": "Measure how fast models answer.",
@@ -62,6 +80,12 @@ SUMMARIES: Mapping[str, str] = {
     "ui": "Show the dashboard in the browser.",
     "cortex": "Remember experiments, and serve what is remembered to MCP clients.",
     "reindex": "Rebuild the index from the journals.",
+    "backup": "Write all that cannot be made anew into one file.",
+    "restore": "Put a backup into the data folder.",
+    "pin": "Keep a benchmark from being deleted.",
+    "unpin": "Let a benchmark be deleted again.",
+    "delete": "Delete benchmarks with what is remembered of them.",
+    "prune": "Delete old benchmarks.",
 }
 
 
@@ -88,8 +112,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Can cheap models with many tries match an expensive one, at what price, and how surely?
 
-    Exit codes: 0 fine, 1 a bug of koderz, 2 wrong usage, 3 something around koderz failed, 4 unsolved or below
-    --fail-under, 130 interrupted.
+    Exit codes: 0 fine, 1 a bug of koderz or something `verify` found, 2 wrong usage, 3 something around koderz failed,
+    4 unsolved or below --fail-under, 130 interrupted.
     """
 
 

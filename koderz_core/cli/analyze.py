@@ -18,6 +18,7 @@ from koderz_core.errors import UsageError
 from koderz_core.export.course import came_of, parted, repeated
 from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
+from koderz_core.export.standing import changed
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
 from koderz_core.export.worded import noted
 from koderz_core.records.notes import NoteRow
@@ -115,10 +116,12 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     summaries = opened.results.summaries(benchmark)
     failures = opened.results.failures(benchmark)
     rows = opened.results.experiments(benchmark)
-    came_to = opened.results.receipt(benchmark)
+    progress = opened.results.progress(benchmark)
+    came_to = progress.receipt
     if as_json:
         whole = {"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows}
         helped = {key[1]: told for key, told in opened.comparing.supervision(summaries).items()}
+        whole["changes"] = progress.changes
         print_json({**whole, "receipt": came_to, "supervision": supervision_numbers(helped)})
         return
     print_summaries(summaries)
@@ -131,6 +134,8 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         if told:
             click.echo(f"Failed programs of {plain(summary.label)}: {told}")
     _supervision(opened, summaries)
+    for one in progress.changes:
+        click.echo(f"\nChanged while it ran, {changed(one)}")
     if came_to:
         click.echo(f"\n{receipt(came_to)}")
     click.echo()

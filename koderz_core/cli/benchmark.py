@@ -20,7 +20,7 @@ from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.export.forecasts import receipt
-from koderz_core.export.formats import isolation, plain
+from koderz_core.export.formats import isolation, money, plain
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.summaries import scripted
@@ -31,6 +31,7 @@ from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.baselines import Offer
 from koderz_core.workspace.judging import outside
+from koderz_core.workspace.selecting import choices
 
 
 class Percent(click.FloatRange):
@@ -71,7 +72,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     With --name, more problems, configurations or repeats extend the benchmark of that name; only what this command
     names is run, and `koderz resume` runs the rest too. Without it a benchmark is known by its content, so more of
     them make another one. What ended as error keeps that result unless you --retry-errors; what was cancelled is
-    always taken up again.
+    always taken up again. A budget that was changed while it ran holds for the same command too.
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
@@ -83,7 +84,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
         how = replace(manner(options, quiet=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
-        runner = perform(opened, plan, how)
+        runner = perform(opened, _kept(opened, plan, how), how)
         code = conclude(opened, runner.benchmark, runner.experiments, options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
             _tell(opened, offer, options["concurrency"], as_json=False)
@@ -102,7 +103,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         plan = opened.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
-        runner = perform(opened, plan, replace(manner(options, quiet=as_json), debug_dir=debug_folder(options)))
+        how = replace(manner(options, quiet=as_json), debug_dir=debug_folder(options))
+        runner = perform(opened, _kept(opened, plan, how), how)
         asked = runner.experiments
         details = [opened.results.experiment(experiment.id) for experiment in asked]
         if as_json:
@@ -110,6 +112,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         else:
             for one in details:
                 print_details(one)
+            click.echo(f"\nTo read every prompt and answer: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
         code = exit_code(opened, runner.benchmark, asked, ALL)
         return BUG if runner.bugs else code
 
@@ -164,6 +167,15 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     return runner
 
 
+def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
+    """Under the budget that it was given while it ran, unless it begins anew."""
+    kept = plan if how.fork else opened.allowing.kept(plan)
+    if kept.budget != plan.budget:
+        told = f"Its budget was changed to {money(kept.budget.usd)} while it ran, and that holds."
+        click.echo(f"{told} `koderz resume {plan.id} --max-cost` gives it another one.", err=True)
+    return kept
+
+
 def _offer(opened: Workspace, asked: Order, options: Mapping[str, Any]) -> Offer:
     dataset = options["dataset"]
     return opened.baselines.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
@@ -183,7 +195,7 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
         print_json({**asdict(forecast), "can_show": showing(plan), "baselines": offer.told})
         return 0
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {len(plan.experiments())} experiments.")
-    told = opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name))
+    told = (*choices(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
     for line in (showing(plan), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
@@ -201,7 +213,7 @@ def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Fo
     click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*told, *_remarks(runner, origin)):
+    for line in (*choices(plan), *told, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 

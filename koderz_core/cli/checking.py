@@ -26,7 +26,7 @@ class Checked:
 def checked(opened: Workspace, problems: Sequence[Problem]) -> Iterator[Checked]:
     """Each problem's solution on its base and plus tests, in order."""
     workers = os.cpu_count() or 1
-    with opened.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
+    with opened.judging.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
         yield from pool.map(lambda problem: _checked(grader, problem), problems)
 
 

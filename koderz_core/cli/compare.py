@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -19,12 +19,12 @@ from koderz_core.export.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, 
 from koderz_core.export.comparison import common, helped, tables
 from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
 from koderz_core.export.formats import plain
+from koderz_core.export.report_markdown import escaped, markdown_tables
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.export.tables import csv_of
 from koderz_core.export.worded import Table
 
 SETTINGS = "What differs"
-NO_WIDTH = "&#8203;"
 CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under Compare."
 
 
@@ -88,23 +88,9 @@ def _remarks(comparison: Comparison, found: Found) -> Sequence[str]:
 
 
 def _as_markdown(comparison: Comparison, found: Found) -> str:
-    parts = [_escaped(said) for said in comparison.findings]
-    for table in _tables(comparison, found):
-        head, *rows = (tuple(map(_escaped, row)) for row in (table.columns, *table.rows))
-        lines = (head, tuple("---" for _ in head), *rows)
-        parts += [f"### {table.title}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
-    return "\n\n".join([*parts, _escaped(common(comparison)), *map(_escaped, _remarks(comparison, found))])
-
-
-def _escaped(text: str) -> str:
-    """Labels may hold a stranger's words: nothing in them becomes a link, a mention, a picture, HTML or another cell.
-
-    Where Markdown is shown, mentions and addresses are also looked for in what escapes came to, so those are broken by
-    a mark without width.
-    """
-    line = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(plain(text).split()))
-    line = line.replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"(@|#(?=[0-9])|:(?=//)|www(?=\.))", rf"\1{NO_WIDTH}", line, flags=re.IGNORECASE)
+    said = (common(comparison), *_remarks(comparison, found))
+    parts = (map(escaped, comparison.findings), markdown_tables(_tables(comparison, found)), map(escaped, said))
+    return "\n\n".join(chain.from_iterable(parts))
 
 
 def _as_json(comparison: Comparison, found: Found) -> str:

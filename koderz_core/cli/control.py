@@ -1,4 +1,4 @@
-"""``koderz pause`` and ``koderz stop``: a benchmark that runs, here or in whatever process."""
+"""``koderz pause``, ``koderz stop`` and ``koderz change``: a benchmark that runs, here or in whatever process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import click
 
 from koderz_core.cli.options import Command, data_dir, workspace
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.export.formats import plain
+from koderz_core.export.formats import money, plain
+from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.workspace import Workspace
 
 
@@ -42,20 +43,50 @@ def stop(benchmark: str, only: str | None, data_dir: Path | None) -> None:
     _control(benchmark, only, data_dir, lambda opened: opened.stop, "stops")
 
 
+@click.command()
+@click.argument("benchmark")
+@click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars it may cost in all.")
+@click.option("--concurrency", type=click.IntRange(1, MOST_AT_ONCE), help="Experiments at once.")
+@data_dir
+def change(benchmark: str, max_cost: float | None, concurrency: int | None, data_dir: Path | None) -> None:
+    """Give the running BENCHMARK (its name, its id, or how that begins) another budget or more or fewer places.
+
+    Nothing is lost: a call that is under way ends first. A lower --max-cost sends no call that it does not hold; a
+    higher one lets `koderz resume` take up what has stopped for the budget already. The budget stays with the
+    benchmark, until `koderz resume --max-cost` gives it another one; --concurrency is of the process that runs it now.
+    """
+    with workspace(data_dir) as opened:
+        found = _benchmark(opened, benchmark, "Name that.")
+        pid = opened.allowing.change(found, max_cost, concurrency)
+        dollars = [] if max_cost is None else [f"may cost {money(max_cost)} in all"]
+        places = [] if concurrency is None else [f"has {concurrency} experiments at once"]
+        _told(f"{found} {' and '.join(dollars + places)}", pid)
+
+
 Act = Callable[[str, str | None], int]
 
 
 def _control(prefix: str, only: str | None, data_dir: Path | None, act: Callable[[Workspace], Act], does: str) -> None:
     with workspace(data_dir) as opened:
-        benchmark = opened.results.find(prefix)
-        if benchmark.startswith("exp_"):
-            of = opened.results.experiment(benchmark).experiment.benchmark
-            raise UsageError(f"{benchmark} is an experiment of {of}. Name that, and the experiment with --only.")
+        benchmark = _benchmark(opened, prefix, "Name that, and the experiment with --only.")
         target = None if only is None else _target(opened, benchmark, only)
         pid = act(opened)(benchmark, target)
         what = benchmark if target is None else f"{target} of {benchmark}"
-        who = f"process {pid}, which runs it, has" if pid else "somebody runs it (process unknown) and has"
-        click.echo(f"{what} {does} within two seconds: {who} been told.")
+        _told(f"{what} {does}", pid)
+
+
+def _benchmark(opened: Workspace, prefix: str, cure: str) -> str:
+    """The id of the benchmark that a text means. Raises UnknownNameError, UsageError."""
+    found = opened.results.find(prefix)
+    if found.startswith("exp_"):
+        of = opened.results.experiment(found).experiment.benchmark
+        raise UsageError(f"{found} is an experiment of {of}. {cure}")
+    return found
+
+
+def _told(what: str, pid: int) -> None:
+    who = f"process {pid}, which runs it, has" if pid else "somebody runs it (process unknown) and has"
+    click.echo(f"{what} within two seconds: {who} been told.")
 
 
 def _target(opened: Workspace, benchmark: str, text: str) -> str:

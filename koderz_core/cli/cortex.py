@@ -6,17 +6,14 @@ Most of it opens no workspace: a client waits while its server starts, and the m
 from __future__ import annotations
 
 import importlib
-import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import click
-import msgspec
 
 from koderz_core import __version__
-from koderz_core.cli.cortex_wording import worded, worded_condition
 from koderz_core.config import load_settings
-from koderz_core.errors import CortexError
-from koderz_core.memory.client import Client
 from koderz_core.memory.cortex.open import (
     DEFAULT_PROJECT,
     MAX_CHARS,
@@ -24,28 +21,27 @@ from koderz_core.memory.cortex.open import (
     Cortex,
     CortexLimits,
 )
-from koderz_core.memory.cortex.server import serve as serve_cortex
-from koderz_core.memory.opening import mirroring
-from koderz_core.memory.servers import memory_file, server_of
-from koderz_core.memory.standing import Standing, condition, journals, standing
-from koderz_core.memory.standing import backfill as bring
+from koderz_core.memory.servers import memory_file
 
 # Of its own: what the options of other commands are imported with takes longer than a server to start.
 DATA_DIR = click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Instead of KODERZ_HOME.")
 
 
 class CortexGroup(click.Group):
-    """Imports the commands for people, which open a workspace, only where one of them is called."""
+    """Imports what is not for clients only where it is called, so that a server starts without it."""
 
-    FOR_PEOPLE = ("recall", "show", "lessons")
+    ELSEWHERE: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("backfill", "status"), "koderz_core.cli.mirroring"),
+        **dict.fromkeys(("recall", "show", "lessons"), "koderz_core.cli.memories"),
+    }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *self.FOR_PEOPLE]
+        return [*super().list_commands(ctx), *self.ELSEWHERE]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.FOR_PEOPLE:
+        if name not in self.ELSEWHERE:
             return super().get_command(ctx, name)
-        command: click.Command = getattr(importlib.import_module("koderz_core.cli.memories"), name)
+        command: click.Command = getattr(importlib.import_module(self.ELSEWHERE[name]), name)
         return command
 
 
@@ -70,48 +66,7 @@ def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, dat
     For an MCP client, which starts it itself: for Claude Code, `claude mcp add koderz -- koderz cortex serve`. Several
     may run on one file.
     """
+    from koderz_core.memory.cortex.server import serve as serve_cortex  # noqa: PLC0415 (what it imports takes a second)
+
     path = db or memory_file(load_settings(home=data_dir))
     serve_cortex(Cortex(path, CortexLimits(max_chars, max_megabytes), project), __version__)
-
-
-@cortex.command()
-@click.argument("benchmark", default="", metavar="[BENCHMARK]")
-@click.option("--again", is_flag=True, help="Also what was acknowledged before: for a memory file that was lost.")
-@DATA_DIR
-def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Let the memory server have what is missing of all journals, or of one benchmark.
-
-    The server that comes with koderz stores nothing twice, however often it is offered.
-    """
-    settings = load_settings(home=data_dir)
-    files, reported = journals(settings.journals_dir, benchmark), list[Standing]()
-    if not files:
-        click.echo(f"There are no journals in {settings.journals_dir}. Begin with: koderz quickstart")
-        return 0
-
-    def report(one: Standing) -> None:
-        reported.append(one)
-        click.echo(worded(one))
-
-    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
-        bring(parts, settings.journals_dir, files, report, again=again)
-    return 0 if all(one.complete for one in reported) else CortexError.exit_code
-
-
-@cortex.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-@DATA_DIR
-def status(data_dir: Path | None, *, as_json: bool) -> int:
-    """Show whether the memory server answers, what is remembered of each journal, and what is missing and why."""
-    settings = load_settings(home=data_dir)
-    folder = settings.journals_dir
-    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
-        server = condition(parts)
-        rows = [standing(folder, parts.ledger, file) for file in journals(folder)]
-    if as_json:
-        told = {"memory": settings.memory, "server": server, "journals": rows}
-        click.echo(json.dumps(msgspec.to_builtins(told), indent=2))
-    else:
-        for line in worded_condition(server, rows, settings.memory):
-            click.echo(line)
-    return CortexError.exit_code if server.fault else 0

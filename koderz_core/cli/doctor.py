@@ -13,6 +13,7 @@ from koderz_core import __version__
 from koderz_core.cli.options import data_dir, workspace
 from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
 from koderz_core.diagnosis.asking import ask_each
+from koderz_core.diagnosis.journals import index
 from koderz_core.errors import ConfigError, DataError, InfrastructureError
 from koderz_core.export.formats import plain
 from koderz_core.models.availability import Availability
@@ -26,23 +27,37 @@ from koderz_core.workspace import Workspace
     help="Also ask models one tiny question: each local one, of each paid provider the cheapest.",
 )
 @click.option("--grader", is_flag=True, help="The whole self-test of the grader: some seconds.")
+@click.option("--repair", is_flag=True, help="First mend what can be mended safely, and say what was done.")
 @click.option("--json", "report", type=click.Path(dir_okay=False, path_type=Path), help="Write the findings there.")
 @data_dir
-def doctor(real: bool, grader: bool, report: Path | None, data_dir: Path | None) -> int:
-    """Look at models, servers, keys, datasets, the grader, disk and journals.
+def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
+    """Look at models, servers, keys, datasets, the grader, disk, journals and index.
 
-    Ends with 3 if something that is needed is missing or failed.
+    --repair cuts torn lines, takes out of journals what cannot be read (each is kept as it was in a file beside), opens
+    the locks of the dead and builds a broken index anew. Ends with 3 if something that is needed is missing or failed.
     """
     with workspace(data_dir) as opened:
+        whole = not repair or _repaired(opened)
         surveyed, wrong = _surveyed(opened)
         found = diagnose(opened.settings, surveyed, __version__, whole_self_test=grader)
-        found = Diagnosis((*wrong, *found.findings))
+        found = Diagnosis((*wrong, *found.findings, *index(opened.upkeep.index_fault())))
         if real and not wrong:
             found = Diagnosis((*found.findings, *ask_each(opened.ask, surveyed, opened.settings)))
     _show(found)
     if report:
         _write(found, report)
-    return InfrastructureError.exit_code if found.missing else 0
+    return InfrastructureError.exit_code if found.missing or not whole else 0
+
+
+def _repaired(opened: Workspace) -> bool:
+    """Mend, say what was done, and whether all is whole now."""
+    whole = True
+    for one in opened.upkeep.mend():
+        whole = whole and one.whole
+        click.echo(f"{'Mended' if one.whole else 'Not mended'}: {plain(one.subject)} {plain(one.said, 1000)}")
+    if whole:
+        click.echo("All journals and the index are sound.")
+    return whole
 
 
 def _surveyed(opened: Workspace) -> tuple[list[Availability], tuple[Finding, ...]]:

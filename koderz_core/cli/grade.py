@@ -87,7 +87,7 @@ def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) 
     tested = opened.sandbox.self_test()
     opened.require_gradable(problems.values())
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
-    with opened.grader(workers) as grader:
+    with opened.judging.grader(workers) as grader:
         try:
             ready = grader.tests(problems.values(), tests)
             divided = dict(_watched(ready, len(problems), "Tests"))

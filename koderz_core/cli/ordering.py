@@ -10,19 +10,32 @@ from typing import Any
 import click
 
 from koderz_core.cli.options import Command
-from koderz_core.cli.parameters import FOLLOWING, NAMES, PARAMETER_OPTIONS, Options, parameters_of
+from koderz_core.cli.parameters import (
+    CODER,
+    FLAGS,
+    PARAMETER_OPTIONS,
+    Options,
+    models_of,
+    names_in,
+    parameters_of,
+    role_options,
+    with_following,
+)
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.runner.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
-from koderz_core.runner.wording import POLICIES, configuration_of
+from koderz_core.runner.wording import POLICIES, configuration_of, strategy_named
 from koderz_core.strategies import MODES, UNTESTED, complete, create, offered
 
 DEFAULT_STRATEGY = "direct"
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
-REPLACED = ("strategy", "mode", "coder", "spec_model", "reviewer", *NAMES, "gate", "feedback")
-"""The options that ``--configuration`` takes the place of."""
+REPLACED: Mapping[str, str] = {
+    **{name: f"--{name}" for name in ("strategy", "mode", "gate", "feedback")},
+    **FLAGS,
+}
+"""The options that ``--configuration`` takes the place of, as parsed and as typed."""
 
 _SETTINGS: Options = (
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
@@ -58,13 +71,15 @@ _TAKING_UP: Options = (
     ),
 )
 _ORDER: Options = (
-    click.option("--strategy", help=f"One or more of {', '.join(offered())}.  [default: {DEFAULT_STRATEGY}]"),
+    click.option(
+        "--strategy",
+        help=f"One or more of {', '.join(offered())}, of installed packages, or of your own as FILE.py:NAME, which is "
+        f"executed; `koderz strategies` explains them.  [default: {DEFAULT_STRATEGY}]",
+    ),
     click.option(
         "--mode", type=click.Choice([*MODES]), help="Shorthand for --strategy: direct, supervised, or both of them."
     ),
-    click.option("--coder", "--local-model", help=f"Writes the code; one or more.  [default: {DEFAULT_CODER}]"),
-    click.option("--spec-model", "--frontier-spec-model", help="Writes the spec.  [default: the coder]"),
-    click.option("--reviewer", "--frontier-checkpoint-model", help="Reviews at checkpoints.  [default: the coder]"),
+    *role_options(DEFAULT_CODER),
     *PARAMETER_OPTIONS,
     click.option(
         "--gate", help="What a loop runs and stops on; one or more of tests, examples, split:0.5.  [default: tests]"
@@ -123,7 +138,7 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     """
     described: Sequence[str] = options["configuration"]
     configurations = [configuration_of(text) for text in described] if described else _combined(options)
-    given = [f"--{name.replace('_', '-')}" for name in REPLACED if options[name] is not None]
+    given = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and given:
         raise PlanError(f"--configuration replaces {', '.join(given)}: write that into the configuration instead.")
     if options["ablate"] is not None:
@@ -153,16 +168,16 @@ def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
 
 def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     """Every strategy with every coder; those that run gate tests, with every gate and every feedback too."""
-    others = {"spec": options["spec_model"], "reviewer": options["reviewer"]}
-    given = {role: model for role, model in others.items() if model}
+    named = options[f"{CODER}_model"]
+    given, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named)
     strategies, parameters = _strategies(options), parameters_of(options)
     known = {name for strategy in strategies for name in complete(strategy, {})}
-    for parameter in parameters.keys() - known - FOLLOWING:
+    for parameter in parameters.keys() - known:
         raise UnknownNameError(f"parameter of {', '.join(strategies)}", parameter, known)
     policies = _policies(strategies, options)
     configurations = [
-        Wanted(strategy, {"coder": coder, **given}, _of(strategy, parameters), **policy)
-        for coder in _names(DEFAULT_CODER if options["coder"] is None else options["coder"])
+        Wanted(strategy, {CODER: coder, **given}, _of(strategy, with_following(parameters)), **policy)
+        for coder in coders
         for strategy in strategies
         for policy in ([{}] if strategy in UNTESTED else policies)
     ]
@@ -177,7 +192,9 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
     strategy, mode = options["strategy"], options["mode"]
     if strategy is not None and mode is not None:
         raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}: give only one of the two.")
-    return [*MODES[mode]] if mode else _names(DEFAULT_STRATEGY if strategy is None else strategy)
+    if mode:
+        return [*MODES[mode]]
+    return [strategy_named(one) for one in names_in(DEFAULT_STRATEGY if strategy is None else strategy)]
 
 
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -189,12 +206,8 @@ def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dic
         )
     found: list[dict[str, str]] = [{}]
     for name, text in given.items():
-        found = [{**one, name: chosen} for one in found for chosen in _names(text)]
+        found = [{**one, name: chosen} for one in found for chosen in names_in(text)]
     return found
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _of(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:

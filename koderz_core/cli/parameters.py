@@ -1,72 +1,145 @@
-"""The options that set parameters of strategies, and the parameters they come to."""
+"""The options that set parameters and roles of strategies: generated from the strategies; and what they come to."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 from koderz_core.records import Scalar
-from koderz_core.strategies import complete
-from koderz_core.strategies.parameters import ABOUT
+from koderz_core.runner.forms import Parameter, strategy_form
+from koderz_core.strategies import ROLES, STRATEGIES, base_of, offered
+from koderz_core.strategies.parameters import OF_ROLES
 
-Options = tuple[Callable[[Any], Any], ...]  # Any: click's decorators take and give any command
+Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
+Options = tuple[Option, ...]
+Having = Mapping[str, Parameter]
+"""A parameter as each strategy that has it has it."""
 
-
-def _sets(name: str, kind: click.IntRange | None = None) -> Callable[[Any], Any]:
-    """The option for a parameter with a value, explained as everywhere else."""
-    return click.option(_flag(name), type=kind, help=f"{ABOUT[name]}  [default: {_DEFAULTS[name]}]")
-
-
-def _switches(name: str, flag: str, said: str = "") -> Callable[[Any], Any]:
-    """The option for a parameter that is on or off; ``said`` before what is explained everywhere else."""
-    return click.option(flag, is_flag=True, default=None, help=said + ABOUT[name])
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-_DEFAULTS = complete("supervised", {})
-_OFF = "Off: "
-PARAMETER_OPTIONS: Options = (
-    _sets("max_iterations", click.IntRange(1)),
-    _sets("checkpoint_interval", click.IntRange(1)),
-    _sets("checkpoint_when"),
-    _switches("disclosure", "--no-disclosure", _OFF),
-    click.option("--spec/--no-spec", default=None, help=f"{ABOUT['spec']}  [default: with supervised]"),
-    _sets("spec_prompt"),
-    _switches("reuse_spec", "--reuse-spec"),
-    _switches("lessons", "--lessons"),
-    _switches("previous_error", "--no-previous-error", _OFF),
-    _sets("history_tokens", click.IntRange(0)),
-    _sets("escape_after", click.IntRange(1)),
-    _switches("checkpoints", "--no-checkpoints", _OFF),
-    _switches("chain_of_thought", "--no-cot", _OFF),
-    click.option("--temperature", type=click.FloatRange(0, 2), help="Of every attempt, the first and the others."),
-    _sets("max_tokens", click.IntRange(1)),
-    _sets("review_tokens", click.IntRange(1)),
-)
-_PLAIN = (
-    *("max_iterations", "checkpoint_interval", "checkpoint_when", "spec", "spec_prompt", "reuse_spec"),
-    *("lessons", "history_tokens", "escape_after", "temperature", "max_tokens", "review_tokens"),
-)
-_WITHOUT: Mapping[str, str] = {
-    "no_disclosure": "disclosure",
-    "no_previous_error": "previous_error",
-    "no_checkpoints": "checkpoints",
-    "no_cot": "chain_of_thought",
+CODER = "coder"
+SHORTER: Mapping[str, str] = {"chain_of_thought": "cot"}
+OLDER: Mapping[str, str] = {
+    CODER: "--local-model",
+    "spec": "--frontier-spec-model",
+    "reviewer": "--frontier-checkpoint-model",
 }
-NAMES = (*_PLAIN, *_WITHOUT)
-"""What these options are called among those that were parsed."""
+"""What the original koderz calls the options of its roles."""
 
-FOLLOWING = frozenset({"retry_temperature"})
-"""Parameters that are set along with another option."""
+FOLLOWING: Mapping[str, str] = {"retry_temperature": "temperature"}
+"""Parameters that are set along with another, unless they are set themselves."""
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:
     """The parameters that parsed options set; what is left out stays as it is by default."""
-    given: dict[str, Scalar] = {name: options[name] for name in _PLAIN if options[name] is not None}
-    given |= {parameter: False for option, parameter in _WITHOUT.items() if options[option]}
-    return given | ({"retry_temperature": given["temperature"]} if "temperature" in given else {})
+    return {name: options[name] for name in _PARAMETERS if options[name] is not None}
+
+
+def with_following(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """With those that are set along with these."""
+    led = {name: parameters[leader] for name, leader in FOLLOWING.items() if leader in parameters}
+    return led | dict(parameters)
+
+
+def models_of(options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The models that parsed options give to roles beside the coder's; several have commas between them."""
+    given = {role: options[f"{role}_model"] for role in ROLES if role != CODER and options[f"{role}_model"]}
+    return {role: names_in(text) for role, text in given.items()}
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _parameters() -> dict[str, Having]:
+    found: dict[str, dict[str, Parameter]] = {}
+    for strategy in STRATEGIES:
+        for one in strategy_form(strategy).parameters:
+            found.setdefault(one.name, {})[strategy] = one
+    return dict(found)
+
+
+def _option(name: str, having: Having) -> Option:
+    """``--name VALUE``; of a switch that is on wherever it is ``--no-name``, off ``--name``, else both."""
+    one, shown = next(iter(having.values())), _dashed(name)
+    of = "" if len(having) == len(STRATEGIES) else f" Of {', '.join(map(_known_as, having))}."
+    if one.kind != "bool":
+        also = "".join(
+            f" Sets {_dashed(it)} too, unless that is given." for it, led_by in FOLLOWING.items() if led_by == name
+        )
+        said = f"{one.doc}{also}{of}  [default: {_default(having)}]"
+        return click.option(name, f"--{shown}", type=_kind(one), metavar="|".join(one.choices) or None, help=said)
+    on = [strategy for strategy, it in having.items() if it.default]
+    if len(on) == len(having):
+        return click.option(
+            name, _flag(name, having), is_flag=True, default=None, callback=_off, help=f"Off: {one.doc}{of}"
+        )
+    if not on:
+        return click.option(name, f"--{shown}", is_flag=True, default=None, help=one.doc + of)
+    default = f"  [default: with {', '.join(map(_known_as, on))}]"
+    return click.option(name, f"--{shown}/--no-{shown}", default=None, help=one.doc + of + default)
+
+
+def _flag(name: str, having: Having) -> str:
+    """How the option of a parameter is begun."""
+    off = all(one.kind == "bool" and one.default for one in having.values())
+    return f"--no-{_dashed(SHORTER.get(name, name))}" if off else f"--{_dashed(name)}"
+
+
+def _off(_context: click.Context, _option: click.Parameter, given: bool | None) -> bool | None:
+    return False if given else None
+
+
+def _kind(one: Parameter) -> click.IntRange | click.FloatRange | None:
+    if one.kind == "int":
+        return click.IntRange(one.least)
+    return click.FloatRange(one.least, one.most) if one.kind == "float" else None
+
+
+def _default(having: Having) -> str:
+    """What most strategies have, and which have something else."""
+    values = {strategy: one.default for strategy, one in having.items()}
+    ((usual, _),) = Counter(values.values()).most_common(1)
+    others = [f"{_known_as(strategy)} {value}" for strategy, value in values.items() if value != usual]
+    return "; ".join([str(usual) if usual != "" else "none", *others])
+
+
+def _known_as(strategy: str) -> str:
+    """The first name that a strategy is offered by."""
+    return next((name for name in offered() if base_of(name) == strategy), strategy)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _role_option(role: str, default: str) -> Option:
+    """``--role``; where that is a switch, ``--role-model``."""
+    older = (OLDER[role],) if role in OLDER else ()
+    more = "One or more, each in configurations of its own." if role == CODER else ""
+    said = " ".join(part for part in (OF_ROLES.get(role, ""), more, f" [default: {default}]") if part)
+    return click.option(f"{role}_model", _role_flag(role), *older, help=said)
+
+
+def _role_flag(role: str) -> str:
+    taken = {_flag(name, having) for name, having in _PARAMETERS.items()}
+    return f"--{role}-model" if f"--{role}" in taken else f"--{role}"
+
+
+_PARAMETERS = _parameters()
+PARAMETER_OPTIONS: Options = tuple(_option(name, having) for name, having in _PARAMETERS.items())
+
+
+def role_options(coder: str) -> Options:
+    """The options of all roles, the coder's first. ``coder``: its model where none is given."""
+    others = (_role_option(role, "the coder") for role in ROLES if role != CODER)
+    return (_role_option(CODER, coder), *others)
+
+
+FLAGS: Mapping[str, str] = {
+    **{f"{role}_model": _role_flag(role) for role in ROLES},
+    **{name: _flag(name, having) for name, having in _PARAMETERS.items()},
+}
+"""What these options are called among those that were parsed, and by a person."""

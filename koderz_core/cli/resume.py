@@ -13,21 +13,30 @@ from koderz_core.cli.options import as_json, data_dir, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget
 from koderz_core.errors import UsageError
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.runner.wording import strategy_named
 from koderz_core.workspace import Workspace
 
 
 @click.command()
 @click.argument("benchmark")
 @click.option("--fail-under", type=Percent(0, 100), help="Exit with 4 if a configuration solves less (%).")
+@click.option(
+    "--strategy",
+    metavar="FILE.py:NAME",
+    help="Where the file of its strategy is, if it is not where it was, or another machine began this; it is executed.",
+)
 @taking_up_options
 @as_json
 @data_dir
-def resume(benchmark: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
+def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Go on with BENCHMARK (its name, its id, or how that begins) as it was planned; no answer is asked for again.
 
     It takes up what was cancelled, interrupted or never begun. What ended as error keeps that result unless you
-    --retry-errors. A benchmark that another process has paused goes on there.
+    --retry-errors. A benchmark that another process has paused goes on there. Its budget is the one that it was last
+    given, by `koderz change` or on the Live page too; --max-cost gives it another one.
     """
+    if strategy is not None:
+        strategy_named(strategy)  # read now, it is known when the benchmark goes on
     with workspace(data_dir, **settings(options)) as opened:
         row = opened.results.benchmark(_benchmark(opened, benchmark))
         how = manner(options, quiet=as_json)

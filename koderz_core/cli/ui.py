@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,25 +24,54 @@ PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # where a wheel puts app.py,
 @click.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8501, show_default=True, help="0: one that is free.")
 @click.option("--no-browser", is_flag=True, help="Open no browser, only say the address.")
+@click.option(
+    "--open",
+    "bundle",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Look at a bundle, which is verified first and can only be read.",
+)
 @data_dir
-def ui(port: int, no_browser: bool, data_dir: Path | None) -> NoReturn:
+def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) -> NoReturn:
     """Show the dashboard in the browser; only this machine can reach it.
 
     Ctrl-C ends it. What runs then is stopped and can be taken up again.
     """
+    if bundle:
+        sys.exit(_show_bundle(bundle, port, no_browser=no_browser))
     show(port, data_dir, no_browser=no_browser)
 
 
 def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoReturn:
     """Become the dashboard's server. Raises InfrastructureError if it cannot be."""
-    script = _find_app()
-    _check_port(port)
+    command = _command(port, no_browser=no_browser)
     if data_dir:
         os.environ["KODERZ_HOME"] = str(data_dir.absolute())
+    sys.stdout.flush()
+    os.execv(sys.executable, command)  # noqa: S606 (no shell wanted)
+
+
+def _show_bundle(bundle: Path, port: int, *, no_browser: bool) -> int:
+    """Serve a data folder made of the bundle, which is gone when the dashboard has ended. Raises DataError."""
+    from koderz_core.bundles.opened import open_bundle  # noqa: PLC0415 (who shows his own data needs none of it)
+
+    command = _command(port, no_browser=no_browser)
+    with tempfile.TemporaryDirectory(prefix="koderz-bundle-") as folder:
+        home = Path(folder) / "home"
+        open_bundle(bundle, home)
+        asked = os.environ | {"KODERZ_HOME": str(home), "KODERZ_MEMORY": "off"}
+        with subprocess.Popen(command, env=asked) as server:
+            for wish in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(wish, lambda number, _frame: server.send_signal(number))
+            code = server.wait()
+            return code if code >= 0 else 128 - code  # as a shell says that a signal ended it
+
+
+def _command(port: int, *, no_browser: bool) -> list[str]:
+    script = _find_app()
+    _check_port(port)
     # -P: a file in the current folder must not pass for one of Python's modules.
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    sys.stdout.flush()
-    os.execv(sys.executable, [*command, *(("--server.headless", "true") if no_browser else ())])  # noqa: S606 (no shell wanted)
+    return [*command, *(("--server.headless", "true") if no_browser else ())]
 
 
 def _find_app() -> Path:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from koderz_core.errors import DataError
+from koderz_core.writing import replace_file
 
 
 def keep_file(path: Path, content: bytes) -> None:
@@ -14,22 +13,9 @@ def keep_file(path: Path, content: bytes) -> None:
     try:
         if path.exists() and path.read_bytes() == content:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, content)
+        replace_file(path, content)
     except OSError as error:
         raise DataError(f"{path} cannot be written ({error.strerror}). Choose another --data-dir.") from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other
 
 
 def kept_names(folder: Path, pattern: str) -> dict[str, Path]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Literal
 
-from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Dataset, Problem
 
 FORMS = (
@@ -29,6 +30,50 @@ def select(dataset: Dataset, text: str, seed: int = 0) -> tuple[Problem, ...]:
             raise PlanError(f"{term.strip()!r} chooses none of the {len(dataset.problems)} problems. {FORMS}")
         places |= chosen
     return tuple(dataset.problems[place] for place in sorted(places))
+
+
+def chosen_by(dataset: Dataset, problems: Collection[str]) -> str:
+    """The shortest text by which ``select`` chooses these problems (ids), in whatever way they were chosen before."""
+    places = [at for at, one in enumerate(dataset.problems) if one.id in problems]
+    if len(places) == len(dataset.problems):
+        return "all"
+    if len(places) > 1 and places[-1] - places[0] + 1 == len(places):
+        return f"{places[0]}:{places[-1] + 1}"
+    ids = [dataset.problems[at].id for at in places]
+    short = ",".join((*ids[:1], *(one.rpartition("/")[2] for one in ids[1:])))
+    return short if _means(dataset, short, ids) else ",".join(map(_term, ids, places))
+
+
+def typed(problem: str) -> str:
+    """A problem's id as a text by which ``select`` chooses it. Raises PlanError if it would be read as another."""
+    if not _is_term(problem):
+        raise PlanError(f"The problem {problem!r} cannot be named on a command line. Bring its dataset back.")
+    return problem
+
+
+def way_of(text: str) -> Literal["all", "range", "sample", "list"]:
+    """The kind of choice that a text is, of those that a form has a way for; ``list`` may be any."""
+    if text == "all":
+        return "all"
+    if re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", text):
+        return "range"
+    return "sample" if re.fullmatch(r"sample:[0-9]{1,9}", text) else "list"
+
+
+def _means(dataset: Dataset, text: str, problems: Collection[str]) -> bool:
+    try:
+        return {one.id for one in select(dataset, text)} == set(problems)
+    except UsageError:
+        return False
+
+
+def _term(problem: str, place: int) -> str:
+    """Its id, unless that would be read as something else."""
+    return problem if _is_term(problem) else f"{place}:{place + 1}"
+
+
+def _is_term(problem: str) -> bool:
+    return problem not in ("", "all") and problem == problem.strip() and not set(problem) & set(",:")
 
 
 def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:

@@ -1,4 +1,4 @@
-"""Who writes the journals: the locks beside them, the process behind each, and whether it lives."""
+"""The journals, whether they are sound and who writes them: the process behind each lock, and whether it lives."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.errors import JournalError
 from koderz_core.journal import holder
+from koderz_core.journal.checking import check
+
+REPAIR = "koderz doctor --repair"
+MOST_LINES = 5
 
 
 def journals(settings: Settings) -> Iterator[Finding]:
-    """The journals that are being written, and those whose writer died; all others need no word."""
+    """The journals that are being written, whose writer died, or that are not sound; all others need no word."""
     paths = sorted(settings.journals_dir.glob("*.jsonl"))
     told = [finding for path in paths for finding in _journal(path)]
     yield from told
-    yield Finding("journals", str(settings.journals_dir), "ready", f"{len(paths)} journals, {len(told)} with a lock")
+    yield Finding("journals", str(settings.journals_dir), "ready", f"{len(paths)} journals, {len(told)} to be told of")
+
+
+def index(fault: str) -> Iterator[Finding]:
+    """The index of the journals; ``fault``: why it cannot be used, "" if it can."""
+    said, _, cure = fault.partition(". ")
+    yield Finding("index", "koderz.duckdb", "missing" if fault else "ready", said or "up to date", cure)
 
 
 def _journal(path: Path) -> Iterator[Finding]:
     try:
         pid, said = holder(path), _said(path)
+        condition = () if pid is not None else tuple(_condition(path))
     except (JournalError, OSError) as error:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Look at {path}")
         return
@@ -30,6 +41,21 @@ def _journal(path: Path) -> Iterator[Finding]:
     elif said:
         dead = f"process {said} wrote it last and is gone without having closed it"
         yield Finding("journals", path.stem, "absent", dead, f"koderz resume {path.stem}")
+    yield from condition
+
+
+def _condition(path: Path) -> Iterator[Finding]:
+    """What is wrong with a journal that nobody writes now."""
+    found = check(path)
+    if found.later:
+        yield Finding("journals", path.stem, "missing", "was written by a later koderz", "Upgrade koderz")
+    if found.corrupt:
+        numbers = ", ".join(map(str, found.corrupt[:MOST_LINES]))
+        more = f" and {len(found.corrupt) - MOST_LINES} more" if len(found.corrupt) > MOST_LINES else ""
+        yield Finding("journals", path.stem, "missing", f"line {numbers}{more} cannot be read", REPAIR)
+    elif found.torn:
+        said = f"its last line is torn ({found.torn} bytes): whoever goes on with it cuts that off"
+        yield Finding("journals", path.stem, "absent", said, REPAIR)
 
 
 def _said(path: Path) -> str:

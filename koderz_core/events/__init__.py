@@ -2,6 +2,7 @@
 
 from koderz_core.events.kinds import (
     KINDS,
+    AllowanceSet,
     BenchmarkClosed,
     BenchmarkOpened,
     CandidateScored,
@@ -34,6 +35,7 @@ __all__ = [
     "KINDS",
     "SCHEMA_VERSION",
     "UPCASTERS",
+    "AllowanceSet",
     "BenchmarkClosed",
     "BenchmarkOpened",
     "CallFailed",

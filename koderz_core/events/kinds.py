@@ -24,6 +24,7 @@ from koderz_core.events.steps import (
     TurnSpoken,
 )
 from koderz_core.records import (
+    Allowance,
     Control,
     ErrorClass,
     Experiment,
@@ -81,6 +82,19 @@ class ControlObeyed:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowanceSet:
+    """What the benchmark may take from now on, as whoever runs it said when it began, and whenever that was changed.
+
+    ``by``: the id of the process that wished it. ``before``: what it was until then, None at a beginning. The newest
+    one is what a later process goes by.
+    """
+
+    after: Allowance
+    by: int
+    before: Allowance | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TextStored:
     """A text that other events name by its hash."""
 
@@ -133,6 +147,7 @@ Event = (
     BenchmarkOpened
     | ForecastMade
     | ControlObeyed
+    | AllowanceSet
     | TextStored
     | ExperimentStarted
     | CallStarted
@@ -155,6 +170,7 @@ KINDS: Mapping[Kind, type[Event]] = {
     "benchmark_opened": BenchmarkOpened,
     "forecast_made": ForecastMade,
     "control_obeyed": ControlObeyed,
+    "allowance_set": AllowanceSet,
     "text_stored": TextStored,
     "experiment_started": ExperimentStarted,
     "call_started": CallStarted,

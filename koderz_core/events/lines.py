@@ -17,6 +17,11 @@ from koderz_core.events.kinds import KINDS, Event, Kind
 
 SCHEMA_VERSION = 1
 
+
+class LaterLineError(JournalError):
+    """A line that a later koderz wrote: nothing is wrong with it."""
+
+
 Upcasters = Mapping[tuple[Kind, int], Callable[[dict[str, Any]], dict[str, Any]]]  # Any: JSON of any version
 UPCASTERS: Upcasters = {}
 """(Kind, schema version it stood in) -> the payload as the next schema version has it."""
@@ -78,7 +83,7 @@ def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
 
 def _event(line: _Line, upcasters: Upcasters) -> Event:
     if line.v > SCHEMA_VERSION:
-        raise JournalError(f"it is of a later koderz (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
+        raise LaterLineError(f"it is of a later koderz (schema {line.v}, this one reads up to {SCHEMA_VERSION})")
     if line.v == SCHEMA_VERSION:
         return _EVENTS[line.kind].decode(line.event)
     payload = msgspec.json.decode(line.event)

@@ -1,4 +1,4 @@
-"""The course of an experiment in words: programs that came again, what of a review was passed on, what came of it."""
+"""The course of an experiment in words: its steps, programs that came again, what reviews passed on and led to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,24 @@ from collections.abc import Mapping, Sequence
 
 from koderz_core.prompts.sections import WHOLE
 from koderz_core.records.notes import NoteRow
-from koderz_core.records.rows import IterationRow
+from koderz_core.records.rows import IterationRow, Step, StepKind
+
+NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
+ALONE: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
+OPEN = "…"
+
+
+def step_name(step: Step) -> str:
+    """In our words only: ``spec``, ``iteration 3``, ``review 1``."""
+    number = "" if step.kind in ALONE and step.number == 1 else f" {step.number}"
+    return NAMES.get(step.kind, step.kind) + number
+
+
+def step_marks(step: Step) -> tuple[str, str]:
+    """Whether its program passed the gate, and how many of its tests: ``✗`` and ``3/7``; both empty without a test."""
+    if step.iteration is None:
+        return (OPEN if step.kind == "iteration" else ""), ""
+    return ("✓" if step.iteration.passed else "✗"), f"{step.iteration.tests_passed}/{step.iteration.tests_total}"
 
 
 def repeated(iterations: Sequence[IterationRow]) -> Mapping[int, int]:

@@ -4,7 +4,8 @@ Two problems count as one if they share their id (HumanEval and HumanEval+ do, a
 have the same name, or if their texts are near-duplicates: the sets of their words taken five at a time resemble each
 other by 0.2 or more. Resemblance: Broder, "On the resemblance and containment of documents", 1997; five words: Lee et
 al. 2021, arXiv 2107.06499, appendix A. Deduplication uses 0.8; here a wrong refusal costs a hint and a wrong admission
-the result, so a fifth is enough. Problems that mean the same in other words under other names are not recognised.
+the result, so a fifth is enough. Problems that mean the same in other words under other names are recognised by their
+programs only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from koderz_core.memory.twins import gives_away
 from koderz_core.prompts.programs import Reader
 from koderz_core.records import Problem, PublicProblem
 
@@ -28,18 +30,20 @@ _HARNESS = frozenset({"candidate", "check", *keyword.kwlist, *vars(builtins)})
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A text that is to be shown, and every problem that something in it is from."""
+    """A text that is to be shown, every problem that something in it is from, and the program that it holds, if any."""
 
     text: str
     sources: tuple[PublicProblem, ...]
+    program: str = ""
 
 
 def admissible(learnt: Learnt, problem: Problem) -> bool:
     """Whether it may be shown to who solves this problem."""
     return not (
         any(akin(source, problem.public) for source in learnt.sources)
-        or resemblance(learnt.text, problem.public.prompt) >= NEAR
-        or named_in_tests(problem) & set(re.findall(r"\w+", learnt.text))
+        or held(problem.public.prompt, learnt.text) >= NEAR
+        or _names(problem, learnt.text)
+        or gives_away(learnt.program, problem.canonical_solution)
     )
 
 
@@ -60,6 +64,12 @@ def resemblance(one: str, other: str) -> float:
     return len(first & second) / either if either else 0.0
 
 
+def held(prompt: str, text: str) -> float:
+    """How many of a prompt's runs of five words are in a text that may be much longer, from 0 to 1 (containment)."""
+    asked = _runs(prompt)
+    return len(asked & _runs(text)) / len(asked) if asked else 0.0
+
+
 def named_in_tests(problem: Problem) -> frozenset[str]:
     """Names of three letters and more that a problem's tests mean, its function's included.
 
@@ -67,7 +77,15 @@ def named_in_tests(problem: Problem) -> frozenset[str]:
     """
     program = Reader().parse(problem.tests.source)
     named = _free(program.tree) if program else set(re.findall(r"\w+", problem.tests.source))
-    return frozenset(name for name in {problem.public.entry_point, *named} - _HARNESS if len(name) > 2)
+    found = {problem.public.entry_point, *named} - _HARNESS
+    return frozenset(name for name in found if len(name) > 2 and _plain_name(name) not in SHARED_NAMES)
+
+
+def _names(problem: Problem, text: str) -> bool:
+    """Whether a text has a name that the problem's tests use, or its function's in whatever spelling."""
+    words, function = set(re.findall(r"\w+", text)), _plain_name(problem.public.entry_point)
+    spelt = function in map(_plain_name, words) and len(function) > 2 and function not in SHARED_NAMES
+    return spelt or bool(named_in_tests(problem) & words)
 
 
 def _free(tree: ast.Module) -> set[str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkClosed, TextStored, decode
-from koderz_core.memory.remembered import Remembered, Story
+from koderz_core.memory.remembered import Story
+from koderz_core.memory.told import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Read:
     """One line that was read: what it leaves behind, if anything, and the offset (bytes) behind it."""
 
     end: int
-    remembered: Remembered | None
+    remembered: Told | None
 
 
 class Followed:

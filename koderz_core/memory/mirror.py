@@ -9,8 +9,8 @@ from koderz_core.errors import CortexError, JournalError
 from koderz_core.memory.client import Client
 from koderz_core.memory.followed import Followed, Read
 from koderz_core.memory.ledger import Ledger, Loss
-from koderz_core.memory.remembered import Remembered
 from koderz_core.memory.storing import BATCH, Kept, batch_size, store
+from koderz_core.memory.told import Told
 
 TRIES = 2  # at one memory, before it is passed over: it may be what the server cannot bear
 GIVEN_UP_AFTER = 3  # failures of the server in a row, where somebody waits
@@ -106,7 +106,7 @@ class Mirror:
         self._ledger.advance(file, offered[-1].end, stored, losses)
         del waiting[: len(offered)]
 
-    def _offer(self, memories: Sequence[Remembered]) -> list[Kept]:
+    def _offer(self, memories: Sequence[Told]) -> list[Kept]:
         self._client.open()  # that nobody is there is the fault of no memory
         try:
             kept = store(self._client, memories, doubtful=self._doubtful)

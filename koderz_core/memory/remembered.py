@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,24 +28,11 @@ from koderz_core.events import (
 )
 from koderz_core.memory import told
 from koderz_core.memory.tally import Tally, benchmark_summary, known_as
+from koderz_core.memory.told import Told
 from koderz_core.records import Configuration, Experiment
 from koderz_core.strategies import MODES
 
 MAX_TAGS = 10  # claude-cortex-core drops what is beyond
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """One memory. Titles are unique within a journal and of plain characters; ``at``: when it happened, ISO 8601."""
-
-    kind: told.Kind
-    title: str
-    content: str
-    category: str
-    importance: str
-    tags: tuple[str, ...]
-    metadata: Mapping[str, object]
-    at: str
 
 
 class Story:
@@ -59,7 +46,7 @@ class Story:
         self._tallies: dict[str, Tally] = {}
         self._titles = Counter[str]()
 
-    def tell(self, entry: Entry) -> Remembered | None:
+    def tell(self, entry: Entry) -> Told | None:
         """What this event leaves behind, None if nothing. Events behind it must not have been told yet."""
         event = entry.event
         if isinstance(event, BenchmarkOpened):
@@ -73,7 +60,7 @@ class Story:
             return self._step(event, self._tallies[entry.experiment], entry)
         return None
 
-    def _step(self, event: Event, tally: Tally, entry: Entry) -> Remembered | None:
+    def _step(self, event: Event, tally: Tally, entry: Entry) -> Told | None:
         if isinstance(event, CallStarted):
             tally.asked[entry.ordinal] = (event.role, event.model)
         elif isinstance(event, CallFinished):
@@ -85,23 +72,20 @@ class Story:
             return self._remembered(tell(event, tally, self._text), tally, entry.at)
         return None
 
-    def _remembered(self, found: told.Told, tally: Tally, at: float) -> Remembered:
+    def _remembered(self, found: Told, tally: Tally, at: float) -> Told:
         one = tally.experiment
         head = (*found.tags[:1], one.id, *found.tags[1:], one.problem)
         shared, tags = self._shared(at), (*head, *self._tags(one))
         about = {"experiment_id": one.id, "problem_id": one.problem, "repeat": one.repeat, "experiment_seed": one.seed}
-        return Remembered(
-            found.kind,
-            self._unique(found.title),
-            found.content,
-            found.category,
-            found.importance,
-            tuple(dict.fromkeys(tags))[:MAX_TAGS],
-            {**about, **found.metadata, **self._configured(one), **shared},
-            iso(at),
+        return replace(
+            found,
+            title=self._unique(found.title),
+            tags=tuple(dict.fromkeys(tags))[:MAX_TAGS],
+            metadata={**about, **found.metadata, **self._configured(one), **shared},
+            at=iso(at),
         )
 
-    def _benchmark(self, event: BenchmarkClosed, at: float) -> Remembered:
+    def _benchmark(self, event: BenchmarkClosed, at: float) -> Told:
         summary = benchmark_summary(self._tallies.values(), self._configurations)
         opened = self._opened
         benchmark = opened.benchmark if opened else "unknown"
@@ -110,7 +94,7 @@ class Story:
         strategies = dict.fromkeys(known_as(one) for one in self._configurations.values())
         models = opened.plan.models() if opened else ()
         tags = ("benchmark_run", benchmark, *strategies, *models)
-        return Remembered(
+        return Told(
             "benchmark",
             self._unique(f"Benchmark {benchmark}"),
             told.of_benchmark(benchmark, event.reason, planned, summary),
@@ -167,7 +151,7 @@ def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-Telling = Callable[[Any, Tally, Callable[[str], str]], told.Told]  # Any: each takes the event that it stands beside
+Telling = Callable[[Any, Tally, Callable[[str], str]], Told]  # Any: each takes the event that it stands beside
 TELLING: Mapping[type[Event], Telling] = {
     SpecWritten: told.of_spec,
     CodeTested: told.of_iteration,

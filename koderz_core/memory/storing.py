@@ -18,7 +18,7 @@ from koderz_core.errors import CortexError, UsageError
 from koderz_core.memory.client import Answer, Client
 from koderz_core.memory.cortex.open import DEFAULT_PROJECT
 from koderz_core.memory.cortex.remembering import SALIENCES
-from koderz_core.memory.remembered import Remembered
+from koderz_core.memory.told import Told
 
 OWN = "koderz-cortex"
 BATCH = 100  # memories in one call to koderz' own server
@@ -38,7 +38,7 @@ def batch_size(client: Client) -> int:
     return BATCH if client.open().name == OWN else 1
 
 
-def store(client: Client, batch: Sequence[Remembered], *, doubtful: bool) -> list[Kept]:
+def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept]:
     """What became of each. ``doubtful``: the first may have arrived before.
 
     Raises CortexError if the server fails, so that it is not known what it holds; offering the same again is right.
@@ -49,8 +49,23 @@ def store(client: Client, batch: Sequence[Remembered], *, doubtful: bool) -> lis
     return [Kept(True) if known and not place else _remember(client, one) for place, one in enumerate(batch)]
 
 
-def _import(client: Client, batch: Sequence[Remembered]) -> list[Kept]:
-    answer = client.call("import_memories", {"data": msgspec.json.encode([_entry(one) for one in batch]).decode()})
+def as_entry(one: Told) -> dict[str, object]:
+    """As an export has it. The time is that of the event, so that the same memory is known again."""
+    return {
+        "title": one.title,
+        "content": one.content,
+        "category": one.category,
+        "salience": SALIENCES[one.importance],
+        "created_at": one.at,
+        "tags": one.tags,
+        "metadata": one.metadata,
+        "project": DEFAULT_PROJECT,
+        "scope": "project",
+    }
+
+
+def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
+    answer = client.call("import_memories", {"data": msgspec.json.encode([as_entry(one) for one in batch]).decode()})
     if not answer.wrong:
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
@@ -63,7 +78,7 @@ def _import(client: Client, batch: Sequence[Remembered]) -> list[Kept]:
     return [kept for one in batch for kept in _import(client, [one])]
 
 
-def _remember(client: Client, one: Remembered) -> Kept:
+def _remember(client: Client, one: Told) -> Kept:
     answer = client.call(
         "remember",
         {
@@ -95,21 +110,6 @@ def _is_there(client: Client, title: str) -> bool:
         return False
     found = client.call("recall", {"query": title, "project": DEFAULT_PROJECT, "limit": 50})
     return not found.wrong and f"**{title}**" in found.text
-
-
-def _entry(one: Remembered) -> dict[str, object]:
-    """As an export has it. The time is that of the event, so that the same memory is known again."""
-    return {
-        "title": one.title,
-        "content": one.content,
-        "category": one.category,
-        "salience": SALIENCES[one.importance],
-        "created_at": one.at,
-        "tags": one.tags,
-        "metadata": one.metadata,
-        "project": DEFAULT_PROJECT,
-        "scope": "project",
-    }
 
 
 def _shown(text: str) -> str:

@@ -18,7 +18,10 @@ Kind = Literal["spec", "iteration", "checkpoint", "result", "benchmark"]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A memory without what all memories of its experiment share."""
+    """One memory, at first without what all memories of its experiment share; ``at``: when it happened, ISO 8601.
+
+    Titles are unique within a journal, and of plain characters.
+    """
 
     kind: Kind
     title: str
@@ -27,6 +30,7 @@ class Told:
     importance: str
     tags: tuple[str, ...]
     metadata: Mapping[str, object]
+    at: str = ""
 
 
 def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> Told:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from koderz_core.config import Settings
+from koderz_core.models.allowed import check_allowed
 from koderz_core.models.availability import require
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
@@ -28,8 +29,9 @@ class OpenModels:
         self._guard = threading.Lock()  # guards both: two threads must not load the same weights twice
 
     def get(self, name: str, dataset: str) -> Model:
-        """The model of that name. Raises UnknownNameError, ModelError."""
+        """The model of that name. Raises UnknownNameError, ModelError, PlanError for one that may not be asked."""
         card = resolve(name, self._settings)
+        check_allowed([card.id], self._settings)
         kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
         with self._guard:
             if kept not in self._models:

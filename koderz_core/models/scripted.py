@@ -107,11 +107,10 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
 
 
 def _problem(messages: tuple[Message, ...], programs: Mapping[str, str]) -> str | None:
-    """The known problem whose text stands in the latest message that holds one."""
+    """The known problem whose text stands last in the latest message that holds one: examples of others come first."""
     for message in reversed(messages):
-        for problem in programs:
-            if problem in message.content:
-                return problem
+        if known := [problem for problem in programs if problem in message.content]:
+            return max(known, key=message.content.rfind)
     return None
 
 

@@ -55,10 +55,14 @@ _RANDOM = re.compile(
 
 def masked(text: str, secrets: Iterable[str] = ()) -> str:
     """The text without these secrets, without what has the shape of a key, and without what is named as a secret."""
-    text = _BLOCK.sub(MASK, without(text, secrets))
-    text = _HEADER.sub(rf"\1{MASK}", text)
-    text = _LOGIN.sub(MASK, _SHAPES.sub(MASK, text))
+    text = _HEADER.sub(rf"\1{MASK}", _BLOCK.sub(MASK, without(text, secrets)))
+    text = masked_keys(text)
     return _NAMED.sub(rf"\1{MASK}", _LOGGED_IN.sub(rf"\1\2{MASK}", text))
+
+
+def masked_keys(text: str, secrets: Iterable[str] = ()) -> str:
+    """As ``masked``, but what is only named as a secret stays: in a program, ``key = ...`` is seldom one."""
+    return _LOGIN.sub(MASK, _SHAPES.sub(MASK, _BLOCK.sub(MASK, without(text, secrets))))
 
 
 def masked_output(text: str) -> str:

@@ -1,13 +1,26 @@
 """What models are told, with a version each, and how programs are found in what they answer."""
 
-from koderz_core.prompts import attempts, coding, debating, extraction, judging, review, spec, testing
+from koderz_core.prompts import (
+    attempts,
+    coding,
+    critique,
+    debating,
+    extraction,
+    judging,
+    reminding,
+    review,
+    spec,
+    testing,
+)
 
 VERSIONS = {
     "attempts": attempts.VERSION,
     "coding": coding.VERSION,
+    "critique": critique.VERSION,
     "debating": debating.VERSION,
     "extraction": extraction.VERSION,
     "judging": judging.VERSION,
+    "reminding": reminding.VERSION,
     "review": review.VERSION,
     "spec": spec.VERSION,
     "testing": testing.VERSION,
@@ -16,9 +29,14 @@ VERSIONS = {
 ATTEMPTS = "attempts"
 """What a coder is told of its attempts, by the strategies that show it any."""
 
+REMINDING = "reminding"
+"""What a coder is told from outside its experiment beside lessons on its own failures, which are of its attempts."""
+
 OF_ROLES = {
     "coder": ("coding", "extraction"),
+    "critic": ("critique",),
     "judge": ("judging",),
+    "refiner": ("coding", "extraction"),
     "reviewer": ("review",),
     "speaker": ("debating",),
     "spec": ("spec",),

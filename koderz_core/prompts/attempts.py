@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 from koderz_core.prompts.coding import Brief, Prompt, asking
 from koderz_core.prompts.feedback import CUT, SAID_LIMIT, failing_tests
-from koderz_core.prompts.quoting import escaped, fenced, one_line
+from koderz_core.prompts.quoting import escaped, fenced
+from koderz_core.prompts.reminding import lessons_told
 from koderz_core.prompts.sections import GUIDANCE_LIMIT
 from koderz_core.records import Extracted, Verdict
 
 VERSION = "3"
 CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
-LESSONS_LIMIT = 1200  # characters of all lessons together
 BYTES_PER_TOKEN = 3
 """The fewest that tokenizers get out of prose and code (3 to 5), so that an estimate is rather too high."""
 LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
 """What a prompt holds at most of the last program and of guidance."""
-LESSONS_TOKENS = LESSONS_LIMIT // BYTES_PER_TOKEN
-"""What all lessons in a prompt take at most."""
 _HEADING_BYTES = 80
 
 
@@ -39,16 +37,16 @@ class Attempt:
 def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
     """After at least one attempt: the last of them, and of those before it what there is room for.
 
-    ``lessons``: what other problems taught of its error, of which no more is shown than LESSONS_LIMIT.
+    ``lessons``: what other problems taught of its error.
     """
     last = attempts[-1]
-    parts = [history(attempts, brief), _latest(last, brief.previous_error), _lessons(lessons), _advice(guidance)]
+    parts = [history(attempts, brief), _latest(last, brief.previous_error), *lessons_told(lessons), _advice(guidance)]
     return asking(brief, [part for part in (*parts, _request(last)) if part])
 
 
 def fresh_attempt(brief: Brief, guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
     """A new start for a coder that repeats itself: nothing of its programs, which it would only copy."""
-    return asking(brief, [part for part in (_lessons(lessons), _advice(guidance), "Write the function.") if part])
+    return asking(brief, [part for part in (*lessons_told(lessons), _advice(guidance), "Write the function.") if part])
 
 
 def history(attempts: Sequence[Attempt], brief: Brief) -> str:
@@ -98,11 +96,6 @@ def _latest(attempt: Attempt, with_error: bool) -> str:
         return f"Your previous reply could not be tested. {why}"
     said = failing_tests(attempt.verdict) if with_error or _cut(attempt) else "It failed the tests."
     return f"Your previous attempt:\n{fenced(attempt.candidate.code, CODE_LIMIT)}\n\n{said}"
-
-
-def _lessons(lessons: Sequence[str]) -> str:
-    told = "\n".join(f"- {one_line(one, LESSONS_LIMIT // len(lessons))}" for one in lessons)
-    return f"Lessons from other problems:\n{told}" if told else ""
 
 
 def _advice(guidance: str) -> str:

@@ -39,6 +39,11 @@ class OwnTest:
     call: str
     holds: str
 
+    @property
+    def claim(self) -> str:
+        """What it says of the function, as its writer put it."""
+        return self.holds.removeprefix("bool(").removesuffix(")")
+
 
 def write(problem: PublicProblem, number: int) -> tuple[Message, ...]:
     """Ask for so many tests of a problem's function."""

@@ -12,6 +12,7 @@ from koderz_core.records.completions import (
     Usage,
 )
 from koderz_core.records.plans import (
+    Allowance,
     Budget,
     Configuration,
     Control,
@@ -28,6 +29,7 @@ from koderz_core.records.steps import Ask, Asker, Memory, MemoryRef, Observed, Q
 from koderz_core.records.verdicts import ErrorClass, Extracted, Isolation, TestFailure, Verdict
 
 __all__ = [
+    "Allowance",
     "Ask",
     "Asker",
     "Budget",

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from koderz_core.records.problems import DatasetOrigin
+from koderz_core.records.selections import Selection
 
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "gave_up"]
@@ -53,6 +54,14 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a benchmark that is being run may take: US dollars in all, None without a limit; experiments at once."""
+
+    usd: float | None
+    concurrency: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A set of experiments: every configuration on every problem, ``repeats`` times.
 
@@ -60,6 +69,7 @@ class Plan:
     again. ``conditions`` are the settings that can change an outcome, such as the time limit of tests. Of its budget
     only what an experiment may spend belongs to the content. ``outside``: problems that were chosen and that a gate
     cannot be made of, each with the reason; no configuration is run on them.
+    ``selections``: how those of its models were chosen that nobody named.
     """
 
     dataset: DatasetOrigin
@@ -71,6 +81,7 @@ class Plan:
     conditions: Mapping[str, Scalar] = field(default_factory=dict)
     budget: Budget = Budget()
     outside: Mapping[str, str] = field(default_factory=dict)
+    selections: tuple[Selection, ...] = ()
 
     @property
     def id(self) -> str:
@@ -82,7 +93,9 @@ class Plan:
         """Fingerprint of all that is planned, in whatever order it was named."""
         configurations = sorted(configuration.id for configuration in self.configurations)
         budget = Budget(per_experiment_usd=self.budget.per_experiment_usd)
-        rest = replace(self, problems=tuple(sorted(self.problems)), configurations=(), budget=budget, outside={})
+        rest = replace(
+            self, problems=tuple(sorted(self.problems)), configurations=(), budget=budget, outside={}, selections=()
+        )
         return fingerprint((rest, configurations))
 
     def models(self) -> tuple[str, ...]:

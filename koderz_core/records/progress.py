@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from koderz_core.records import Allowance
 from koderz_core.records.forecasts import Receipt
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.verdicts import ErrorClass
@@ -36,12 +37,25 @@ class FailingModel:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowanceChange:
+    """What a benchmark may take was changed while it ran, as the process ``by`` wished. ``at``: seconds since 1970."""
+
+    at: float
+    by: int
+    before: Allowance
+    after: Allowance
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkProgress:
     """A benchmark at one moment: all its experiments in natural order, its newest iterations, the newest first.
 
     ``seconds_left`` is None while there is no result by which it could be told, and while nobody works on it.
     ``receipt``: what it came to beside what was foretold, None before its end.
     ``failing``: models that keep failing just now.
+    ``at``: when it was read; ``news_at``: when its journal last said something, None
+    if it is not known. Both in seconds since 1970.
+    ``changes``: of what it may take, the newest first.
     """
 
     benchmark: BenchmarkRow
@@ -50,6 +64,9 @@ class BenchmarkProgress:
     seconds_left: float | None
     receipt: Receipt | None = None
     failing: tuple[FailingModel, ...] = ()
+    at: float = 0.0
+    news_at: float | None = None
+    changes: tuple[AllowanceChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class BenchmarkRow:
     self_test: str = ""
     dataset_sha256: str = ""
     licence: str = ""
+    budget_usd: float | None = None  # what it may cost in all, as last set; None: there is no limit
+    concurrency: int | None = None  # how many experiments at once, as last set; None: never told
 
     @property
     def origin(self) -> DatasetOrigin:

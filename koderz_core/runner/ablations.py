@@ -12,6 +12,7 @@ from koderz_core.records import Scalar, fingerprint
 from koderz_core.runner.planning import Wanted
 from koderz_core.strategies import create
 from koderz_core.strategies.checkpoints import INTERVAL
+from koderz_core.strategies.overrides import asked_of, is_override, of_roles
 from koderz_core.strategies.supervised import Supervised
 
 ALL = "all"
@@ -26,6 +27,7 @@ ABLATIONS: Mapping[str, Callable[[Supervised], Sequence[Change]]] = {
     "no-cot": lambda _: [{"chain_of_thought": False}],
     "no-previous-error": lambda _: [{"previous_error": False}],
     "no-lessons": lambda _: [{"lessons": False}],
+    "no-examples": lambda _: [{"examples": False}],
     "interval": lambda whole: [
         {"checkpoint_interval": max(1, whole.checkpoint_interval // 2)},
         {"checkpoint_interval": 2 * whole.checkpoint_interval},
@@ -45,7 +47,7 @@ def ablations(whole: Wanted, names: Iterable[str] = ABLATIONS) -> tuple[Wanted, 
     found = {_deeds(whole): whole}
     for name in _known(names):
         for change in ABLATIONS[name](strategy):
-            one = replace(whole, parameters={**whole.parameters, **change})
+            one = replace(whole, parameters=_changed(whole, change))
             found.setdefault(_deeds(one), one)
     return tuple(found.values())[1:]
 
@@ -73,6 +75,13 @@ def is_ablated(strategy: str) -> bool:
     return isinstance(create(strategy, {}), Supervised)
 
 
+def _changed(whole: Wanted, change: Change) -> dict[str, Scalar]:
+    """Its parameters with the change, without what they ask of a role that is not asked any more."""
+    own = {**whole.parameters, **change}
+    of_strategy = {name: value for name, value in own.items() if not is_override(name)}
+    return of_strategy | asked_of(create(whole.strategy, of_strategy).roles(), own)
+
+
 def _known(names: Iterable[str]) -> list[str]:
     listed = list(dict.fromkeys(names))
     for name in listed:
@@ -94,7 +103,8 @@ def _deeds(wanted: Wanted) -> str:
     if isinstance(strategy, Supervised):
         strategy = _without_idle(strategy, wanted.feedback)
     models = {role: _listed(wanted.models.get(role) or wanted.models.get("coder", ())) for role in strategy.roles()}
-    return fingerprint((type(strategy).__name__, strategy, models, wanted.gate, wanted.feedback))
+    sampling = of_roles(wanted.parameters)
+    return fingerprint((type(strategy).__name__, strategy, models, wanted.gate, wanted.feedback, sampling))
 
 
 def _without_idle(strategy: Supervised, feedback: str) -> Supervised:

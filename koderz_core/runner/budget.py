@@ -11,7 +11,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from koderz_core.errors import BudgetSpent, ModelError, OverBudget, PlanError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, Entry
@@ -148,6 +148,18 @@ class Ledger:
                 self._lost[experiment] += held.counts if held.lost else 0
                 self._all_spent += held.counts
                 self._changed.notify_all()
+
+    def change(self, usd: float | None) -> None:
+        """The benchmark may cost that much in all from now on. What has not fitted before stays without a result."""
+        with self._changed:
+            self._budget = replace(self._budget, usd=usd)
+            self._limit = _floor(usd)
+            self._changed.notify_all()
+
+    @property
+    def usd(self) -> float | None:
+        """What the benchmark may cost in all, in US dollars; None: there is no limit."""
+        return self._budget.usd
 
     def left(self, experiment: str) -> float | None:
         """US dollars that an experiment may still spend of its own budget; None: there is no limit.

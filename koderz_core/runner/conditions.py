@@ -9,13 +9,14 @@ from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
-from koderz_core.prompts import ATTEMPTS, OF_ROLES, VERSIONS
+from koderz_core.prompts import ATTEMPTS, OF_ROLES, REMINDING, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
-from koderz_core.strategies import UNTOLD
+from koderz_core.strategies import STRATEGIES, UNTOLD
+from koderz_core.strategies.outside import version_of
 
 Conditions = Mapping[str, Scalar]
 
-_PROMPT, _ADDRESS, _GATE = " prompt", " at", " gate"
+_PROMPT, _ADDRESS, _GATE, _STRATEGY = " prompt", " at", " gate", " strategy"
 TIME_LIMIT, HELD_OUT = "test_timeout", "held_out"
 _OPTIONS = {TIME_LIMIT: "--test-timeout", "num_ctx": "--num-ctx"}
 BY_CANONICAL = "4 x canonical"
@@ -28,12 +29,14 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     providers = {model.partition("/")[0] for one in configurations for role in one.models.values() for model in role}
     addresses = {provider: address_of(provider, settings) for provider in providers}
     kinds = {gates.gate_of(one.gate).kind for one in configurations}
+    packages = {one.strategy: version_of(one.strategy) for one in configurations if one.strategy not in STRATEGIES}
     return {
         TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.model_fields_set else BY_CANONICAL,
         **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
+        **{f"{name}{_STRATEGY}": version for name, version in packages.items() if version},
     }
 
 
@@ -58,6 +61,7 @@ def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """The versions of the prompts that the roles of these configurations are told."""
     used = {name for one in configurations for role in one.models for name in OF_ROLES[role]}
     used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
+    used |= {REMINDING} if any(map(_reminds, configurations)) else set()
     return {name: version for name, version in VERSIONS.items() if name in used}
 
 
@@ -68,6 +72,11 @@ def once_unnamed(plan: Plan) -> dict[str, Scalar]:
 
 def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
     return any(one.strategy not in UNTOLD for one in configurations)
+
+
+def _reminds(one: Configuration) -> bool:
+    """Beside lessons on a coder's own failures."""
+    return bool(one.parameters.get("examples") or (one.parameters.get("lessons") and one.strategy in UNTOLD))
 
 
 def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:
@@ -113,4 +122,6 @@ def _cure(name: str, before: Scalar) -> str:
         return f"{_OPTIONS[name]} {before}"
     if name.endswith(_ADDRESS):
         return f"{name.removesuffix(_ADDRESS).upper()}_BASE_URL={before}"
+    if name.endswith(_STRATEGY):
+        return f"install {before} again"
     return "it can be had only with the koderz, or on the machine, that began it"

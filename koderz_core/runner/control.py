@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -22,6 +23,7 @@ from koderz_core.records import Control
 
 POLL_SECONDS = 0.2
 MOST_BYTES = 1 << 16  # read at one look
+MOST_AT_ONCE = 256  # experiments
 MOST_CHARACTERS = 100  # of a target: an id is shorter
 
 _LOG = logging.getLogger("koderz")
@@ -31,13 +33,16 @@ _LOG = logging.getLogger("koderz")
 class Wish:
     """What is to be done with a benchmark or, if it names one, with its configuration or experiment ``target``.
 
-    ``at``: seconds since 1970 (UTC); ``by``: the process that wishes it.
+    ``at``: seconds since 1970 (UTC); ``by``: the process that wishes it. To ``change`` is to let it cost ``usd`` in
+    all and have so many experiments at work at once; None leaves that as it is.
     """
 
     at: float
     by: int
-    what: Control
+    what: Control | Literal["change"]
     target: Annotated[str, msgspec.Meta(max_length=MOST_CHARACTERS)] | None = None
+    usd: Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)] | None = None
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=MOST_AT_ONCE)] | None = None
 
 
 _WISHES = msgspec.json.Decoder(Wish)

@@ -27,6 +27,7 @@ from koderz_core.runner.recorder import Voice
 from koderz_core.runner.session import CUT_SHORT, Session, Subject, Tried
 from koderz_core.runner.tape import Tape
 from koderz_core.strategies import create
+from koderz_core.strategies.overrides import of_roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ class _Performance:
         self._strategy: Strategy = create(asked.strategy, asked.parameters)
         most = getattr(self._strategy, "max_iterations", None)  # one of the parameters, if it has such a limit
         tests, dataset = self._tests.gate, work.dataset
-        subject = Subject(work.experiment, work.problem, tests, asked.models, dataset, most, asked.feedback)
+        sampling = of_roles(asked.parameters)
+        subject = Subject(work.experiment, work.problem, tests, asked.models, dataset, most, asked.feedback, sampling)
         self._over_budget = False
         self._tried = Tried()
         self._session = Session(subject, parts, voice, work.tape, passage, self._tried)

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any, Literal
 
+from koderz_core.errors import PlanError
 from koderz_core.records import Scalar
 from koderz_core.runner.ablations import ABLATIONS, is_ablated
-from koderz_core.strategies import ROLES, UNTESTED, complete, create, doc_of, offered
-from koderz_core.strategies.parameters import ABOUT
-from koderz_core.strategies.supervised import CHOICES
+from koderz_core.strategies import (
+    PRESETS,
+    ROLES,
+    STRATEGIES,
+    UNTESTED,
+    class_of,
+    complete,
+    create,
+    doc_of,
+    offered,
+    takes_several,
+)
+from koderz_core.strategies.describing import about, choices_of, describe
+from koderz_core.strategies.outside import installed
+from koderz_core.strategies.parameters import OF_ROLES
+
+WARMEST = 2.0  # the highest temperature that some provider takes
 
 Kind = Literal["bool", "int", "float", "str"]
 _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -20,7 +35,8 @@ _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"
 class Parameter:
     """One thing that a strategy lets a person set; its values are of ``kind``, as ``default`` is.
 
-    ``doc``: what it changes, in one line; ``choices``: all the values there are, none if that is open.
+    ``doc``: what it changes, in one line; ``choices``: all the values there are, none if that is open. A number is at
+    least ``least`` and at most ``most``, None if that is open.
     """
 
     name: str
@@ -28,21 +44,35 @@ class Parameter:
     kind: Kind
     doc: str
     choices: tuple[str, ...] = ()
+    least: int = 0
+    most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A part in a strategy. ``doc``: what it does, in one line; ``several``: all models that it has are asked."""
+
+    name: str
+    doc: str
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyForm:
     """A strategy as a form shows it. ``roles``: all that it may ask; ``asked`` tells which under some parameters.
 
+    ``calls`` and ``source``: what an experiment costs in calls, and where the strategy comes from, in a sentence each.
     ``tested``: it runs gate tests, so that gate and feedback mean something to it. ``ablations``: the names of its own.
     """
 
     name: str
     doc: str  # one line
-    roles: tuple[str, ...]
+    roles: tuple[Role, ...]
     parameters: tuple[Parameter, ...]
     tested: bool = True
     ablations: tuple[str, ...] = ()
+    calls: str = ""
+    source: str = ""
 
     def asked(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
         """The roles that it asks with these parameters. Raises PlanError for a value out of place."""
@@ -50,18 +80,43 @@ class StrategyForm:
 
 
 def strategy_forms() -> tuple[StrategyForm, ...]:
-    """Every strategy there is, in the order they are offered."""
-    return tuple(strategy_form(name) for name in offered())
+    """Every strategy there is, in the order they are offered; then those of installed packages, but for broken ones."""
+    theirs = [name for name, fault in faults_of_installed().items() if not fault]
+    return tuple(strategy_form(name) for name in (*offered(), *theirs))
+
+
+def faults_of_installed() -> dict[str, str]:
+    """The strategies that installed packages offer, by name, with what keeps one from being used, else nothing."""
+    return {name: next(_faults(name), "") for name in installed()}
 
 
 def strategy_form(name: str) -> StrategyForm:
     """What can be chosen in one strategy or preset of one. Raises UnknownNameError."""
-    defaults = complete(name, {})
-    parameters = tuple(
-        Parameter(one, value, _KINDS[type(value)], ABOUT[one], CHOICES.get(one, ())) for one, value in defaults.items()
-    )
+    defaults, described = complete(name, {}), describe(class_of(name))
+    known = {field.name: field for field in fields(class_of(name))}
+    parameters = tuple(_parameter(known[one], default) for one, default in defaults.items())
     ablations = tuple(ABLATIONS) if is_ablated(name) else ()
-    return StrategyForm(name, doc_of(name), _roles(name, defaults), parameters, name not in UNTESTED, ablations)
+    roles = tuple(Role(one, OF_ROLES.get(one, ""), takes_several(name, one)) for one in _roles(name, defaults))
+    tested = name not in UNTESTED
+    return StrategyForm(name, doc_of(name), roles, parameters, tested, ablations, described.calls, described.source)
+
+
+def _faults(name: str) -> Iterator[str]:
+    if name in STRATEGIES or name in PRESETS:
+        yield f"koderz has a strategy {name} of its own, so that of an installed package is passed over."
+        return
+    try:
+        class_of(name)
+    except PlanError as error:
+        yield str(error)
+
+
+def _parameter(field: Field[Any], default: Scalar) -> Parameter:
+    """A default of 0 is a value that switches off; any other number says that there is at least one of something."""
+    kind = _KINDS[type(default)]
+    least = 1 if kind == "int" and field.default else 0
+    most = WARMEST if field.name.endswith("temperature") else None
+    return Parameter(field.name, default, kind, about(field), choices_of(field), least, most)
 
 
 def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:

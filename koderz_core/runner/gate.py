@@ -27,11 +27,18 @@ class Gate:
         self._changed = threading.Condition()  # guards all below; everyone who waits here waits for it, without CPU
         self._paused: set[Target] = set()
         self._stopped: set[Target] = set()
-        self._free = 0
+        self._places = 0
+        self._free = 0  # below 0 while more are at work than there are places
         self._back: list[frozenset[Target]] = []  # the names of those who wait to take their place again
 
+    def resize(self, places: int) -> None:
+        """Have that many places in all; before, there are none. Who has none any more waits before its next step."""
+        with self._changed:
+            more, self._places = places - self._places, places
+            self.open(more)
+
     def open(self, places: int) -> None:
-        """Let that many experiments work at once; before, none is admitted."""
+        """Let that many more experiments work at once."""
         with self._changed:
             self._free += places
             self._changed.notify_all()
@@ -103,10 +110,13 @@ class Gate:
         return None
 
     def pass_through(self, names: frozenset[Target]) -> float:
-        """Return when none of the names is paused: the seconds that took. Raises Cancelled once one is stopped."""
+        """Return when none of the names is paused, and there is a place: the seconds that took.
+
+        Raises Cancelled once one of them is stopped.
+        """
         with self._changed:
             self.check(names)
-            if not names & self._paused:
+            if not names & self._paused and self._free >= 0:
                 return 0.0
             begin = time.monotonic()
             self.open(1)

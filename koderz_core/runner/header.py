@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.events import SCHEMA_VERSION, BenchmarkOpened
+from koderz_core.events import SCHEMA_VERSION, AllowanceSet, BenchmarkOpened, Event
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price_version
 from koderz_core.records import Plan, Scalar, Tier
@@ -69,6 +69,15 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     return replace(asked, plan=plan, tiers=tiers, prompt_versions=versions, forked_from=recorded.forked_from)
 
 
+def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened | None:
+    """What holds of a journal's header once this has happened: its plan under the budget that was last set."""
+    if isinstance(event, BenchmarkOpened):
+        return event
+    if isinstance(event, AllowanceSet) and before is not None:
+        return replace(before, plan=replace(before.plan, budget=replace(before.plan.budget, usd=event.after.usd)))
+    return before
+
+
 def _grown(asked: Plan, recorded: Plan) -> Plan:
     """Nothing is ever taken out: what was recorded would be an outcome of no plan then."""
     configurations = {one.id: one for one in (*recorded.configurations, *asked.configurations)}
@@ -80,6 +89,7 @@ def _grown(asked: Plan, recorded: Plan) -> Plan:
         conditions={**_later(asked.conditions, recorded.conditions), **recorded.conditions},
         budget=asked.budget,
         outside={**recorded.outside, **asked.outside},
+        selections=tuple(dict.fromkeys([*recorded.selections, *asked.selections])),
     )
 
 

@@ -25,6 +25,7 @@ from koderz_core.events import (
 from koderz_core.journal import read_all
 from koderz_core.records import Completion, Memory, Outcome, fingerprint
 from koderz_core.runner.budget import Spending
+from koderz_core.runner.header import header_then
 from koderz_core.runner.tape import Recorded, Tape
 
 FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
@@ -68,9 +69,8 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
     history = History(retry_errors)
     for entry in read_all(path):
         history.spending.add(entry)
-        if isinstance(entry.event, BenchmarkOpened):
-            history.header = entry.event
-        elif isinstance(entry.event, TextStored):
+        history.header = header_then(history.header, entry.event)
+        if isinstance(entry.event, TextStored):
             history.texts.add(entry.event.sha256)
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
             history.add_end(entry.experiment, entry.event)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
-from koderz_core.prompts.attempts import LATEST_TOKENS, LESSONS_TOKENS
+from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
+from koderz_core.prompts.reminding import LIMITS
 from koderz_core.records import Configuration, Scalar
 from koderz_core.similarity import require_package
-from koderz_core.strategies import COMPARING, SAMPLED, called, complete
+from koderz_core.strategies import COMPARING, SAMPLED, WRITERS, called, complete
 from koderz_core.strategies.ladder import ONCE
+from koderz_core.strategies.overrides import is_override, of_roles
 from koderz_core.strategies.specification import ADVICE_TOKENS
 
 SCRIPTED = "scripted/"  # takes anything, and heeds none of it
@@ -45,13 +47,19 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
             f"it takes no temperature ({takes.source}), so its samples cannot be drawn at "
             f"{steps or configuration.parameters['temperature']} as all others are. Choose another model."
         )
-    for name, value in configuration.parameters.items():
-        if role == "coder" and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
+    own = {name: value for name, value in configuration.parameters.items() if not is_override(name)}
+    asked = of_roles(configuration.parameters).get(role, {})
+    for what in asked.keys() & {"temperature", "top_p"}:
+        if not getattr(takes, what):
+            yield f"it takes no {what} ({takes.source}), and {role}.{what} is {asked[what]}. Leave that out."
+    for name, value in own.items():
+        if role in WRITERS and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
                 f"it takes no temperature ({takes.source}), and {name} is {value}. Leave {name} at {defaults[name]}, "
                 f"where it samples as its provider has it, or choose another model."
             )
-    yield from _too_long(configuration.parameters, role, takes.context_tokens)
+    limit = {"max_tokens" if role in WRITERS else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
+    yield from _too_long({**own, **limit}, role, takes.context_tokens)
 
 
 def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) -> Iterator[str]:
@@ -59,12 +67,12 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
 
     What fits here may still not fit: the problem, its spec and what the tests said have a length of their own.
     """
-    limit = "max_tokens" if role == "coder" else "review_tokens"
-    longest = parameters.get(limit, None if role == "coder" else ADVICE_TOKENS)
+    limit = "max_tokens" if role in WRITERS else "review_tokens"
+    longest = parameters.get(limit, None if role in WRITERS else ADVICE_TOKENS)
     earlier = parameters.get("history_tokens")
     if context is None or not isinstance(longest, int):
         return
-    latest = LATEST_TOKENS + (LESSONS_TOKENS if parameters.get("lessons") else 0)
+    latest = LATEST_TOKENS + sum(most for name, most in LIMITS.items() if parameters.get(name)) // BYTES_PER_TOKEN
     if longest >= context:
         lower = f"Lower --{limit.replace('_', '-')}, or give" if limit in parameters else "Give"
         yield (

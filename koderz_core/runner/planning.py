@@ -14,13 +14,15 @@ from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.gates import ALL_TESTS, gate_of
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, check_tests, split
 from koderz_core.grading.visible import check_feedback
+from koderz_core.models.allowed import check_allowed
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Budget, Configuration, Dataset, Plan, Problem, Scalar
+from koderz_core.records.selections import Selection
 from koderz_core.runner.budget import check_limits
 from koderz_core.runner.conditions import conditions, of_problems
 from koderz_core.runner.needs import check_needs
 from koderz_core.runner.resumption import as_recorded
-from koderz_core.strategies import LADDERS, ROLES, SEVERAL, UNTESTED, base_of, create, recorded
+from koderz_core.strategies import LADDERS, ROLES, UNTESTED, base_of, create, recorded, takes_several
 
 MOST_SEEDS = 1 << 63
 FULL = "full"
@@ -45,7 +47,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A benchmark in the words of a person; ``problems`` as ``datasets.selection.select`` understands it."""
+    """A benchmark in the words of a person; ``problems`` as ``datasets.selection.select`` understands it.
+
+    ``selections``: how those of its models were chosen that nobody named.
+    """
 
     configurations: Sequence[Wanted]
     problems: str = "all"
@@ -53,6 +58,7 @@ class Order:
     repeats: int = 1
     name: str = ""
     budget: Budget = field(default_factory=Budget)
+    selections: tuple[Selection, ...] = ()
 
 
 def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = split) -> Plan:
@@ -86,6 +92,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         conditions=conditions(configurations, settings) | of_problems(problems),
         budget=order.budget,
         outside=outside,
+        selections=order.selections,
     )
     try:
         plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
@@ -114,7 +121,7 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     """What is run and recorded of one in words. Raises UnknownNameError, PlanError."""
     parameters = recorded(wanted.strategy, wanted.parameters)
     roles = create(wanted.strategy, parameters).roles()
-    for role in wanted.models:
+    for role in (*wanted.models, *roles):
         if role not in ROLES:
             raise UnknownNameError("role", role, ROLES)
     coder = wanted.models.get("coder")
@@ -125,6 +132,7 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
     said = {name: value for name, value in parameters.items() if value != ""}  # so what knew no such text stays itself
     found = Configuration(base_of(wanted.strategy), models, said, *_policies(wanted))
+    check_allowed((model for members in models.values() for model in members), settings)
     check_needs(found, settings)
     return found
 
@@ -137,7 +145,7 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
             f"strongest, as in --configuration '{strategy} coder=qwen2.5-coder-0.5b,qwen2.5-coder-1.5b'."
         )
     for role, (_, *others) in models.items():
-        if others and (base_of(strategy), role) not in SEVERAL:
+        if others and not takes_several(strategy, role):
             raise PlanError(
                 f"{strategy} asks one model as {role}, so {', '.join(others)} would be ignored. Name one; to compare "
                 "several, write a configuration for each."

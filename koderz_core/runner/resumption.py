@@ -10,25 +10,48 @@ from pathlib import Path
 from koderz_core.config import Settings
 from koderz_core.datasets import load
 from koderz_core.errors import DataError, JournalError, PlanError, UnknownNameError
-from koderz_core.events import BenchmarkOpened
+from koderz_core.events import AllowanceSet, BenchmarkOpened
 from koderz_core.grading.testsets import check_tests
 from koderz_core.journal import read_all
 from koderz_core.records import Dataset, Plan
 from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, TIME_LIMIT, conditions, of_problems, of_prompts
+from koderz_core.runner.header import header_then
 
 ONCE_NAMED = {"coding": "1", "extraction": "1", "review": "1", "spec": "1"}
 """The prompts that every plan once named, in the versions that they had then."""
 
 
 def recorded_plan(journal: Path) -> Plan:
-    """The plan that a journal holds, as it was last grown. Raises JournalError."""
-    plan = None
+    """The plan that a journal holds, as it was last grown, under the budget last given to it. Raises JournalError."""
+    header = None
     for entry in read_all(journal):
-        if isinstance(entry.event, BenchmarkOpened):
-            plan = entry.event.plan
-    if plan is None:
+        header = header_then(header, entry.event)
+    if header is None:
         raise JournalError(f"The journal {journal.name} does not say what was planned. Run the benchmark anew.")
-    return plan
+    return header.plan
+
+
+def under_newest_budget(plan: Plan, journal: Path) -> Plan:
+    """The plan under the budget that its benchmark was given while it ran, if it asks for one of before that.
+
+    So the same command, or the same form, keeps to what was changed meanwhile. Raises JournalError.
+    """
+    stated: set[float | None] = set()
+    header, changed = None, False
+    for entry in read_all(journal) if journal.exists() else ():
+        before, header = header, header_then(header, entry.event)
+        if isinstance(entry.event, BenchmarkOpened):
+            stated.add(entry.event.plan.budget.usd)
+            changed = changed and before is not None and _usd(before) == _usd(entry.event)
+        elif isinstance(entry.event, AllowanceSet) and entry.event.before is not None:
+            changed = changed or entry.event.before.usd != entry.event.after.usd
+    if header is None or not changed or plan.budget.usd not in stated:
+        return plan
+    return replace(plan, budget=replace(plan.budget, usd=_usd(header)))
+
+
+def _usd(header: BenchmarkOpened) -> float | None:
+    return header.plan.budget.usd
 
 
 def as_recorded(plan: Plan, settings: Settings) -> Plan:

@@ -10,10 +10,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from koderz_core.errors import JournalError, KoderzError, PlanError, UsageError
+from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
-from koderz_core.records import Control, Plan, Problem
+from koderz_core.records import Budget, Control, Plan, Problem
 from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import Wish, following, forget
@@ -24,6 +24,7 @@ from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Recorder, Watch
+from koderz_core.runner.steering import Steering
 
 ABANDON_SECONDS = 0.3  # what runs may take to end in good order when it must end now
 
@@ -66,8 +67,6 @@ class Runner:
         self._journal = journal
         forget(journal.path)  # wishes of before were meant for somebody else
         self._gate = Gate()
-        self._closed = False
-        self._closing = threading.Lock()  # guards _closed: nothing is said behind the closing line
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
         self.recorded = None if history.header is None else history.header.plan  # as it was planned before
         self._header = assignment.header if history.header is None else continued(assignment.header, history.header)
@@ -82,6 +81,7 @@ class Runner:
         parts = replace(provide(models(works)), ledger=self._ledger)
         self._recorder = Recorder(journal, watches, parts.clock, history.texts)
         self._crew = Crew(works, parts, self._recorder, self._gate)
+        self._steering = Steering(self.benchmark, self._gate, self._ledger, self._crew, self._recorder)
         self.tell_ended = Once(partial(at_end, self))
         self._forecast: Forecast | None = None  # what was told of this before
         self._ended = threading.Event()
@@ -114,7 +114,7 @@ class Runner:
             self._recorder.say(ControlObeyed("resume", None, os.getpid()))
         if self._forecast is not None and self.remaining:
             self._recorder.say(ForecastMade(self._forecast))
-        self._gate.open(concurrency)
+        self._steering.begin(concurrency, tell=self.remaining > 0)
         thread = threading.Thread(target=self._run, name=self.benchmark)
         thread.start()
         self._thread = thread
@@ -145,25 +145,15 @@ class Runner:
 
         It means nothing once all has ended. Raises UsageError for an unknown target.
         """
-        if target not in {None, *self._crew.targets()}:
-            raise UsageError(
-                f"{target!r} is no configuration or experiment that {self.benchmark} had left to do when it began. "
-                f"`koderz results {self.benchmark} --experiments` lists them."
-            )
-        with self._closing:
-            if self._closed or not self._gate.obey(what, target):
-                return
-            try:
-                self._recorder.say(ControlObeyed(what, target, by))
-            except JournalError as error:
-                self._crew.break_off(error)
+        self._steering.obey(what, target, by=by)
+
+    def heed(self, wish: Wish) -> None:
+        """Do what is wished. Raises UsageError for what cannot be done."""
+        self._steering.heed(wish)
 
     def grant(self, wish: Wish) -> None:
-        """Obey the wish of somebody who is not there to be told: what cannot be done is logged."""
-        try:
-            self.obey(wish.what, wish.target, by=wish.by)
-        except UsageError as error:
-            _LOG.warning("A wish of process %d is passed over: %s", wish.by, error)
+        """As ``heed``; what cannot be done is logged, since nobody is there to be told."""
+        self._steering.grant(wish)
 
     def abandon(self) -> None:
         """Close the journal as stopped now, although threads may hang in a call: for a process that is about to end.
@@ -176,10 +166,9 @@ class Runner:
         self.stop()
         if self.ended(ABANDON_SECONDS):
             return
-        with self._closing:
-            if self._closed:
+        with self._steering.closing() as first:
+            if not first:
                 return
-            self._closed = True
             for experiment, end in self._crew.cancelled().items():
                 self._recorder.say(end, experiment)
             self._recorder.say(BenchmarkClosed("stopped"))
@@ -190,6 +179,11 @@ class Runner:
     def stopping(self) -> bool:
         """Whether it has been stopped, by somebody or by what broke it."""
         return self._gate.stopped
+
+    @property
+    def budget(self) -> Budget:
+        """What it may spend now."""
+        return replace(self.asked.budget, usd=self._ledger.usd)
 
     @property
     def paused(self) -> bool:
@@ -230,7 +224,7 @@ class Runner:
     def _run(self) -> None:
         try:
             with closing(self._journal):
-                with following(self._journal.path, self.grant):
+                with following(self._journal.path, self._steering.grant):
                     self._crew.perform_all(self.benchmark)
                 self._say_closed()
         except KoderzError as error:
@@ -243,8 +237,7 @@ class Runner:
         self.tell_ended()
 
     def _say_closed(self) -> None:
-        with self._closing:
-            if not self._closed:
-                self._closed = True
+        with self._steering.closing() as first:
+            if first:
                 unfinished = self.stopping or self._crew.cut_short or self.left_out
                 self._recorder.say(BenchmarkClosed("stopped" if unfinished else "finished"))

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.journal import holder
-from koderz_core.records import Control, Plan
-from koderz_core.runner.control import Wish, ask
+from koderz_core.records import Budget, Control, Plan
+from koderz_core.runner.budget import check_limits
+from koderz_core.runner.control import MOST_AT_ONCE, Wish, ask
 from koderz_core.runner.gate import Target
 from koderz_core.runner.runner import Runner
 
@@ -52,18 +53,20 @@ class Running:
         Another process obeys within moments, a benchmark that is being started here once it has begun. Raises
         UsageError (nobody runs it, no such target), JournalError.
         """
-        wish, journal = Wish(time.time(), os.getpid(), what, target), self._journals / f"{benchmark}.jsonl"
-        runner, starts = self._hear(benchmark, wish)
-        if runner:
-            runner.obey(what, target, by=os.getpid())
-            return os.getpid()
-        pid = holder(journal)
-        if starts and pid in (None, os.getpid()):
-            return os.getpid()
-        if pid is None:
-            raise UsageError(f"{benchmark} is not being run now, so there is nothing to {what}.")
-        ask(journal, wish)
-        return pid
+        return self._tell(benchmark, Wish(time.time(), os.getpid(), what, target))
+
+    def change(self, benchmark: str, usd: float | None = None, concurrency: int | None = None) -> int:
+        """Let it cost another amount in all, or have other than so many experiments at work. As ``control``.
+
+        None leaves that as it is. Raises PlanError too, for what cannot be had.
+        """
+        if usd is None and concurrency is None:
+            raise UsageError("Say what to change: the budget, how many experiments are at work at once, or both.")
+        check_limits(Budget(usd))
+        if concurrency is not None and not 1 <= concurrency <= MOST_AT_ONCE:
+            raise PlanError(f"{concurrency} experiments cannot be at work at once: give 1 to {MOST_AT_ONCE}.")
+        wish = Wish(time.time(), os.getpid(), "change", usd=usd, concurrency=concurrency)
+        return self._tell(benchmark, wish)
 
     def runs(self, benchmark: str) -> bool:
         """Whether it runs here now, its journal still open."""
@@ -84,6 +87,20 @@ class Running:
             with one.turn:  # it has been refused then, or runs
                 pass
         self._end_all()
+
+    def _tell(self, benchmark: str, wish: Wish) -> int:
+        journal = self._journals / f"{benchmark}.jsonl"
+        runner, starts = self._hear(benchmark, wish)
+        if runner:
+            runner.heed(wish)
+            return os.getpid()
+        pid = holder(journal)
+        if starts and pid in (None, os.getpid()):
+            return os.getpid()
+        if pid is None:
+            raise UsageError(f"{benchmark} is not being run now, so there is nothing to {wish.what}.")
+        ask(journal, wish)
+        return pid
 
     def _end_all(self) -> None:
         with self._guard:
@@ -130,7 +147,7 @@ class Running:
             raise UsageError(f"{plan.id} is still being stopped: a call to a model must end first. Start it then.")
         if runner.asked.content != plan.content:
             raise PlanError(f"{plan.id} runs here already with another plan of that name. Give this one another name.")
-        if runner.asked.budget != plan.budget:
+        if runner.budget != plan.budget:
             raise PlanError(f"{plan.id} runs here already under another budget. Stop it, then start it under this one.")
         return True
 

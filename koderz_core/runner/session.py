@@ -36,6 +36,7 @@ from koderz_core.records import (
     Remaining,
     Request,
     Sampling,
+    Scalar,
     TestSet,
     Verdict,
     fingerprint,
@@ -45,6 +46,7 @@ from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice, storable
 from koderz_core.runner.tape import Answer, Tape
+from koderz_core.strategies.overrides import applied
 
 _LOG = logging.getLogger("koderz")
 CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
@@ -56,6 +58,7 @@ class Subject:
     """What a session is about: the experiment, its problem with the gate tests, the models of each role, the dataset.
 
     ``max_iterations`` None: its strategy has no such limit. ``feedback``: the policy of what it is told of a verdict.
+    ``sampling``: role -> what a person asks of it, over what the strategy does.
     """
 
     experiment: Experiment
@@ -65,6 +68,7 @@ class Subject:
     dataset: DatasetOrigin
     max_iterations: int | None = None
     feedback: str = "full"
+    sampling: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -168,7 +172,8 @@ class Session:
         ordinal = self._next_ordinal()
         model = self._subject.models[ask.role][ask.member]
         seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
-        request = Request(tuple(ask.messages), ask.sampling or Sampling(), seed)
+        sampling = applied(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
+        request = Request(tuple(ask.messages), sampling, seed)
         key = fingerprint((ask.role, ask.member, model, request))
         return _Question(ordinal, ask, model, request, key, self._tape.answer(ordinal, key, Completion))
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
 from koderz_core.runner.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
-from koderz_core.runner.forms import StrategyForm, strategy_form
+from koderz_core.runner.forms import Kind, StrategyForm, strategy_form
 from koderz_core.runner.planning import Order, Wanted
-from koderz_core.strategies import base_of, create
+from koderz_core.strategies import base_of, create, recorded
+from koderz_core.strategies.outside import is_named_file, loaded, read_file
+from koderz_core.strategies.overrides import is_override
 
 SUPERVISED = "supervised"
 POLICIES = ("gate", "feedback")
@@ -23,9 +25,13 @@ def configuration_of(text: str) -> Wanted:
     """The configuration that a text means: a strategy, then its roles and parameters as ``key=value``.
 
     Several models of a role have commas between them. ``spec`` is a role and a switch: the switch if its value is
-    ``true`` or ``false``, in any case. Quotes as in a shell. Raises UnknownNameError, PlanError, which name the word.
+    ``true`` or ``false``, in any case. ``critic.temperature=0.3`` is asked of that role. Quotes as in a shell. A
+    strategy may be a class in a file, as ``mine.py:Mine``, which is executed.
+
+    Raises UnknownNameError, PlanError, which name the word.
     """
-    strategy, *words = _split(text)
+    named, *words = _split(text)
+    strategy = strategy_named(named)
     form = strategy_form(strategy)
     models: dict[str, tuple[str, ...]] = {}
     policies: dict[str, str] = {}
@@ -52,6 +58,11 @@ def configuration_of(text: str) -> Wanted:
     return wanted
 
 
+def strategy_named(text: str) -> str:
+    """The strategy that a person names: as it is, or what a class in a file is recorded as. Raises PlanError."""
+    return read_file(text).name if is_named_file(text) else text
+
+
 def words_of(wanted: Wanted) -> str:
     """The text that ``configuration_of`` reads as this configuration; roles that it never asks are left out.
 
@@ -62,7 +73,7 @@ def words_of(wanted: Wanted) -> str:
     switches = {parameter.name for parameter in strategy_form(wanted.strategy).parameters}
     roles = {role: _listed(wanted.models.get(role, ()), also_switch=role in switches) for role in asked}
     words = [
-        wanted.strategy,
+        _strategy(wanted.strategy),
         *(f"{role}={','.join(names)}" for role, names in roles.items() if names),
         *(f"{name}={_shown(value)}" for name, value in wanted.parameters.items()),
         *(f"{name}={value}" for name, value in _policies(wanted).items()),
@@ -102,16 +113,41 @@ def command_of(
 
 def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
     """Those without the ablations that ``--ablate`` adds, and what it must say for that; else all, and nothing."""
-    grids = {place: ablations(one) for place, one in enumerate(configurations) if is_ablated(one.strategy)}
-    wholes = [one for place, one in enumerate(configurations) if not any(one in grids[n] for n in grids if n < place)]
+    meant = _all_meant(configurations)
+    grids = {place: _all_meant(ablations(one)) for place, one in enumerate(configurations) if is_ablated(one.strategy)}
+    wholes = [
+        one for place, one in enumerate(configurations) if not any(meant[place] in grids[n] for n in grids if n < place)
+    ]
     ablated = [one for one in wholes if is_ablated(one.strategy)]
-    added = {name: [one for it in ablated for one in ablations(it, [name])] for name in ABLATIONS}
-    some = [name for name, grid in added.items() if grid and all(one in configurations for one in grid)]
+    added = {name: _all_meant(it for one in ablated for it in ablations(one, [name])) for name in ABLATIONS}
+    some = [name for name, grid in added.items() if grid and all(one in meant for one in grid)]
     for said, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
         grid = with_ablations([(one, names if one in ablated else ()) for one in wholes])
-        if len(wholes) < len(configurations) and grid == list(configurations):
+        if len(wholes) < len(configurations) and _all_meant(grid) == meant:
             return wholes, said
     return configurations, ""
+
+
+def _all_meant(configurations: Iterable[Wanted]) -> list[object]:
+    """Equal for those that come to the same configurations."""
+    return [_meant(one) for one in configurations]
+
+
+def _meant(wanted: Wanted) -> object:
+    parameters = recorded(wanted.strategy, wanted.parameters)
+    roles, coder = create(wanted.strategy, parameters).roles(), _as_list(wanted.models.get("coder", ()))
+    models = [_as_list(wanted.models.get(role, ())) or coder[:1] for role in roles]
+    return base_of(wanted.strategy), parameters, models, wanted.gate, wanted.feedback
+
+
+def _as_list(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else [*names]
+
+
+def _strategy(name: str) -> str:
+    """What ``strategy_named`` reads as this strategy."""
+    read = loaded(name)
+    return f"{read.path}:{read.strategy.__name__}" if read else name
 
 
 def _split(text: str) -> list[str]:
@@ -125,10 +161,12 @@ def _split(text: str) -> list[str]:
 
 
 def _means_models(form: StrategyForm, key: str, value: str) -> bool:
-    parameters = {parameter.name for parameter in form.parameters}
-    if key not in parameters and key not in form.roles:
-        raise UnknownNameError(f"role or parameter of {form.name}", key, parameters | set(form.roles))
-    return key in form.roles and not (key in parameters and value.strip().lower() in SWITCH)
+    parameters, roles = {parameter.name for parameter in form.parameters}, {role.name for role in form.roles}
+    if is_override(key):
+        return False
+    if key not in parameters and key not in roles:
+        raise UnknownNameError(f"role or parameter of {form.name}", key, parameters | roles)
+    return key in roles and not (key in parameters and value.strip().lower() in SWITCH)
 
 
 def _names(word: str, value: str) -> tuple[str, ...]:
@@ -139,8 +177,9 @@ def _names(word: str, value: str) -> tuple[str, ...]:
 
 
 def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
-    """The value of a parameter, of the kind that its default is."""
-    kind = next(parameter.kind for parameter in form.parameters if parameter.name == key)
+    """The value of a parameter, of the kind that its default is, or of a role's sampling."""
+    of_sampling: Kind = "int" if key.endswith(".max_tokens") else "float"
+    kind = next((parameter.kind for parameter in form.parameters if parameter.name == key), of_sampling)
     read, said = _READERS[kind]
     try:
         return read(text)
@@ -168,7 +207,7 @@ def _shown(value: Scalar) -> str:
 
 
 def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
-    listed = [names] if isinstance(names, str) else names
+    listed = _as_list(names)
     for name in listed:
         if "," in name:
             raise PlanError(f"{name!r} cannot be written as one model: commas stand between several.")

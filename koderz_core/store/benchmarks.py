@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -63,6 +63,8 @@ class Writers:
 
     def told(self, row: ExperimentRow, held: Set[Held]) -> ExperimentRow:
         """The experiment with its ``state`` so told, and what waits because somebody holds it back as ``paused``."""
+        if row.state == "finished":  # most are, and nobody holds them back
+            return row
         state = self.state(row.benchmark, row.state)
         held_back = any(Held(row.benchmark, one, "pause") in held for one in ("", row.configuration, row.id))
         if held_back and state in ("planned", "running") and self.of(row.benchmark, closed=False) is not None:
@@ -82,19 +84,33 @@ def in_effect(con: DuckDBPyConnection) -> frozenset[Held]:
     return frozenset(records(con, Held, _HELD))
 
 
-def benchmarks(con: DuckDBPyConnection, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the journals say of benchmarks, as rows by column; who writes them is another question."""
+
+    rows: Sequence[Mapping[str, object]]
+    models: Mapping[object, Set[str]]
+    held: frozenset[Held]
+
+
+def counted(con: DuckDBPyConnection, benchmark: str | None = None) -> Counted:
     """All benchmarks, or only the one given, by id; the newest first."""
     models: dict[object, set[str]] = {}
     for row in mappings(con, _MODELS, {"benchmark": benchmark}):
         models.setdefault(row["benchmark"], set()).add(str(row["model"]))
-    found, held = [], in_effect(con)
-    for row in mappings(con, _BENCHMARKS, {"benchmark": benchmark}):
-        names = sorted(models.get(row["id"], ()))
+    return Counted(mappings(con, _BENCHMARKS, {"benchmark": benchmark}), models, in_effect(con))
+
+
+def benchmarks(found: Counted, writers: Writers) -> list[BenchmarkRow]:
+    """The benchmarks that were counted, with who writes them now."""
+    rows = []
+    for row in found.rows:
+        names = sorted(found.models.get(row["id"], ()))
         pid = writers.of(str(row["id"]), closed=row["closed_at"] is not None)
-        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, held)}
+        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, found.held)}
         more["running"] = 0 if pid is None else row["running"]
-        found.append(msgspec.convert({**row, **more}, BenchmarkRow))
-    return found
+        rows.append(msgspec.convert({**row, **more}, BenchmarkRow))
+    return rows
 
 
 def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
@@ -103,7 +119,7 @@ def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
     return records(con, NewestIteration, _NEWEST, asked)
 
 
-def _state(row: dict[str, object], pid: int | None, held: Set[Held]) -> BenchmarkState:
+def _state(row: Mapping[str, object], pid: int | None, held: Set[Held]) -> BenchmarkState:
     if pid is not None:
         return _at_work(str(row["id"]), held, begun=bool(row["begun"]))
     if row["closed_at"] is None:
@@ -148,11 +164,15 @@ join (
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
 """  # noqa: S608 (ours)
+# The newest iterations are of the experiments that tried something last: so few are looked for among all iterations.
 _NEWEST = """
-select i.experiment, e.problem, f.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
+with lately as (
+    select e.id, e.problem, f.label from experiments e
+    join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+    where e.benchmark = $benchmark and e.tries > 0 order by e.tried_at desc, e.id limit $most
+)
+select i.experiment, e.problem, e.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
     left(i.message, $cut) as message
-from iterations i
-join experiments e on e.id = i.experiment
-join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
-where e.benchmark = $benchmark order by i."at" desc, i.experiment, i.iteration desc limit $most
+from iterations i join lately e on e.id = i.experiment
+order by i."at" desc, i.experiment, i.iteration desc limit $most
 """

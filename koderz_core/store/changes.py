@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from koderz_core.records import Tier
 
@@ -39,3 +41,12 @@ class Place:
     benchmark: str
     tiers: Mapping[str, Tier]
     attempt: Value
+
+
+Meaning = Callable[[Any, Place], Iterable[Change]]
+"""What one kind of event does to the rows. Any: the event of that kind, which a mapping's type cannot say."""
+
+
+def as_json(value: object) -> str:
+    """As a column of JSON holds it."""
+    return msgspec.json.encode(value).decode()

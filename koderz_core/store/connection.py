@@ -70,7 +70,7 @@ def held(path: Path, patience_seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + patience_seconds
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(f"{path.name}.lock").open("a+b")
+        lock = path.with_name(f"{path.name}.lock").open("a+b", buffering=0)
     except OSError as error:
         raise unwritable(path, error) from error
     with lock:
@@ -79,10 +79,9 @@ def held(path: Path, patience_seconds: float) -> Iterator[None]:
                 lock.seek(0)
                 raise _busy(path, lock.read().decode(errors="replace"))
             _pause()
-        with suppress(OSError):  # the number only serves those who wait in vain
+        with suppress(OSError):  # a full disk, say: the number only serves those who wait in vain
             lock.truncate(0)
             lock.write(str(os.getpid()).encode())
-            lock.flush()
         try:
             yield
         finally:

@@ -42,11 +42,16 @@ class Fold:
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Fold entries in. Raises JournalError for one that contradicts those before it."""
+        told: dict[str, int] = {}
         for entry in entries:
             place = self._place(entry)
             for change in changes(entry.event, place):
                 self._apply(change)
+            if entry.experiment is not None:
+                told[entry.experiment] = self._position
             self._position += 1
+        for experiment, position in told.items():
+            self._place_news(experiment, position)
 
     def _place(self, entry: Entry) -> Place:
         if isinstance(entry.event, BenchmarkOpened):
@@ -64,9 +69,18 @@ class Fold:
             self._attempts.get(begun),
         )
 
+    def _place_news(self, experiment: str, position: int) -> None:
+        """Say where the journal last told something of an experiment."""
+        before = self._before("experiments", (experiment,))
+        if before is not None:
+            self.rows["experiments"][(experiment,)] = {**before, "position": position}
+
+    def _before(self, table: str, key: Key) -> Row | None:
+        return self.rows[table].get(key) or self._known.get(table, {}).get(key)
+
     def _apply(self, change: Change) -> None:
         key = tuple(change.values.get(column) for column in KEYS[change.table])
-        before = self.rows[change.table].get(key) or self._known.get(change.table, {}).get(key)
+        before = self._before(change.table, key)
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
                 f"The journal {self._journal} tells how something in {change.table} went on "

@@ -2,83 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
+from koderz_core.records.excerpts import Excerpt
+from koderz_core.records.provenance import Provenance
 from koderz_core.store.benchmarks import Writers
+from koderz_core.store.copying import Form, copy, quoted
+from koderz_core.store.reading import records
+from koderz_core.store.schema import KEYS
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
-    """The first lines of a table, and how many it has in all."""
-
-    frame: DataFrame
-    lines: int
-
-
-def frame(
-    con: DuckDBPyConnection, writers: Writers, name: str, benchmark: str | None = None, limit: int | None = None
-) -> DataFrame:
-    """``experiments``, ``iterations`` or ``calls`` as a data frame, of one benchmark (by id) or of all.
+class Part:
+    """What of the tables is wanted: one by its name, of these benchmarks (by id; None: all), these columns (none: all).
 
     The columns are those of the row records of the same name; iterations and calls begin with benchmark, dataset, its
     SHA-256 and licence, configuration, label, strategy, models, problem and repeat, and iterations end with
     ``program``, the text that ``code`` names. ``models`` reads ``coder: a, b; reviewer: c``.
-    ``limit``: only so many lines, the first. Raises UnknownNameError.
     """
-    sql = f"{_sql(name)} limit $limit"
-    found = con.execute(sql, {"benchmark": benchmark, "limit": limit}).df()
-    if name == "experiments":
-        found["state"] = [writers.state(*one) for one in zip(found["benchmark"], found["state"], strict=True)]
-    return found.assign(models=found["models"].map(_said))
+
+    table: str
+    benchmarks: Collection[str] | None = None
+    columns: Sequence[str] = ()
 
 
-def excerpt(con: DuckDBPyConnection, writers: Writers, name: str, benchmark: str | None, limit: int) -> Excerpt:
-    """The first ``limit`` lines of what ``frame`` gives. Raises UnknownNameError."""
-    counted = con.execute(f"select count(*) from ({_sql(name)})", {"benchmark": benchmark}).fetchone()  # noqa: S608 (ours)
-    return Excerpt(frame(con, writers, name, benchmark, limit), int(counted[0]) if counted else 0)
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What is taken away, from an open store. Every question raises UnknownNameError for a table that is none."""
+
+    con: DuckDBPyConnection
+    writers: Writers
+
+    def frame(self, part: Part, limit: int | None = None) -> DataFrame:
+        """``experiments``, ``iterations`` or ``calls``; ``limit``: only so many lines, the first."""
+        asked = self._asked(part) | ({} if limit is None else {"limit": limit})
+        return self.con.execute(_chosen(part, limited=limit is not None), asked).df()
+
+    def excerpt(self, part: Part, limit: int) -> Excerpt:
+        """The first ``limit`` lines of what ``frame`` gives."""
+        first = self.frame(part, limit)
+        counted = self.con.execute(_COUNTS[part.table], {"benchmarks": _listed(part)}).fetchone()
+        return Excerpt(first, int(counted[0]) if counted else 0)
+
+    def copy(self, part: Part, form: Form, file: BinaryIO) -> None:
+        """Write what ``frame`` gives into a file, whatever its size, and go back to the file's beginning."""
+        copy(self.con, _chosen(part, limited=False), self._asked(part), form, file)
+
+    def provenance(self, benchmarks: Collection[str]) -> list[Provenance]:
+        """Where the numbers of these benchmarks (by id) come from, the oldest first."""
+        return records(self.con, Provenance, _PROVENANCE, {"benchmarks": list(benchmarks)})
+
+    def _asked(self, part: Part) -> dict[str, object]:
+        """``left``: the benchmarks whose running experiments nobody is at."""
+        found: dict[str, object] = {"benchmarks": _listed(part)}
+        if part.table == "experiments":
+            running = self.con.execute("select distinct benchmark from experiments where state = 'running'").fetchall()
+            found["left"] = [one for (one,) in running if self.writers.state(one, "running") != "running"]
+        return found
 
 
-def _sql(name: str) -> str:
-    if name not in _FRAMES:
-        raise UnknownNameError("table", name, _FRAMES)
-    return _FRAMES[name]
+def _chosen(part: Part, *, limited: bool) -> str:
+    if part.table not in _FRAMES:
+        raise UnknownNameError("table", part.table, _FRAMES)
+    columns = ", ".join(map(quoted, part.columns)) or "*"
+    lines = part.table
+    if limited and part.table != "experiments":
+        lines = _FIRST.format(table=part.table, key=", ".join(f"y.{one}" for one in KEYS[part.table]))
+    limit = " limit $limit" if limited else ""
+    return f"select {columns} from ({_FRAMES[part.table].format(lines=lines)}){limit}"  # noqa: S608 (ours, quoted)
 
 
-def _said(models: str) -> str:
-    roles = msgspec.json.decode(models, type=dict[str, list[str]])
-    return "; ".join(f"{role}: {', '.join(members)}" for role, members in roles.items())
+def _listed(part: Part) -> list[str] | None:
+    return None if part.benchmarks is None else list(part.benchmarks)
 
 
+# An expression, not a subquery: that would bring every line together once more.
+_SAID = """array_to_string(list_transform(map_entries(f.models::map(varchar, varchar[])),
+    lambda one: one.key || ': ' || array_to_string(one.value, ', ')), '; ')"""
 _ORIGIN = "b.dataset, b.dataset_sha256, b.licence"
-_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, f.models, e.problem, e.repeat"
-_FROM = """
+_OF = f"e.benchmark, {_ORIGIN}, e.configuration, f.label, f.strategy, {_SAID} as models, e.problem, e.repeat"
+_WANTED = "($benchmarks::varchar[] is null or list_contains($benchmarks::varchar[], {}))"
+_FROM = f"""
 join experiments e on e.id = x.experiment
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 join benchmarks b on b.id = e.benchmark
-where $benchmark is null or e.benchmark = $benchmark
+where {_WANTED.format("e.benchmark")}
 """
 _FRAMES: Mapping[str, str] = {
     "experiments": f"""
-select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, f.models,
+select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_SAID} as models,
     r.* exclude (id, benchmark, configuration, label)
+    replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state)
 from experiment_results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
-where $benchmark is null or r.benchmark = $benchmark
+where {_WANTED.format("r.benchmark")}
 order by r.benchmark, r.label, r.problem, r.repeat
 """,  # noqa: S608 (ours)
     "iterations": f"""
-select {_OF}, x.*, t.text as program from iterations x left join texts t on t.sha256 = x.code {_FROM}
+select {_OF}, x.*, t.text as program from {{lines}} x left join texts t on t.sha256 = x.code {_FROM}
 order by x.experiment, x.iteration
 """,  # noqa: S608 (ours)
-    "calls": f"select {_OF}, x.* exclude (position) from calls x {_FROM} order by all",  # noqa: S608 (ours)
+    "calls": f"""
+select {_OF}, x.* exclude (position) from {{lines}} x {_FROM} order by x.experiment, x.ordinal, x.attempt
+""",  # noqa: S608 (ours)
 }
+"""``lines``: the table itself, or its first lines, which are chosen before anything is put beside them."""
+_FIRST = f"""
+(select y.* from {{table}} y semi join experiments e on e.id = y.experiment and {_WANTED.format("e.benchmark")}
+order by {{key}} limit $limit)
+"""  # noqa: S608 (ours)
+_COUNTS: Mapping[str, str] = {
+    "experiments": f"select count(*) from experiments e where {_WANTED.format('e.benchmark')}",  # noqa: S608 (ours)
+    **{
+        table: f"""
+select count(*) from {table} x semi join experiments e on e.id = x.experiment and {_WANTED.format("e.benchmark")}
+"""  # noqa: S608 (ours)
+        for table in ("iterations", "calls")
+    },
+}
+"""How many lines each has: told without putting a single one together."""
+_PROVENANCE = """
+select id as benchmark, name, dataset, dataset_sha256, licence, problems, repeats, koderz_version, price_version,
+    isolation, self_test, opened_at
+from benchmarks where list_contains($benchmarks::varchar[], id) order by opened_at, id
+"""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
-
-import msgspec
 
 from koderz_core.events import (
+    AllowanceSet,
     BenchmarkClosed,
     BenchmarkOpened,
     CallFailed,
@@ -26,7 +24,7 @@ from koderz_core.events import (
     TextStored,
 )
 from koderz_core.records import Verdict
-from koderz_core.store.changes import Change, Place, Value
+from koderz_core.store.changes import Change, Meaning, Place, Value, as_json
 from koderz_core.store.labels import labels
 from koderz_core.store.notes import NOTES
 
@@ -49,13 +47,14 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
         "problems": len(plan.problems),
         "repeats": plan.repeats,
         "seed": plan.seed,
-        "prompt_versions": _json(event.prompt_versions),
+        "prompt_versions": as_json(event.prompt_versions),
         "price_version": event.price_version,
         "isolation": event.isolation,
         "self_test": event.self_test,
-        "tiers": _json(event.tiers),
-        "energy": _json(event.energy),
-        "plan": _json(plan),
+        "tiers": as_json(event.tiers),
+        "energy": as_json(event.energy),
+        "plan": as_json(plan),
+        "budget_usd": plan.budget.usd,
         "closed_at": None,
         "closed_reason": None,
     }
@@ -65,11 +64,11 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     for one in plan.configurations:
         known: dict[str, Value] = {"benchmark": event.benchmark, "id": one.id, "label": named[one.id]}
         known |= {"strategy": one.strategy, "gate": one.gate, "feedback": one.feedback}
-        known |= {"parameters": _json(one.parameters), "models": _json(one.models)}
+        known |= {"parameters": as_json(one.parameters), "models": as_json(one.models)}
         yield Change("configurations", "replace", known)
     for planned in plan.experiments():
         row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}
-        yield Change("experiments", "insert", row)
+        yield Change("experiments", "insert", row | {"position": place.position})
 
 
 def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
@@ -79,7 +78,7 @@ def _benchmark_closed(event: BenchmarkClosed, place: Place) -> Iterator[Change]:
 
 def _forecast_made(event: ForecastMade, place: Place) -> Iterator[Change]:
     """The last one counts: it is about what was left then."""
-    told: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": _json(event.forecast)}
+    told: dict[str, Value] = {"at": place.at, "position": place.position, "forecast": as_json(event.forecast)}
     yield Change("forecasts", "replace", {"benchmark": place.benchmark, **told})
 
 
@@ -89,6 +88,17 @@ def _control_obeyed(event: ControlObeyed, place: Place) -> Iterator[Change]:
     yield Change("controls", "replace", {"benchmark": place.benchmark, **told})
     if event.what == "resume" and event.target is None:
         yield _reopened(place)
+
+
+def _allowance_set(event: AllowanceSet, place: Place) -> Iterator[Change]:
+    before = event.before
+    row: dict[str, Value] = {"benchmark": place.benchmark, "position": place.position, "at": place.at, "by": event.by}
+    row |= {"usd": event.after.usd, "concurrency": event.after.concurrency, "changed": before is not None}
+    if before is not None:
+        row |= {"usd_before": before.usd, "concurrency_before": before.concurrency}
+    yield Change("allowances", "replace", row)
+    now: dict[str, Value] = {"budget_usd": event.after.usd, "concurrency": event.after.concurrency}
+    yield Change("benchmarks", "amend", {"id": place.benchmark, **now})
 
 
 def _reopened(place: Place) -> Change:
@@ -123,8 +133,8 @@ def _call_started(event: CallStarted, place: Place) -> Iterator[Change]:
         "model": event.model,
         "tier": place.tiers.get(event.model),
         "state": "started",
-        "sampling": _json(event.sampling),
-        "messages": _json(event.messages),
+        "sampling": as_json(event.sampling),
+        "messages": as_json(event.messages),
     }
     yield Change("calls", "replace", columns)
 
@@ -140,7 +150,7 @@ def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:
         "seconds": event.seconds,
         "first_token_seconds": event.first_token_seconds,
         "finish": event.finish,
-        "honoured": _json(event.honoured),
+        "honoured": as_json(event.honoured),
         "text": event.text,
     }
     yield Change("calls", "amend", _call_key(place) | asdict(event.usage) | answer)
@@ -174,15 +184,16 @@ def _code_tested(event: CodeTested, place: Place) -> Iterator[Change]:
         "seconds": verdict.seconds,
         "isolation": verdict.isolation,
         "shared": verdict.shared,
-        "test_seconds": _json(verdict.test_seconds),
-        "failures": _json(verdict.failures),
+        "test_seconds": as_json(verdict.test_seconds),
+        "failures": as_json(verdict.failures),
     }
     yield Change("iterations", "replace", columns)
 
 
 def _candidate_scored(event: CandidateScored, place: Place) -> Iterator[Change]:
     columns: dict[str, Value] = {"experiment": place.experiment, "code": event.code, "at": place.at}
-    columns |= {"returned": event.returned}
+    verdicts = [verdict for verdict in (event.gate, event.held_out) if verdict is not None]
+    columns |= {"returned": event.returned, "shared": any(verdict.shared for verdict in verdicts)}
     yield Change("scores", "replace", columns | _marks("gate", event.gate) | _marks("held_out", event.held_out))
 
 
@@ -190,7 +201,7 @@ def _marks(tests: str, verdict: Verdict | None) -> dict[str, Value]:
     if verdict is None:
         return {}
     return {
-        tests: _json(verdict),
+        tests: as_json(verdict),
         f"{tests}_passed": verdict.passed,
         f"{tests}_tests_passed": verdict.tests_passed,
         f"{tests}_tests_total": verdict.tests_total,
@@ -202,15 +213,11 @@ def _no_rows(_event: Event, _place: Place) -> tuple[Change, ...]:
     return ()
 
 
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-# Any: each function takes the event it stands beside, which a mapping's type cannot say.
-CHANGES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
+CHANGES: Mapping[type[Event], Meaning] = {
     BenchmarkOpened: _benchmark_opened,
     ForecastMade: _forecast_made,
     ControlObeyed: _control_obeyed,
+    AllowanceSet: _allowance_set,
     TextStored: _text_stored,
     ExperimentStarted: _experiment_started,
     CallStarted: _call_started,

@@ -23,7 +23,8 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
     calls = _rows(con, "calls", _BEGUN_LAST, [experiments])
     rows = {
         "benchmarks": benchmarks,
-        "experiments": _rows(con, "experiments", _EXPERIMENTS, [experiments, opened]),
+        "experiments": _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", [experiments])
+        | (_rows(con, "experiments", f"{_EXPERIMENTS} benchmark in (select unnest(?))", [opened]) if opened else {}),
         "calls": calls,
         "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
     }
@@ -34,13 +35,14 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
     return Known(benchmark, tiers, position, rows, attempts)
 
 
-_EXPERIMENTS = """
-select * from experiments where id in (select unnest(?)) or benchmark in (select unnest(?))
-"""
+_EXPERIMENTS = "select * from experiments where"
 
+# Rows are found by the few columns that tell them, and only those found are read whole: others may be a million.
 _BEGUN_LAST = """
-select * from calls where experiment in (select unnest(?))
-qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
+select * from calls where rowid in (
+    select rowid from calls where experiment in (select unnest(?))
+    qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
+)
 """
 
 

@@ -13,6 +13,7 @@ from koderz_core import journal
 from koderz_core.errors import JournalError
 from koderz_core.store.fold import Fold, Row
 from koderz_core.store.known import known
+from koderz_core.store.totals import renew
 
 PASS_BYTES = 16 << 20
 _MARK_BYTES = 512
@@ -39,13 +40,20 @@ class _Seen:
 
 
 def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
-    """Read on in every journal, up to about PASS_BYTES. A journal that cannot be read does not stop the others."""
+    """Read on in every journal, up to about PASS_BYTES, and no further than it is now: some grow all the time.
+
+    A journal that cannot be read does not stop the others.
+    """
     events, left, faults = 0, PASS_BYTES, []
     seen = _seen(con)
     for path in sorted(journals_dir.glob("*.jsonl")):
-        at = seen.get(path.name, _Seen())
+        at, end = seen.get(path.name, _Seen()), _size(path)
         try:
-            while left > 0 and (after := _load_chunk(con, path, at)).offset > at.offset:
+            while (
+                left > 0
+                and (end is None or at.offset < end)
+                and (after := _load_chunk(con, path, at)).offset > at.offset
+            ):
                 events, left, at = events + after.entries - at.entries, left - (after.offset - at.offset), after
         except JournalError as error:
             faults.append(str(error))
@@ -86,6 +94,7 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
     try:
         for table, rows in fold.rows.items():
             _write(con, table, list(rows.values()))
+        renew(con, fold.rows)
     except (ConversionException, InvalidInputException, OutOfRangeException) as error:
         con.rollback()
         raise JournalError(f"The journal {path.name} holds a number that no table can: {error}.") from error

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator, Mapping
 
 from koderz_core.events import (
     CheckpointReviewed,
@@ -16,7 +13,7 @@ from koderz_core.events import (
     SpecWritten,
     TurnSpoken,
 )
-from koderz_core.store.changes import Change, Place, Value
+from koderz_core.store.changes import Change, Meaning, Place, Value, as_json
 
 
 def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
@@ -24,7 +21,7 @@ def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:
 
 
 def _checkpoint_reviewed(event: CheckpointReviewed, place: Place) -> Iterator[Change]:
-    answer = {"sections": _json(event.sections), "passed_on": _json(event.passed_on)}
+    answer = {"sections": as_json(event.sections), "passed_on": as_json(event.passed_on)}
     yield _note(place, "checkpoint_reviewed", event.guidance, iteration=event.after_iteration, why=event.why, **answer)
 
 
@@ -60,12 +57,7 @@ def _note(place: Place, kind: str, text: str, **more: Value) -> Change:
     return Change("notes", "replace", columns | more)
 
 
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-# Any: each function takes the event it stands beside, which a mapping's type cannot say.
-NOTES: Mapping[type[Event], Callable[[Any, Place], Iterable[Change]]] = {
+NOTES: Mapping[type[Event], Meaning] = {
     SpecWritten: _spec_written,
     CheckpointReviewed: _checkpoint_reviewed,
     TurnSpoken: _turn_spoken,

@@ -21,7 +21,8 @@ def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
 
 def neighbours(con: DuckDBPyConnection, experiment: str) -> Neighbours:
     """The experiments before and after one in its benchmark. Raises UnknownNameError."""
-    rows = con.execute(_PLACES, [experiment]).fetchall()
+    problems = [problem for (problem,) in con.execute(_PROBLEMS, [experiment]).fetchall()]
+    rows = con.execute(_PLACES, {"experiment": experiment, "problems": _near(problems)}).fetchall()
     ids = [None, *(row[0] for row in sorted(rows, key=lambda row: _place(*row[1:]))), None]
     if experiment not in ids:
         raise UnknownNameError("experiment", experiment, [])
@@ -33,8 +34,20 @@ def _place(problem: str, label: str, repeat: int) -> Place:
     return natural(problem), label, repeat
 
 
+def _near(problems: list[str]) -> list[str]:
+    """The first of these and those on both sides of it: a benchmark can have thousands of experiments elsewhere."""
+    inorder = sorted(set(problems), key=natural)
+    at = inorder.index(problems[0]) if problems else 0
+    return inorder[max(0, at - 1) : at + 2]
+
+
+_PROBLEMS = """
+select problem from experiments where benchmark = (select benchmark from experiments where id = $1)
+group by problem order by bool_or(id = $1) desc
+"""
 _PLACES = """
 select e.id, e.problem, f.label, e.repeat from experiments e
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
-where e.benchmark = (select benchmark from experiments where id = ?)
+where e.benchmark = (select benchmark from experiments where id = $experiment)
+    and list_contains($problems::varchar[], e.problem)
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -14,17 +13,19 @@ from koderz_core.records import Outcome, Tier
 from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import NoteRow, SpecRow
-from koderz_core.records.progress import FailingModel, Neighbours, NewestIteration
+from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, ScoreRow
 from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
 from koderz_core.store.baselines import grounds, measured
-from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, in_effect, newest
-from koderz_core.store.failing import failing
+from koderz_core.store.benchmarks import RESULTS, Counted, Held, Writers, benchmarks, counted, in_effect
+from koderz_core.store.experiments import Asked, Followed, experiments
+from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.failures import failures
 from koderz_core.store.finding import benchmark_ids, find
-from koderz_core.store.frames import Excerpt, excerpt, frame
+from koderz_core.store.frames import Tables
+from koderz_core.store.lately import Lately, lately
 from koderz_core.store.past import past
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
@@ -32,9 +33,6 @@ from koderz_core.store.receipts import receipt
 from koderz_core.store.specs import specs
 from koderz_core.store.timing import spans
 from koderz_core.store.trials import trials
-
-if TYPE_CHECKING:
-    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 
 class Reader:
@@ -49,22 +47,22 @@ class Reader:
 
     def benchmarks(self, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
         """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
-        found = benchmarks(self._con, writers, benchmark)
+        found = benchmarks(counted(self._con, benchmark), writers)
         if benchmark is not None and not found:
             raise UnknownNameError("benchmark", benchmark, benchmark_ids(self._con))
         return found
+
+    def counted(self) -> Counted:
+        """What the journals say of all benchmarks, the newest first."""
+        return counted(self._con)
 
     def held(self) -> frozenset[Held]:
         """The pauses and stops in effect."""
         return in_effect(self._con)
 
-    def newest(self, benchmark: str) -> list[NewestIteration]:
-        """The latest iterations of a benchmark, the newest first."""
-        return newest(self._con, benchmark)
-
-    def failing(self, benchmark: str, since: float) -> list[FailingModel]:
-        """The models of a benchmark that have kept failing ``since`` then (seconds since 1970)."""
-        return failing(self._con, benchmark, since)
+    def lately(self, benchmark: str, since: float) -> Lately:
+        """What came last in a benchmark; ``since`` (seconds since 1970): who has failed before does not count."""
+        return lately(self._con, benchmark, since)
 
     def summaries(self, writers: Writers, benchmarks: Collection[str] | None = None) -> list[SummaryRow]:
         """One row per benchmark (in the order of the ids given; of all the newest first) and configuration."""
@@ -92,15 +90,18 @@ class Reader:
         limit: int | None = None,
     ) -> list[ExperimentRow]:
         """Experiments that fit all that is given, the one with the newest news first, those not begun last."""
-        asked = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
-        return records(self._con, ExperimentRow, _EXPERIMENTS, asked)
+        return experiments(self._con, Asked(benchmark, problem, outcome, limit))
 
     def experiment(self, experiment: str) -> ExperimentRow:
         """The experiment of an id; ``find`` gives it. Raises UnknownNameError."""
-        found = records(self._con, ExperimentRow, f"{_EXPERIMENT} where r.id = ?", [experiment])
-        if not found:
+        found = experiment_of(self._con, experiment)
+        if found is None:
             raise UnknownNameError("experiment", experiment, [])
-        return found[0]
+        return found
+
+    def followed(self, followed: Followed, benchmark: BenchmarkRow) -> tuple[ExperimentRow, ...]:
+        """All experiments of a benchmark, in its order; only what has changed since is read again."""
+        return followed.of(self._con, benchmark)
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of an id in its benchmark. Raises UnknownNameError."""
@@ -169,13 +170,9 @@ class Reader:
         """When the parts of the ended experiments of a benchmark went on."""
         return spans(self._con, benchmark)
 
-    def frame(self, writers: Writers, table: str, benchmark: str | None = None) -> DataFrame:
-        """``experiments``, ``iterations`` or ``calls`` as a data frame. Raises UnknownNameError."""
-        return frame(self._con, writers, table, benchmark)
-
-    def excerpt(self, writers: Writers, table: str, benchmark: str | None, limit: int) -> Excerpt:
-        """The first ``limit`` lines of ``frame``, and how many it has. Raises UnknownNameError."""
-        return excerpt(self._con, writers, table, benchmark, limit)
+    def tables(self, writers: Writers) -> Tables:
+        """The tables as they are taken away; ``writers``: made before the journals were read."""
+        return Tables(self._con, writers)
 
 
 _SUMMARIES = f"""
@@ -205,24 +202,15 @@ group by r.benchmark, r.configuration
 order by list_position($benchmarks::varchar[], r.benchmark), max(b.opened_at) desc, r.benchmark, label
 """  # noqa: S608 (ours)
 _TIERS = """
-select e.benchmark, e.configuration, c.tier, count(*) as calls, count(*) - count(c.cost_usd) as unpriced,
-    case when count(*) = count(c.cost_usd) then sum(c.cost_usd) end as cost_usd,
-    case when count(*) = count(c.kwh) then sum(c.kwh) end as kwh,
-    case when count(*) = count(c.energy_usd) then sum(c.energy_usd) end as energy_usd,
-    case when count(*) = count(c.rental_usd) then sum(c.rental_usd) end as rental_usd
-from calls c join experiments e on e.id = c.experiment
-where c.state = 'finished' and ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
-group by e.benchmark, e.configuration, c.tier order by e.benchmark, e.configuration, c.tier
-"""
-_EXPERIMENT = """
-select r.*, f.strategy, f.models, b.dataset, b.dataset_sha256, b.licence from experiment_results r
-join configurations f on f.benchmark = r.benchmark and f.id = r.configuration join benchmarks b on b.id = r.benchmark
-"""
-_EXPERIMENTS = f"""
-{_EXPERIMENT}
-where ($benchmark is null or r.benchmark = $benchmark) and ($problem is null or r.problem = $problem)
-    and ($outcome is null or r.outcome = $outcome)
-order by coalesce(r.finished_at, r.started_at) desc nulls last, r.id limit $limit
+select e.benchmark, e.configuration, nullif(t.tier, '') as tier, sum(t.calls)::bigint as calls,
+    sum(t.unpriced)::bigint as unpriced,
+    case when count(*) = count(t.cost_usd) then sum(t.cost_usd order by e.id) end as cost_usd,
+    case when count(*) = count(t.kwh) then sum(t.kwh order by e.id) end as kwh,
+    case when count(*) = count(t.energy_usd) then sum(t.energy_usd order by e.id) end as energy_usd,
+    case when count(*) = count(t.rental_usd) then sum(t.rental_usd order by e.id) end as rental_usd
+from call_totals t join experiments e on e.id = t.experiment
+where $benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark)
+group by e.benchmark, e.configuration, t.tier order by e.benchmark, e.configuration, nullif(t.tier, '')
 """
 
 

@@ -19,12 +19,14 @@ from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
 from koderz_core.store.benchmarks import Writers
-from koderz_core.store.frames import Excerpt
-from koderz_core.store.places import ordered
+from koderz_core.store.benchmarks import benchmarks as told
+from koderz_core.store.details import details_of
+from koderz_core.store.experiments import Followed
+from koderz_core.store.frames import Part, Tables
+from koderz_core.store.glance import Glance, Seen
 from koderz_core.store.queries import Reader
 from koderz_core.store.state import state
 from koderz_core.store.store import Ingested, Store
-from koderz_core.store.timeline import Told, steps
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
@@ -61,6 +63,7 @@ class Results:
         self._forecast = forecast
         self._clock = clock
         self.faults: tuple[str, ...] = ()
+        self._followed, self._glance = Followed(), Glance(store)
 
     def find(self, text: str) -> str:
         """The id of the one benchmark of that name, or benchmark or experiment whose id begins so.
@@ -85,10 +88,17 @@ class Results:
         return fitting[0]
 
     def benchmarks(self) -> list[BenchmarkRow]:
-        """All benchmarks, the newest first."""
-        writers = self._writers()
+        """All benchmarks, the newest first; made to be asked every second."""
+        writers, seen = self._writers(), self._glance.last()
+        if seen is not None:
+            rows = told(seen.counted, writers)
+            self.faults = (*seen.faults, *writers.faults)
+            return rows
+        standing = self._glance.standing()
         with self._reader(writers) as reader:
-            return reader.benchmarks(writers)
+            seen = Seen(standing, reader.counted(), self.faults)
+            self._glance.keep(seen)
+            return told(seen.counted, writers)
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
         """The benchmark of that id. Raises UnknownNameError."""
@@ -98,15 +108,14 @@ class Results:
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
         """How far the benchmark of that id is now; made to be asked every second. Raises UnknownNameError."""
-        writers = self._writers()
+        writers, now = self._writers(), self._clock()
         with self._reader(writers) as reader:
             row = reader.benchmarks(writers, benchmark)[0]
             held = reader.held()
-            experiments = [writers.told(one, held) for one in reader.experiments(benchmark)]
-            newest, receipt = reader.newest(benchmark), reader.receipt(benchmark)
-            failing = reader.failing(benchmark, self._clock() - LATELY_SECONDS)
-        left = self._forecast(experiments, self._clock()) if row.state == "running" else None
-        return BenchmarkProgress(row, ordered(experiments), tuple(newest), left, receipt, tuple(failing))
+            experiments = tuple(writers.told(one, held) for one in reader.followed(self._followed, row))
+            late = reader.lately(benchmark, now - LATELY_SECONDS)
+        left = self._forecast(experiments, now) if row.state == "running" else None
+        return late.progress(row, experiments, left, now)
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
@@ -150,7 +159,7 @@ class Results:
         """Everything about the experiment of that id. Raises UnknownNameError."""
         writers = self._writers()
         with self._reader(writers) as reader:
-            return _details(reader, writers, experiment)
+            return details_of(reader, writers, experiment)
 
     def several(self, experiments: Iterable[str], named: Naming) -> Several:
         """Everything about the experiments of these ids, read at one moment, with the texts that are ``named`` of them.
@@ -159,7 +168,7 @@ class Results:
         """
         writers = self._writers()
         with self._reader(writers) as reader:
-            details = tuple(_details(reader, writers, experiment) for experiment in experiments)
+            details = tuple(details_of(reader, writers, experiment) for experiment in experiments)
             return Several(details, reader.texts({text for one in details for text in named(one)}))
 
     def specs(
@@ -201,15 +210,15 @@ class Results:
 
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
         """``experiments``, ``iterations`` or ``calls`` as a pandas data frame. Raises UnknownNameError."""
-        writers = self._writers()
-        with self._reader(writers) as reader:
-            return reader.frame(writers, table, benchmark)
+        with self.tables() as tables:
+            return tables.frame(Part(table, [benchmark] if benchmark else None))
 
-    def excerpt(self, table: str, benchmark: str | None, limit: int) -> Excerpt:
-        """The first ``limit`` lines of ``frame``, and how many it has. Raises UnknownNameError."""
+    @contextmanager
+    def tables(self, *, apart: bool = False) -> Iterator[Tables]:
+        """The tables as they are now. Everybody else waits until they are closed, unless they are a copy ``apart``."""
         writers = self._writers()
-        with self._reader(writers) as reader:
-            return reader.excerpt(writers, table, benchmark, limit)
+        with self._reader(writers, apart=apart) as reader:
+            yield reader.tables(writers)
 
     def state(self) -> str:
         """A text that is another one as soon as a journal says more: what was computed before is then out of date."""
@@ -226,21 +235,9 @@ class Results:
         return Writers(self.store.journals_dir)
 
     @contextmanager
-    def _reader(self, writers: Writers | None = None) -> Iterator[Reader]:
-        with self.store.latest() as latest:
+    def _reader(self, writers: Writers | None = None, *, apart: bool = False) -> Iterator[Reader]:
+        with self.store.apart() if apart else self.store.latest() as latest:
             self.faults = latest.ingested.faults
             yield Reader(latest.con)
         if writers is not None:
             self.faults = (*latest.ingested.faults, *writers.faults)
-
-
-def _details(reader: Reader, writers: Writers, experiment: str) -> ExperimentDetails:
-    told = Told(
-        writers.told(reader.experiment(experiment), reader.held()),
-        reader.iterations(experiment),
-        reader.calls(experiment),
-        reader.notes(experiment),
-    )
-    scores = reader.scores(experiment)
-    programs = {score.code: reader.text(score.code) for score in scores}
-    return ExperimentDetails(told.experiment, told.iterations, told.calls, told.notes, scores, programs, steps(told))

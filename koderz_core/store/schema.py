@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import StoreError
+from koderz_core.store.totals import FILL
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "benchmarks": ("id",),
@@ -18,12 +19,14 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "experiments": ("id",),
     "forecasts": ("benchmark",),
     "controls": ("benchmark", "target", "what"),
+    "allowances": ("benchmark", "position"),
     "iterations": ("experiment", "iteration"),
     "calls": ("experiment", "ordinal", "attempt"),
     "notes": ("experiment", "ordinal"),
     "scores": ("experiment", "code"),
     "texts": ("sha256",),
     "journals": ("file",),
+    "call_totals": ("experiment", "tier"),
 }
 """Every table with its primary key."""
 
@@ -169,7 +172,54 @@ alter table notes add column speaker varchar;
 alter table notes add column round integer
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH)
+_NINTH = """
+create table allowances (
+    benchmark varchar not null, position bigint not null, "at" double not null, "by" bigint not null, usd double,
+    concurrency integer not null, changed boolean not null, usd_before double, concurrency_before integer,
+    primary key (benchmark, position)
+);
+alter table benchmarks add column budget_usd double;
+alter table benchmarks add column concurrency integer;
+update benchmarks set budget_usd = (plan ->> '$.budget.usd')::double
+"""
+
+_TENTH = f"""
+alter table scores add column shared boolean;
+update scores set shared = coalesce((held_out ->> 'shared')::boolean, false)
+    or coalesce((gate ->> 'shared')::boolean, false);
+create table call_totals (
+    experiment varchar not null, tier varchar not null, calls bigint not null, unpriced bigint not null, tokens bigint,
+    cost_usd double, kwh double, energy_usd double, rental_usd double, primary key (experiment, tier)
+);
+alter table experiments add column position bigint;
+alter table experiments add column calls bigint;
+alter table experiments add column unpriced bigint;
+alter table experiments add column input_tokens bigint;
+alter table experiments add column output_tokens bigint;
+alter table experiments add column cost_usd double;
+alter table experiments add column tries bigint; alter table experiments add column tried_at double;
+alter table experiments add column gate_passed boolean;
+alter table experiments add column gate_tests_passed integer;
+alter table experiments add column gate_tests_total integer;
+alter table experiments add column held_out_passed boolean;
+alter table experiments add column held_out_tests_passed integer;
+alter table experiments add column held_out_tests_total integer;
+alter table experiments add column shared boolean;
+{";".join(FILL).format(changed="experiment is not null")};
+create or replace view experiment_results as
+select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state, e.outcome, e.reason, e.score_kind,
+    e.code, e.gate_passed, e.gate_tests_passed, e.gate_tests_total, e.held_out_passed, e.held_out_tests_passed,
+    e.held_out_tests_total, coalesce(e.tries, if(e.outcome in ('solved', 'unsolved'), 1, 0)) as iterations,
+    coalesce(e.calls, 0) as calls, if(e.calls is null, 0, e.input_tokens) as input_tokens,
+    if(e.calls is null, 0, e.output_tokens) as output_tokens, if(e.calls is null, 0, e.cost_usd) as cost_usd,
+    coalesce(e.unpriced, 0) as unpriced, e.seconds, e.started_at, e.finished_at, e.failure, e.error, b.isolation,
+    b.self_test, e.shared
+from experiments e
+join benchmarks b on b.id = e.benchmark
+join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+"""  # noqa: S608 (ours)
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH)
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 
 

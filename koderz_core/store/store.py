@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from duckdb import DuckDBPyConnection
 
@@ -84,6 +86,18 @@ class Store:
             time.sleep(_BREATH_SECONDS)
         with step.stack:  # not only closed: a fault of the file while it is asked has to pass through it
             yield Latest(step.con, Ingested(events + step.loaded.events, step.loaded.faults))
+
+    @contextmanager
+    def apart(self) -> Iterator[Latest]:
+        """As ``latest``, on a copy: what takes long there lets nobody wait. The copy is gone in the end."""
+        with TemporaryDirectory(dir=self.path.parent, prefix="copy-") as folder, ExitStack() as stack:
+            copy = Path(folder) / self.path.name
+            with self.latest() as latest:
+                latest.con.execute("checkpoint")  # all of it is in the one file then, and nobody else may write
+                shutil.copyfile(self.path, copy)
+            con = stack.enter_context(opened(copy, self._patience_seconds))
+            copy.unlink()  # it stays readable until it is closed, and is gone then even if this process is killed
+            yield Latest(con, latest.ingested)
 
     def reindex(self) -> Ingested:
         """Build the store anew from the journals, beside the old one, which it then replaces. Raises StoreError."""

@@ -29,24 +29,22 @@ def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool 
 
 _TRIALS = f"""
 select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.reason, r.score_kind,
-    case when t.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
-    case when c.calls is null then 0 else c.usd end, case when c.calls is null then 0 else c.tokens end,
-    case when c.calls is null then 0 else c.frontier_tokens end, r.seconds,
-    case when c.calls is null then 0 else c.small_usd end
+    case when e.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
+    case when c.experiment is null then 0 else c.usd end, case when c.experiment is null then 0 else c.tokens end,
+    case when c.experiment is null then 0 else c.frontier_tokens end, r.seconds,
+    case when c.experiment is null then 0 else c.small_usd end
 from {RESULTS} r
-left join (select experiment, count(*) as tries from iterations group by experiment) t on t.experiment = r.id
+join experiments e on e.id = r.id
 left join (
-    select experiment, count(*) as calls,
-        case when count(*) = count(input_tokens + output_tokens) then sum(input_tokens + output_tokens)::bigint end
-            as tokens,
+    select experiment, case when count(*) = count(tokens) then sum(tokens)::bigint end as tokens,
         case when count(*) filter (where stronger) = count(cost_usd) filter (where stronger)
-            then coalesce(sum(cost_usd) filter (where stronger), 0) end as usd,
+            then coalesce(sum(cost_usd order by tier) filter (where stronger), 0) end as usd,
         case when count(*) filter (where small) = count(cost_usd) filter (where small)
             then coalesce(sum(cost_usd) filter (where small), 0) end as small_usd,
-        case when count(*) filter (where stronger) = count(input_tokens + output_tokens) filter (where stronger)
-            then coalesce(sum(input_tokens + output_tokens) filter (where stronger), 0)::bigint end as frontier_tokens
-    from (select *, coalesce(tier in ('frontier', 'small_frontier'), false) as stronger,
-        coalesce(tier = 'small_frontier', false) as small from calls where state = 'finished')
+        case when count(*) filter (where stronger) = count(tokens) filter (where stronger)
+            then coalesce(sum(tokens) filter (where stronger), 0)::bigint end as frontier_tokens
+    from (select *, tier in ('frontier', 'small_frontier') as stronger, tier = 'small_frontier' as small
+        from call_totals)
     group by experiment
 ) c on c.experiment = r.id
 where list_contains($benchmarks::varchar[], r.benchmark)

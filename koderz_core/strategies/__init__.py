@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, fields
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
+from koderz_core.strategies.beam import Beam
 from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.cascade import Cascade
 from koderz_core.strategies.debate import Debate
+from koderz_core.strategies.describing import choices_of, describe
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ensemble import Ensemble
 from koderz_core.strategies.ladder import ONCE, Ladder
-from koderz_core.strategies.supervised import CHOICES, Supervised
+from koderz_core.strategies.outside import Outside, found, installed, shortened
+from koderz_core.strategies.overrides import checked, is_override
+from koderz_core.strategies.selected import Selected
+from koderz_core.strategies.supervised import Supervised
+from koderz_core.strategies.swarm import Swarm
+from koderz_core.strategies.tree import Tree
 
-Known = Direct | Supervised | Ladder | Cascade | BestOf | Debate | Ensemble
+Known = Direct | Supervised | Ladder | Cascade | BestOf | Debate | Ensemble | Beam | Swarm | Tree | Selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,10 @@ STRATEGIES: Mapping[str, type[Known]] = {
     "best_of": BestOf,
     "debate": Debate,
     "ensemble": Ensemble,
+    "beam": Beam,
+    "swarm": Swarm,
+    "tree": Tree,
+    "selected": Selected,
 }
 
 PRESETS: Mapping[str, Preset] = {
@@ -70,57 +81,77 @@ MODES: Mapping[str, tuple[str, ...]] = {
 }
 """The modes of the original koderz, by the strategies that they mean here."""
 
-UNTESTED = frozenset({"direct", "cascade"})
+UNTESTED = frozenset({"direct", "cascade", "selected"})
 """Strategies that never run gate tests: neither a gate nor feedback means anything to them."""
 
-SAMPLED = frozenset({"ladder", "best_of"})
-"""Strategies whose programs differ by temperature alone, so that a coder has to take one."""
+SAMPLED = frozenset({"ladder", "best_of", "beam", "tree"})
+"""Strategies that sample one prompt several times, for which a coder has to take a temperature."""
 
-ADDED: Mapping[str, Scalar] = {"lessons": False}
+ADDED: Mapping[str, Scalar] = {"lessons": False, "examples": False}
 """Parameters that earlier configurations did not have, with what they did: left at that, none gets another id."""
 
-ROLES = ("spec", "coder", "reviewer", "tester", "judge", "speaker")
+ROLES = ("spec", "coder", "reviewer", "tester", "judge", "speaker", "critic", "refiner")
 """Every role that some strategy asks."""
 
-SEVERAL = frozenset({("ladder", "coder"), ("cascade", "coder"), ("ensemble", "coder"), ("debate", "speaker")})
+WRITERS = frozenset({"coder", "refiner"})
+"""The roles that write programs, whose temperature and longest answer are parameters."""
+
+SEVERAL = frozenset(
+    {(name, "coder") for name in ("ladder", "cascade", "ensemble", "tree", "selected")} | {("debate", "speaker")}
+)
 """Strategy and role where every model is asked; elsewhere only the first would be."""
 
-LADDERS = frozenset({"cascade", "escalation"})
+LADDERS = frozenset({"cascade", "escalation", "selected"})
 """Strategies and presets that are nothing without a second coder to go on to."""
 
 COMPARING = frozenset({"ensemble"})
 """Strategies that compare programs by CodeBLEU, and so need its package."""
 
-UNTOLD = UNTESTED | SAMPLED | COMPARING
+UNTOLD = UNTESTED | COMPARING | {"ladder", "best_of"}
 """Strategies whose coders are shown nothing of what they wrote before."""
 
 
-def create(name: str, parameters: Mapping[str, Scalar]) -> Known:
+def create(name: str, parameters: Mapping[str, Scalar]) -> Known | Outside:
     """The strategy or preset called ``name`` with these parameters, the others at their defaults.
 
+    Overrides of a role's sampling are checked; they are the runner's to heed.
     Raises UnknownNameError for a strategy or a parameter that there is none of, PlanError for a value out of place.
     """
-    strategy = base_of(name)
-    if strategy not in STRATEGIES:
-        raise UnknownNameError("strategy", name, offered())
-    known = {field.name: field for field in fields(STRATEGIES[strategy])}
-    for parameter, value in parameters.items():
+    strategy = class_of(name)
+    known = {field.name: field for field in fields(strategy)}
+    own = {one: value for one, value in parameters.items() if not is_override(one)}
+    for parameter, value in own.items():
         if parameter not in known:
             raise UnknownNameError(f"parameter of {name}", parameter, known)
-        _check(name, parameter, value, known[parameter].default)
-    given = {**(PRESETS[name].parameters if name in PRESETS else {}), **parameters}
+        _check(name, value, known[parameter])
+    given = {**(PRESETS[name].parameters if name in PRESETS else {}), **own}
     fitting = {parameter: _fitting(value, known[parameter].default) for parameter, value in given.items()}
-    return STRATEGIES[strategy](**fitting)  # type: ignore[arg-type]  # _check held each value against its default
+    created = strategy(**fitting)  # type: ignore[arg-type]  # _check held each value against its default
+    _overrides(created, parameters)
+    return created
+
+
+def class_of(name: str) -> type[Known | Outside]:
+    """The class of a strategy or preset. Raises UnknownNameError, and PlanError for an installed one that fails."""
+    strategy = base_of(name)
+    outside = None if strategy in STRATEGIES else found(strategy)
+    if strategy not in STRATEGIES and outside is None:
+        hint = "`koderz strategies` shows them all."
+        raise UnknownNameError("strategy", name, (*offered(), *installed()), hint)
+    return outside or STRATEGIES[strategy]
 
 
 def complete(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """All parameters of a strategy, the defaults filled in. Raises as ``create``."""
-    return asdict(create(name, parameters))
+    whole = asdict(create(name, parameters))
+    return {one: whole[one] for one in sorted(whole, key=ADDED.__contains__)}  # what is seldom wanted comes last
 
 
 def recorded(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """``complete`` without what a configuration only has where it is used. Raises as ``create``."""
-    return {one: value for one, value in complete(name, parameters).items() if one not in ADDED or value != ADDED[one]}
+    """``complete`` without what a configuration only has where it is used, and with overrides. Raises as ``create``."""
+    whole = complete(name, parameters).items()
+    used = {one: value for one, value in whole if one not in ADDED or value != ADDED[one]}
+    return used | _overrides(create(name, parameters), parameters)
 
 
 def base_of(name: str) -> str:
@@ -134,7 +165,7 @@ def called(strategy: str, parameters: Mapping[str, Scalar]) -> str:
     for name, preset in PRESETS.items():
         if preset.strategy == strategy and preset.parameters.items() <= whole.items():
             return name
-    return strategy
+    return shortened(strategy)
 
 
 def _defaults(strategy: str) -> dict[str, object]:
@@ -149,9 +180,16 @@ def offered() -> tuple[str, ...]:
 
 def doc_of(name: str) -> str:
     """What a strategy or preset does, in one line. Raises UnknownNameError."""
-    if name in PRESETS:
-        return PRESETS[name].doc
-    return (type(create(name, {})).__doc__ or "").partition("\n")[0].replace("``", "").strip()
+    return PRESETS[name].doc if name in PRESETS else describe(class_of(name)).doc
+
+
+def takes_several(name: str, role: str) -> bool:
+    """Whether every model of a role is asked. Raises as ``class_of``."""
+    return (base_of(name), role) in SEVERAL or role in getattr(class_of(name), "several", ())
+
+
+def _overrides(strategy: Known | Outside, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    return {one: checked(strategy.roles(), one, value) for one, value in parameters.items() if is_override(one)}
 
 
 def _fitting(value: Scalar, default: object) -> Scalar:
@@ -159,12 +197,13 @@ def _fitting(value: Scalar, default: object) -> Scalar:
     return float(value) + 0.0 if isinstance(default, float) and isinstance(value, int | float) else value
 
 
-def _check(strategy: str, parameter: str, value: Scalar, default: object) -> None:
+def _check(strategy: str, value: Scalar, field: Field[object]) -> None:
+    parameter, default = field.name, field.default
     wanted = type(default)
     fits = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
     if not (fits or (wanted is float and isinstance(value, int) and not isinstance(value, bool))):
         raise PlanError(f"{strategy}: {parameter} must be {wanted.__name__}, not {value!r}.")
-    choices = CHOICES.get(parameter, ())
+    choices = choices_of(field)
     if choices and value not in choices:
         raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(choices)}, not {value!r}.")
     low = 1 if wanted is int and default else 0  # what is 0 by default can be left at it

@@ -18,12 +18,13 @@ from koderz_core.prompts.judging import Contender
 from koderz_core.prompts.sameness import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Observed, Sampling
+from koderz_core.strategies.reminding import Reminded, with_reminders
 
 MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
-class BestOf:
+class BestOf(Reminded):
     """Ask for ``samples`` programs and test each; a vote by what they do, then a judge, picks among the best.
 
     Programs that give the same on all calls stand for each other: the largest such group wins, or by ``judge`` one of
@@ -60,7 +61,7 @@ class BestOf:
 
     def _tested(self, ctx: Context) -> list[str]:
         """The programs that passed most gate tests, in the order of the samples."""
-        brief = coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         ask = Ask("coder", coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens))
         ranked: dict[tuple[bool, int], list[str]] = defaultdict(list)
         for reply in ctx.ask_many([ask] * self.samples):

@@ -16,10 +16,11 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.testing import OwnTest
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
+from koderz_core.strategies.reminding import Reminded, with_reminders
 
 
 @dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(Reminded):
     """Take the first coder's program that agrees with enough of the tester's own tests, else ask the next coder.
 
     The tester sees the problem and no program. ``threshold``: the share of its tests that a program must pass; where
@@ -43,7 +44,7 @@ class Cascade:
         return ("coder", "tester")
 
     def solve(self, ctx: Context) -> str | None:
-        brief = coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         messages, sampling = coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
         written = ctx.ask("tester", testing.write(ctx.problem, self.tests), sampling)
         tests, last = testing.asserts_in(written.text, ctx.problem, self.tests), ctx.members("coder") - 1

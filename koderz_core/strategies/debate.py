@@ -19,6 +19,7 @@ from koderz_core.prompts.personas import Speaker, speakers
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
 from koderz_core.strategies.course import Course
+from koderz_core.strategies.reminding import Reminded, remember, with_examples
 
 USUAL = "architect,coder,reviewer"
 MOST_ROUNDS = 10
@@ -26,7 +27,7 @@ JUDGE = "judge"
 
 
 @dataclass(frozen=True, slots=True)
-class Debate:
+class Debate(Reminded):
     """Personas debate, a judge sums up, the coder writes it and repairs it until ``max_iterations`` programs failed.
 
     ``agents``: who speaks, by the names of their personas; several models of the role speaker take turns among them.
@@ -85,17 +86,18 @@ class Debate:
         return conclusion
 
     def _written(self, ctx: Context, conclusion: str) -> str | None:
-        course = Course(coding.Brief(ctx.problem, conclusion, self.chain_of_thought))
+        course = Course(with_examples(ctx, self, coding.Brief(ctx.problem, conclusion, self.chain_of_thought)))
         for _ in range(self.max_iterations):
             reply = ctx.ask("coder", self._prompt(course), self._sampling(again=bool(course.attempts)))
             tried = candidate(reply, ctx.problem)
             if course.add(tried, ctx.test(tried)).verdict.passed:
                 break
+            remember(ctx, self, course)
         return course.best.code
 
     def _prompt(self, course: Course) -> coding.Prompt:
         return (
-            attempts.next_attempt(course.brief, course.attempts)
+            attempts.next_attempt(course.brief, course.attempts, lessons=course.reminders)
             if course.attempts
             else coding.first_attempt(course.brief)
         )

@@ -1,4 +1,7 @@
-"""``direct``: one answer, untested. The baseline of everything else."""
+"""``direct``: one answer, untested. The baseline of everything else.
+
+Calls: one, and one more for a spec. It is how pass@1 is measured since Chen et al. (arXiv 2107.03374).
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.spec import MINIMAL
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
+from koderz_core.strategies.reminding import Reminded, with_reminders
 from koderz_core.strategies.specification import specification
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class Direct(Reminded):
     """Ask the coder once and hand in what it wrote; on request after a spec, or without chain of thought."""
 
     spec: bool = False
@@ -29,6 +33,6 @@ class Direct:
         text = None
         if self.spec:
             text = specification(ctx, MINIMAL)
-        brief = coding.Brief(ctx.problem, text, chain_of_thought=self.chain_of_thought)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, text, chain_of_thought=self.chain_of_thought))
         reply = ctx.ask("coder", coding.first_attempt(brief), sampling)
         return candidate(reply, ctx.problem).code

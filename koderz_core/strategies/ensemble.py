@@ -19,6 +19,7 @@ from koderz_core.prompts.sameness import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling, Verdict
 from koderz_core.similarity import Weights, normalised, similarities
+from koderz_core.strategies.reminding import Reminded, with_reminders
 
 MOST = 16
 """Samples of one model: the programs are compared each with each."""
@@ -39,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Ensemble:
+class Ensemble(Reminded):
     """Ask each coder for some programs; of those best by gate tests hand in the one most like the others.
 
     ``samples``: how many of each coder. ``weights``: what CodeBLEU's parts count, which are runs of words, those with
@@ -81,7 +82,7 @@ class Ensemble:
         return None if chosen is None else best[chosen]
 
     def _tested(self, ctx: Context) -> list[Candidate]:
-        brief = coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         sampling, messages = Sampling(self.temperature, max_tokens=self.max_tokens), coding.first_attempt(brief)
         asks = [
             Ask("coder", messages, sampling, one) for one in range(ctx.members("coder")) for _ in range(self.samples)

@@ -16,6 +16,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.best import Best
+from koderz_core.strategies.reminding import Reminded, with_reminders
 from koderz_core.strategies.schedules import temperatures, written
 
 USUAL = 0.8
@@ -24,7 +25,7 @@ ONCE = "0"
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(Reminded):
     """Ask the coder the same again, at most ``max_iterations`` times, until a program passes the gate tests.
 
     Every call has a seed of its own, so a sample at a temperature above 0 is a fresh one. ``steps``: the temperatures
@@ -48,7 +49,8 @@ class Ladder:
 
     def solve(self, ctx: Context) -> str | None:
         best = Best()
-        messages = coding.first_attempt(coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        messages = coding.first_attempt(brief)
         for member, temperature in islice(self._rungs(ctx.members("coder")), self.max_iterations):
             reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens), member)
             tried = candidate(reply, ctx.problem)

@@ -1,8 +1,19 @@
-"""What each parameter of a strategy changes, in one line: shown wherever a person can set it."""
+"""What each parameter of a strategy changes, and what each role does, in one line: shown wherever one is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+from koderz_core.prompts.spec import PROMPTS
+from koderz_core.records.selections import POLICIES
+from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "spec_prompt": PROMPTS,
+    "checkpoint_when": (INTERVAL, ADAPTIVE),
+    "policy": POLICIES,
+}
+"""Parameters that take one of a few words, the default first."""
 
 ABOUT: Mapping[str, str] = {
     "max_iterations": "The most programs that are tried in one experiment.",
@@ -21,7 +32,8 @@ ABOUT: Mapping[str, str] = {
     "checkpoint_when": "interval: a review after every so many iterations; adaptive: sooner where attempts get stuck.",
     "review_tokens": "The most tokens of a spec or a review; what is longer is cut off.",
     "disclosure": "The first review is also asked for a strategy, the second for test criteria.",
-    "lessons": "After a failure the coder is told what helped on other problems; see koderz cortex lessons.",
+    "lessons": "The coder is told what helped with failures on other problems; see koderz cortex lessons.",
+    "examples": "The coder is shown two other problems with programs that solved them in earlier benchmarks.",
     "steps": "The temperature of each attempt, such as 0,0.3*2,0.5*2, instead of always the same.",
     "threshold": "The share of the tester's own tests that a program must pass to be accepted.",
     "tests": "The most tests or calls that the tester writes; none of them counts for the score.",
@@ -33,6 +45,22 @@ ABOUT: Mapping[str, str] = {
     "shown_tokens": "Room in a prompt for the others' positions, in tokens.",
     "personas": "Personas of your own, as YAML text; empty: those that come with koderz.",
     "weights": "What the parts of CodeBLEU count: runs of words, those with keywords, syntax, data flow.",
+    "policy": "What a coder is chosen by: solved, seconds, cost, room for tokens, or the order they are named in.",
+    "width": "How many programs go on from one level to the next: the best by gate tests, none of them twice.",
+    "branches": "In how many ways each program that goes on is mended.",
+    "depth": "How many levels there are, that of the first programs among them.",
     "normalise": "Programs are compared in one layout, without comments and docstrings.",
 }
 """By name: a parameter means the same in every strategy that has it."""
+
+OF_ROLES: Mapping[str, str] = {
+    "spec": "Writes a spec of the problem before anything is programmed.",
+    "coder": "Writes the programs.",
+    "reviewer": "Reviews the attempts so far and advises the coder.",
+    "tester": "Writes tests or calls of its own; none of them counts for the score.",
+    "judge": "Decides: among equally good programs, or from what was said.",
+    "speaker": "Speaks in a debate, as each of its personas.",
+    "critic": "Says what is wrong with a program.",
+    "refiner": "Corrects a program by what the critic said of it.",
+}
+"""By name: a role does the same in every strategy that asks it."""

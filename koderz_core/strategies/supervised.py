@@ -1,28 +1,28 @@
-"""``supervised``: spec, iterations with feedback, reviews by a stronger model. Koderz's own idea."""
+"""``supervised``: spec, iterations with feedback, reviews by a stronger model. Koderz's own idea.
+
+Calls: one for the spec, one per iteration until a program passes, and one for each review that falls due before that.
+Repair from what tests said is that of Chen et al., "Teaching Large Language Models to Self-Debug" (arXiv 2304.05128);
+that stronger models write the spec and review is the original koderz'.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from koderz_core.events import CheckpointReviewed, Why
 from koderz_core.prompts import attempts, coding, review, sections
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.spec import MINIMAL, PROMPTS
+from koderz_core.prompts.spec import MINIMAL
 from koderz_core.protocols import Context
-from koderz_core.records import Query, Sampling, Verdict
+from koderz_core.records import Sampling
 from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due, stuck
 from koderz_core.strategies.course import Course
+from koderz_core.strategies.reminding import Reminded, remember, with_examples
 from koderz_core.strategies.specification import ADVICE_TEMPERATURE, ADVICE_TOKENS, specification
-
-CHOICES: Mapping[str, tuple[str, ...]] = {"spec_prompt": PROMPTS, "checkpoint_when": (INTERVAL, ADAPTIVE)}
-"""Parameters that take one of a few words, the default first."""
-
-MOST_LESSONS = 3  # that one prompt holds
 
 
 @dataclass(frozen=True, slots=True)
-class Supervised:
+class Supervised(Reminded):
     """Ask, test, feed the failure back, at most ``max_iterations`` times; every ``checkpoint_interval`` a review.
 
     The first attempt is sampled at ``temperature``, the following at ``retry_temperature``: a small model asked again
@@ -31,10 +31,8 @@ class Supervised:
     spec's prompt; ``reuse_spec``: one of it that another experiment had written will do. ``previous_error``: the coder
     is told what its tests said; ``history_tokens``: the room in its prompts for attempts before the last.
     ``checkpoint_when``: "interval", or "adaptive": earlier where attempts make no progress or half the budget is gone.
-    ``disclosure``: the first review is also asked for a strategy, the second for test criteria.
-    ``lessons``: after a failure the coder is reminded of what helped with its kind on other problems, as far as it is
-    told of errors at all. Specs and reviews hold at most ``review_tokens``, and are asked for at temperature 0,
-    whatever the coder's is.
+    ``disclosure``: the first review is also asked for a strategy, the second for test criteria. Specs and reviews hold
+    at most ``review_tokens``, and are asked for at temperature 0, whatever the coder's is.
     """
 
     max_iterations: int = 50
@@ -52,7 +50,6 @@ class Supervised:
     escape_after: int = 2
     checkpoint_when: str = INTERVAL
     disclosure: bool = True
-    lessons: bool = False
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:
@@ -71,21 +68,16 @@ class Supervised:
 
     def _brief(self, ctx: Context) -> coding.Brief:
         text = specification(ctx, self.spec_prompt, self.review_tokens, reuse=self.reuse_spec) if self.spec else None
-        return coding.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
+        brief = coding.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
+        return with_examples(ctx, self, brief)
 
     def _iterate(self, ctx: Context, course: Course) -> attempts.Attempt:
         temperature = self.retry_temperature if course.attempts else self.temperature
         reply = ctx.ask("coder", self._prompt(course), Sampling(temperature, max_tokens=self.max_tokens))
         tried = candidate(reply, ctx.problem)
         attempt = course.add(tried, ctx.test(tried))
-        self._remember(ctx, course, attempt.verdict)
+        remember(ctx, self, course)
         return attempt
-
-    def _remember(self, ctx: Context, course: Course, verdict: Verdict) -> None:
-        """Each kind of error is asked for once: what is remembered of it is shown whenever it comes again."""
-        if self.lessons and self.previous_error and verdict.error and verdict.error not in course.lessons:
-            found = ctx.recall(Query("lesson", {"error": verdict.error}, limit=MOST_LESSONS))
-            course.lessons[verdict.error] = tuple(one.text for one in found)
 
     def _prompt(self, course: Course) -> coding.Prompt:
         if not course.attempts:

@@ -33,7 +33,7 @@ class Asking:
     def __init__(self, settings: Settings, results: Results, memories: Memories) -> None:
         """``results`` and ``memories``: what experiments are reminded of."""
         self._settings = settings
-        self._recall = recollection(results, memories)
+        self._recall = recollection(settings, results, memories)
         self._lanes = Lanes(cache(self._address), settings.limits, settings.patience)
         self._context_tokens = cache(lambda model: capabilities_of(model, settings).context_tokens)
         self.live = LiveText()

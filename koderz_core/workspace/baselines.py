@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from koderz_core.analysis.baseline import frontier_asked_once
 from koderz_core.config import Settings
+from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, StoreError, UnknownNameError
 from koderz_core.export.formats import money, plain
 from koderz_core.models.catalogue import resolve
@@ -23,6 +24,7 @@ from koderz_core.store.baselines import baseline_for
 from koderz_core.store.labels import labels
 from koderz_core.store.results import Results
 from koderz_core.workspace.costs import Costs
+from koderz_core.workspace.selecting import selected
 
 _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
 """The conditions under which answers to one question, and their scores, can stand side by side."""
@@ -61,6 +63,7 @@ class Baselines:
         A stronger model that was measured on all these problems, by the same prompts and sampling, is not asked again,
         unless the benchmark has begun to measure it itself: the same order finds the same benchmark again.
         """
+        order = selected(order, self._dataset(dataset), self._settings, self._results.store)
         lacking = self.lacking(order)
         if not lacking:
             return Offer(self._plan(order, dataset))
@@ -100,7 +103,7 @@ class Baselines:
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may be another one by now, or there may be several
             dataset, ids = self._common_dataset(rows)
-            order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], _chosen(dataset, ids))
+            order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
                 return f"With a frontier model for MODEL this would measure it: {command}"
@@ -173,13 +176,3 @@ def _stands_for(one: Measured, dataset_sha256: str, grounds: Sequence[Ground]) -
         and all(set(ground.problems) <= set(one.problems) for ground in grounds)
         and all(one.conditions.get(name) == ground.conditions.get(name) for name in _SAME for ground in grounds)
     )
-
-
-def _chosen(dataset: Dataset, problems: frozenset[str]) -> str:
-    """As short as it can be said which problems these are."""
-    places = [at for at, one in enumerate(dataset.problems) if one.id in problems]
-    if len(places) == len(dataset.problems):
-        return "all"
-    if places and places[-1] - places[0] + 1 == len(places):
-        return f"{places[0]}:{places[-1] + 1}"
-    return ",".join(dataset.problems[at].id for at in places)

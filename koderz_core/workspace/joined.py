@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from koderz_core import __version__
@@ -11,7 +11,6 @@ from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.datasets.typed import keep
 from koderz_core.errors import UnknownNameError
-from koderz_core.grading.grader import Grader
 from koderz_core.grading.typed import problem_of, require_solved, typed_row
 from koderz_core.models.availability import Availability, lacking, survey
 from koderz_core.models.opened import OpenModels
@@ -20,12 +19,11 @@ from koderz_core.models.weights_download import Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Dataset, Plan, Problem, Verdict
 from koderz_core.records.forecasts import Forecast
-from koderz_core.runner.forms import StrategyForm, strategy_forms
 from koderz_core.runner.header import header
 from koderz_core.runner.live import Spoken
+from koderz_core.runner.outside import require_strategies
 from koderz_core.runner.parts import Parts
-from koderz_core.runner.planning import Order, draft
-from koderz_core.runner.presets import Preset, presets
+from koderz_core.runner.planning import Order
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.redaction import Redactor
 from koderz_core.runner.resumption import dataset_of, forked, recorded_plan
@@ -36,15 +34,21 @@ from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
+from koderz_core.workspace.allowing import Allowing
 from koderz_core.workspace.announcing import Announcing
 from koderz_core.workspace.asking import Asking
 from koderz_core.workspace.baselines import Baselines
+from koderz_core.workspace.bundling import Bundling
 from koderz_core.workspace.comparing import Comparing
 from koderz_core.workspace.costs import Costs
+from koderz_core.workspace.exporting import Exporting
 from koderz_core.workspace.gradable import require_gradable
 from koderz_core.workspace.judging import Judging
+from koderz_core.workspace.launching import Launching
 from koderz_core.workspace.memories import Memories
 from koderz_core.workspace.remembering import Remembering
+from koderz_core.workspace.selecting import planned
+from koderz_core.workspace.upkeep import Upkeep
 
 
 class Workspace:
@@ -56,13 +60,18 @@ class Workspace:
         self.costs = Costs(settings, self.results)
         self.baselines = Baselines(settings, self.results, self.costs, self.plan, self.dataset)
         self.comparing = Comparing(self.results, self.baselines)
+        self.exporting = Exporting(self.results, self.comparing, settings.home)
+        self.bundling = Bundling(settings, self.results, self.exporting)
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
         self._redactor = Redactor(settings.secrets())
         self.judging = Judging(settings, self.sandbox, self._redactor)
+        self.launching = Launching(settings, self.recorded)
         self._remembering = Remembering(settings)
         self._announcing = Announcing(settings, self.results, self._remembering.follow)
         self._running = Running(settings.journals_dir)
+        self.allowing = Allowing(settings.journals_dir, self._running, self.costs.check)
         self.memories = Memories(settings, self.results, self.dataset)
+        self.upkeep = Upkeep(settings, self.results)
         self._asking = Asking(settings, self.results, self.memories)
         self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
 
@@ -90,7 +99,6 @@ class Workspace:
         """What programs are judged by. Raises SandboxError if none can be had here."""
         return self.sandbox.judge()
 
-    # What there is to solve
     def dataset(self, name: str = "humaneval") -> Dataset:
         """The problems of a dataset. Raises UnknownNameError, DataError."""
         return load(name, self.settings)
@@ -114,10 +122,6 @@ class Workspace:
         """Raise DataError if some of these no program could pass here, and SandboxError."""
         require_gradable(problems, lambda one: self.judge.check(one, one.canonical_solution, one.tests))
 
-    def grader(self, workers: int) -> Grader:
-        """What grades many samples, ``workers`` at a time. Raises SandboxError."""
-        return self.judging.grader(workers)
-
     def datasets(self) -> tuple[str, ...]:
         """The names of all datasets: those that are published, then the problems that somebody typed."""
         return dataset_names(self.settings)
@@ -129,15 +133,6 @@ class Workspace:
         """
         return keep(require_solved(typed_row(prompt, tests, solution), self.grade), self.settings).origin.name
 
-    # Benchmarks
-    def strategies(self) -> tuple[StrategyForm, ...]:
-        """What can be chosen: every strategy with its roles and parameters."""
-        return strategy_forms()
-
-    def presets(self, surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-        """Benchmarks to start from, filled with the models that ``available_models`` found ready."""
-        return presets(surveyed)
-
     def command(
         self, order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
     ) -> str:
@@ -146,7 +141,7 @@ class Workspace:
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
         """What an order comes to. Raises UsageError if it cannot be done."""
-        return draft(order, self.dataset(dataset), self.settings, self.judging.gate)
+        return planned(order, self.dataset(dataset), self.settings, self.results.store, self.judging.gate)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; what it did before is not done again. Raises as ``runner``."""
@@ -155,12 +150,13 @@ class Workspace:
             runner.wait()
 
     def start(self, plan: Plan, concurrency: int | None = None, forecast: Forecast | None = None) -> str:
-        """Run a plan in threads that outlive the caller; the benchmark's id. What runs here already is left running.
+        """Run a plan in threads that outlive the caller; its id. What runs here already is left running.
 
-        ``forecast``: what somebody was told of it, which its receipt compares with. Raises as ``runner``, and
-        UsageError while the same benchmark is still being stopped.
+        ``forecast``: what somebody was told of it, for its receipt. Raises as ``runner``, and UsageError while the
+        same benchmark is still being stopped.
         """
-        self._running.start(plan, lambda: self.runner(plan).foretold(forecast), concurrency)
+        kept = self.allowing.kept(plan)
+        self._running.start(kept, lambda: self.runner(kept).foretold(forecast), concurrency)
         return plan.id
 
     def resume(self, benchmark: str, concurrency: int | None = None) -> str:
@@ -213,6 +209,8 @@ class Workspace:
         ``retry_errors``: also what ended as an error is run again. ``pilot``: only so many of its problems.
         Raises PlanError, DataError, JournalError, ModelError; nothing has been asked of a model then.
         """
+        self.bundling.require_own()
+        require_strategies(plan, self.settings)
         self.costs.check(plan)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.sandbox.self_test()
@@ -224,7 +222,6 @@ class Workspace:
     def _parts(self, names: Iterable[str], dataset: str) -> Parts:
         return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor, self.judging.divide)
 
-    # Models
     def model(self, name: str, dataset: str = "humaneval") -> Model:
         """The model of that name, kept open until the workspace is closed. Raises UnknownNameError, ModelError.
 

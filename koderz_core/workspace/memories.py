@@ -17,6 +17,7 @@ from koderz_core.memory.cortex.remembering import SALIENCES
 from koderz_core.memory.cortex.retiring import Renewed, renew, restore, retire
 from koderz_core.memory.cortex.searching import Filters, Found, listed
 from koderz_core.memory.cortex.stored import StoredMemory
+from koderz_core.memory.examples import examples
 from koderz_core.memory.lessons import TAG, Lesson, distil, for_problem, kept, looked_up, ranked, read
 from koderz_core.memory.opening import mirroring
 from koderz_core.memory.servers import server_of
@@ -24,6 +25,7 @@ from koderz_core.memory.standing import Condition, condition
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
 from koderz_core.store.lapses import lapses
 from koderz_core.store.results import Results
+from koderz_core.store.solved import solved
 
 MOST_LESSONS = 500
 SCRIPTED = "scripted/"
@@ -106,19 +108,23 @@ class Memories:
         return ranked(one for one in kept_ones if one)
 
     def recall(self, query: Query, asker: Asker) -> list[Memory]:
-        """Answers ``Query("lesson", {"error": class})`` with what was learnt from other problems only.
+        """Answers ``Query("lesson", {"error": class})``, or of all errors, with what other problems taught only;
+        ``Query("solved")`` with such of them as were solved.
 
         Raises InfrastructureError if the asker's problem cannot be had: then nothing can be known to be another one.
         """
+        scripted = any(model.startswith(SCRIPTED) for model in asker.models.get("coder", ()))
         try:
             problem: Problem | None = self._problems(asker.dataset.name).get(asker.problem)
+            if problem is None:
+                return []
+            if query.kind == "solved":
+                found = solved(self._results.store, asker, scripted=scripted)
+                return examples(found, problem, looked_up(self._problems), query.limit)
             lessons = self.lessons()
         except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory's
             raise CortexError(str(error)) from error
-        if problem is None:
-            return []
-        scripted = any(model.startswith(SCRIPTED) for model in asker.models.get("coder", ()))
-        fitting = (one for one in lessons if one.error == query.tags.get("error") and one.scripted == scripted)
+        fitting = (one for one in lessons if query.tags.get("error") in (None, one.error) and one.scripted == scripted)
         told = (for_problem(one, problem, looked_up(self._problems)) for one in fitting)
         return [one for one in told if one][: query.limit]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -20,21 +20,51 @@ def choice(
 
     ``say``: what an option is called, shown as text. ``short``: few options, all in sight; else a list to search.
     """
-    key, seen, usual = f"choice of {name}", f"{name} in the URL", default or options[0]
-    asked = _meant(st.query_params.get(name, usual), options)
+    usual = default or options[0]
+    key = _asked(name, options, usual)
+    if short:
+        chosen = str(st.segmented_control(label, options, key=key, format_func=say, required=True))
+    else:
+        chosen = str(st.selectbox(label, options, key=key, format_func=say))
+    _chosen(name, chosen, usual)
+    return chosen
+
+
+def switch(name: str, label: str, options: Sequence[str], say: Callable[[str], str]) -> str:
+    """``choice`` of few options, where what stands before them says already what ``label`` says."""
+    key = _asked(name, options, options[0])
+    chosen = st.segmented_control(
+        label, options, key=key, format_func=say, required=True, label_visibility="collapsed", width="content"
+    )
+    _chosen(name, str(chosen), options[0])
+    return str(chosen)
+
+
+def line(name: str, label: str, options: Mapping[str, str], captions: Sequence[str], default: str) -> str:
+    """``choice`` as a list with everything in sight. ``options`` with what they are called, and captions: our words."""
+    key = _asked(name, list(options), default)
+    say = options.__getitem__
+    chosen = str(st.radio(label, list(options), key=key, format_func=say, captions=captions))
+    _chosen(name, chosen, default)
+    return chosen
+
+
+def _asked(name: str, options: Sequence[str], usual: str) -> str:
+    """The key of the widget, which is set to what the address asks for."""
+    key, seen = f"choice of {name}", f"{name} in the URL"
+    asked = meant(st.query_params.get(name, usual), options)
     if asked not in options:
         st.warning(f"The address asks for a {name} that is not here. This is another one.", icon="🔎")
     elif st.session_state.get(seen) != asked:
         st.session_state[key] = asked
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual
-    if short:
-        chosen = str(st.segmented_control(label, options, key=key, format_func=say, required=True))
-    else:
-        chosen = str(st.selectbox(label, options, key=key, format_func=say))
+    return key
+
+
+def _chosen(name: str, chosen: str, usual: str) -> None:
     keep(name, None if chosen == usual else chosen)
-    st.session_state[seen] = chosen
-    return chosen
+    st.session_state[f"{name} in the URL"] = chosen
 
 
 def keep(name: str, value: str | None) -> None:
@@ -45,7 +75,7 @@ def keep(name: str, value: str | None) -> None:
         st.query_params[name] = value
 
 
-def _meant(asked: str, options: Sequence[str]) -> str:
+def meant(asked: str, options: Sequence[str]) -> str:
     """The option that an address names: whole, or by a beginning that no other has, with or without ``bench_``."""
     if asked in options or not asked:
         return asked

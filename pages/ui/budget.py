@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from koderz_core.export.forecasts import receipt
 from koderz_core.export.formats import count, duration, money
 from koderz_core.records import Budget
-from koderz_core.records.forecasts import Forecast, Receipt
+from koderz_core.records.forecasts import Forecast, Range, Receipt
 
 
-def choose_budget() -> Budget:
-    """What a person allows to be spent; what is left empty has no limit."""
+def choose_budget(usual: Budget, of: str) -> Budget:
+    """What a person allows to be spent; what is left empty has no limit. It is ``usual`` until it is changed.
+
+    ``of``: sets widgets apart from those of another launch.
+    """
     with st.container(horizontal=True):
         usd = st.number_input(
-            "Budget ($)", 0.0, value=None, key="budget", help="Of all. What is left then has no result and can go on."
+            "Budget ($)",
+            0.0,
+            value=usual.usd,
+            key=f"budget{of}",
+            help="Of all. What is left then has no result and can go on.",
         )
         each = st.number_input(
             "Per experiment ($)",
             0.0,
-            value=None,
-            key="budget each",
+            value=usual.per_experiment_usd,
+            key=f"budget each{of}",
             help="An experiment that has used it up is unsolved.",
         )
     allow_unpriced = st.checkbox(
         "Models without a price too",
-        key="allow unpriced",
+        usual.allow_unpriced,
+        key=f"allow unpriced{of}",
         help="They count as $0.",
         disabled=usd is None and each is None,
     )
@@ -38,17 +48,22 @@ def show_forecast(forecast: Forecast, budget: Budget) -> None:
         st.caption("Price and time are not known: too little like it has ended so far.")
     elif forecast.experiments:
         with st.container(horizontal=True):
-            if forecast.cost_usd:
-                st.metric("price, about", money(forecast.cost_usd.p50), help="In half of the cases it is less.")
-                st.metric("at most, 9 in 10", money(forecast.cost_usd.p90))
-            if forecast.seconds:
-                st.metric("time, about", duration(forecast.seconds.p50), help="In half of the cases it is less.")
-                st.metric("at most, 9 in 10", duration(forecast.seconds.p90))
+            _told("calls, about", forecast.calls, lambda number: count(round(number)))
+            _told("price, about", forecast.cost_usd, money)
+            _told("time, about", forecast.seconds, duration)
         st.caption(f"Told from {count(forecast.past)} experiments that have ended.")
     for model in forecast.unpriced:
         st.text(f"No price is known of {model}.")
     if forecast.may_exceed(budget.usd):
         st.text(f"{money(budget.usd)} for all of it, what is spent already included, may not be enough.")
+
+
+def _told(label: str, expected: Range | None, shown: Callable[[float], str]) -> None:
+    """Nothing where it is not known."""
+    if expected:
+        most = f"9 in 10: at most {shown(expected.p90)}"
+        about = "In half of the cases it is less."
+        st.metric(label, shown(expected.p50), most, delta_color="off", delta_arrow="off", help=about)
 
 
 def show_receipt(came_to: Receipt | None) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import streamlit as st
 
+from koderz_core.export.lanes import Cell, lanes
 from koderz_core.records.rows import ExperimentRow
 
 SIGNS = {
@@ -20,26 +20,37 @@ SIGNS = {
     "planned": ("gray", "·"),
 }
 MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
-MOST_LINKS = 400  # more would cost the browser more than a second to draw
+HEAD, LINE, PER_LINE = 64, 24, 16  # pixels of a lane's head and of a line of its cells, as many as there are at least
+LEAST, TALLEST = 120, 420
 
 
 def draw_cells(rows: Sequence[ExperimentRow]) -> None:
-    """Draw all experiments of a benchmark, in its order. Only our own signs and ids become markdown."""
-    linked = len(rows) <= MOST_LINKS
-    lanes: dict[str, list[str]] = {}
-    for row in rows:
-        lane = lanes.setdefault(row.label, [])
-        lane.append(_cell(row, len(lane), linked=linked))
-    for label, cells in lanes.items():
-        with st.container(gap="xxsmall"):
-            st.text(label)
-            st.markdown(" ".join(cells))
-    st.caption(MEANING + (" A cell opens its experiment in a new tab." if linked else ""))
+    """Draw all experiments of a benchmark, in its order. Only our own signs and ids become markdown.
+
+    The height goes by the number of cells alone, so that nothing below moves while they change.
+    """
+    drawn = lanes(rows)
+    lines = sum(-(-len(lane.cells) // PER_LINE) for lane in drawn.lanes)
+    tall = min(TALLEST, max(LEAST, HEAD * len(drawn.lanes) + LINE * lines))
+    with st.container(height=tall, border=False, gap="small", key="lanes"):
+        for lane in drawn.lanes:
+            with st.container(gap="xxsmall"):
+                st.text(lane.label)
+                st.caption(lane.told)
+                st.markdown(" ".join(map(_badge, lane.cells)))
+    st.caption(MEANING + _way(drawn.each))
 
 
-def _cell(row: ExperimentRow, place: int, *, linked: bool) -> str:
-    """Named by the number in its problem's id, of which nothing but digits is shown."""
-    color, sign = SIGNS[row.shown]
-    number = re.search(r"[0-9]{1,6}$", row.problem)
-    badge = f":{color}-badge[{sign} {number[0] if number else place}]"
-    return f"[{badge}](experiment?experiment={row.id})" if linked and row.shown != "planned" else badge
+def _badge(cell: Cell) -> str:
+    color, sign = SIGNS[cell.shown]
+    badge = f":{color}-badge[{sign} {cell.name}]"
+    return badge if cell.experiment is None else f"[{badge}](experiment?experiment={cell.experiment})"
+
+
+def _way(each: int) -> str:
+    if each == 1:
+        return " A cell opens its experiment in a new tab."
+    return (
+        f" There are many, so a cell stands for {each} experiments: its sign is what most of them are, its numbers how "
+        "many are solved. It opens the first that was begun, in a new tab."
+    )

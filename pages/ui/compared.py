@@ -10,6 +10,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.analysis.attempts import AttemptByAttempt
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.difficulty import Difficulty
 from koderz_core.analysis.incidence import Axis
 from koderz_core.records.summaries import SummaryRow
 
@@ -35,6 +36,11 @@ def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
     return _attempts(Asked(workspace, [row], workspace.results.state()))
 
 
+def difficulties_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
+    """What came of every problem under these configurations, the hardest first."""
+    return _difficulties(Asked(workspace, rows, workspace.results.state()))
+
+
 def _known_by(asked: Asked) -> str:
     """The rows say what is asked, and what runs right now, which no journal tells."""
     return f"{asked.state} {asked.rows!r}"
@@ -50,3 +56,8 @@ def _compared(asked: Asked, baseline: str | None, axis: Axis) -> Comparison:
 def _attempts(asked: Asked) -> AttemptByAttempt:
     (found,) = asked.workspace.comparing.attempts(asked.rows).values()
     return found
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
+def _difficulties(asked: Asked) -> tuple[Difficulty, ...]:
+    return asked.workspace.comparing.problems(asked.rows)

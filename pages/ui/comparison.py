@@ -10,6 +10,11 @@ from koderz_core import Workspace
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key, Pair, telling
+from koderz_core.export import captions
+from koderz_core.export.answer import answer
+from koderz_core.export.charts_costs import cost_by_tier
+from koderz_core.export.charts_curves import success_by
+from koderz_core.export.charts_tradeoff import cost_against_success
 from koderz_core.export.comparison import common, configurations_table, helped, pairs_table, settings_table
 from koderz_core.export.comparison_details import (
     ceilings_table,
@@ -20,28 +25,26 @@ from koderz_core.export.comparison_details import (
 )
 from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
-from pages.ui.address import choice
+from pages.ui.address import switch
 from pages.ui.charts import offer_csv, show_chart
-from pages.ui.charts_costs import cost_by_tier
-from pages.ui.charts_curves import success_by
-from pages.ui.charts_tradeoff import cost_against_success
 from pages.ui.lines import chosen_line
 from pages.ui.programs import show_partings
-from pages.ui.tables import WORD_COLUMNS, frame, show_words, tall
+from pages.ui.tables import WORD_COLUMNS, frame, led_by, show_words, tall
 
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
 
 
 def chosen_axis() -> Axis:
     """What success is shown against; part of the URL."""
-    named = choice("axis", "Success against", list(AXES), lambda one: AXIS_NAMES[one], short=True)
+    named = switch("axis", "Success against", list(AXES), lambda one: AXIS_NAMES[one])
     return next(axis for axis in AXES if axis == named)
 
 
-def show_findings(comparison: Comparison) -> None:
+def show_answer(comparison: Comparison) -> None:
     """What it comes to, and what would mislead if it were not said, before any number."""
-    for said in comparison.findings:
-        st.text(said)
+    found = answer(comparison)
+    st.subheader(found.headline)
+    st.text(found.told)
     if comparison.mixed:
         st.warning(
             "Two kinds of scores: those marked * stopped on the very tests that score them (oracle), the others are "
@@ -54,6 +57,15 @@ def show_findings(comparison: Comparison) -> None:
         st.warning("SCRIPTED: some of these answers come from a script, not from a model.", icon="🎭")
 
 
+def show_findings(comparison: Comparison) -> None:
+    """All of it in words: how sure that is, what nobody has measured, and what the columns say."""
+    with st.expander("In full: how sure that is, what was not measured, what the columns say", icon="📜"):
+        for said in comparison.findings:
+            st.text(said)
+        st.caption(captions.GROUPS)
+        offer_csv("configurations", configuration_rows(comparison))
+
+
 def show_frontier(comparison: Comparison) -> None:
     """Cost against success, and the figures behind it."""
     if any(point.usd is not None for point in comparison.tradeoff.points):
@@ -61,8 +73,7 @@ def show_frontier(comparison: Comparison) -> None:
         numbers = configuration_rows(comparison)
         show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
         st.caption(
-            f"On the {comparison.tradeoff.problems} problems that all have a result of. Dotted: nobody is both cheaper "
-            "and better. How sure that is stands below as P(frontier)."
+            f"On the {comparison.tradeoff.problems} problems that all have a result of. {captions.FRONTIER}"
             + _without(comparison, comparison.tradeoff.left_out)
         )
         return
@@ -77,13 +88,8 @@ def show_frontier(comparison: Comparison) -> None:
 
 def show_configurations(comparison: Comparison) -> None:
     """One line each."""
-    show_words(configurations_table(comparison))
-    offer_csv("configurations", configuration_rows(comparison))
-    st.caption(
-        "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
-        "often resampled problems leave it unbeaten in cost and success. $ per solved: dollars of "
-        "the experiments with a result by how many of these were solved (cost-of-pass)."
-    )
+    table = configurations_table(comparison)
+    show_words(table, led_by(table, "solved [95 %]"))
 
 
 def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
@@ -95,15 +101,11 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     first = telling(comparison.pairs)
     table, usual = pairs_table(comparison), "/".join(first.key) if first else ""
     st.caption(f"{table.title}. Choose a line to see which problems part the two.")
-    options = {"column_config": WORD_COLUMNS, "height": tall(table), "alt": table.title}
+    order = led_by(table, "points [95 %]")
+    options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
     offer_csv("pairs", pair_rows(comparison))
-    st.caption(
-        "p: exact McNemar, with repeats a sign-flip permutation test, adjusted by Holm; told apart up to 0.05. "
-        "Intervals hold for all pairs at once (Bonferroni), so also for the one that was picked out above. "
-        "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
-        "let it. Saved: on the problems that both solved."
-    )
+    st.caption(captions.PAIRS)
     if chosen.finding not in comparison.findings:
         st.text(chosen.finding)
     show_partings(workspace, chosen, comparison.of(chosen.key), comparison.of(chosen.baseline))
@@ -116,11 +118,7 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
     alt = f"Share solved against {AXIS_NAMES[axis]}, a staircase per configuration with its band"
     table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, looked_at), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
-    st.caption(
-        "Held-out success by what had been used. A false pass of the gate ends an experiment and stays in the "
-        "denominator, so a curve may stop below 100 % for good; the axis ends at what all had."
-        + _without(comparison, comparison.curves[axis].left_out)
-    )
+    st.caption(captions.CURVES + _without(comparison, comparison.curves[axis].left_out))
 
 
 def show_costs(comparison: Comparison) -> None:
@@ -128,10 +126,7 @@ def show_costs(comparison: Comparison) -> None:
     if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
         show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
-        st.caption(
-            "The $ per solved of above, in parts: of experiments with a result. Calls and cost so far are of all. "
-            "Local cost: watts × seconds × price."
-        )
+        st.caption(captions.COSTS)
     else:
         st.info("Nothing was paid.", icon="🆓")
     if comparison.margins:

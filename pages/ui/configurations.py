@@ -7,13 +7,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from koderz_core import Parameter, Preset, StrategyForm, Wanted, Workspace, with_ablations
+from koderz_core import Parameter, Preset, Role, StrategyForm, Wanted, Workspace, with_ablations
+from koderz_core.export.formats import plain
+from koderz_core.export.strategies import calls_of
 from koderz_core.grading.gates import GATES
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.models.availability import Availability
 from koderz_core.records import Scalar
+from koderz_core.strategies.overrides import asked_of
 
 SAME = "same as coder"
+ABOUT_MODELS = "⊘ cannot run now. You may also type the name of any other model."
+ABOUT_SEVERAL = "One or more: all of them are asked, in this order."
 ABOUT_GATE = (
     "What a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the base tests, "
     "as split:0.5. What is not in the gate scores it."
@@ -35,7 +40,7 @@ class Row:
 def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
     """The configurations as the person left them, each with its ablations; another preset begins anew."""
     rows = _rows(preset)
-    forms = {form.name: form for form in workspace.strategies()}
+    forms = {form.name: form for form in workspace.launching.strategies()}
     models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
     for key in list(rows):
         with st.container(border=True, key=f"row-{key}"):
@@ -62,15 +67,20 @@ def _rows(preset: Preset) -> dict[int, Row]:
 def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[str, str]) -> Row:
     names, begun = list(forms), row.wanted
     form = forms[str(st.selectbox("Strategy", names, names.index(begun.strategy), key=f"strategy {key}"))]
-    st.caption(form.doc)
+    st.text(form.doc)
+    st.caption(plain(calls_of(form)))
     place = st.container(horizontal=True)
     parameters = _parameters(form, begun, key)
     with place:
-        roles = sorted(form.asked(parameters), key=lambda role: role != "coder")
-        chosen = {role: _model(role, begun, key, models) for role in roles}
+        asked = form.asked(parameters)
+        roles = sorted((role for role in form.roles if role.name in asked), key=lambda role: role.name != "coder")
+        chosen = {role.name: _models(role, begun, key, models) for role in roles}
+    kept = asked_of(asked, begun.parameters)
+    if kept:
+        st.text("Of single roles, as recorded: " + " ".join(f"{name}={value}" for name, value in kept.items()))
     policies = _policies(begun, key) if form.tested else {}
-    named = {role: model for role, model in chosen.items() if model != SAME}
-    wanted = Wanted(form.name, named, parameters, **policies)
+    named = {role: names for role, names in chosen.items() if names and names != SAME}
+    wanted = Wanted(form.name, named, parameters | kept, **policies)
     return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
 
 
@@ -104,21 +114,32 @@ def _policy(label: str, now: str, choices: Sequence[str], key: str, about: str) 
     return str(st.selectbox(label, options, place, key=f"{label} {key}", accept_new_options=typed, help=about))
 
 
-def _model(role: str, begun: Wanted, key: str, models: Mapping[str, str]) -> str:
+def _models(role: Role, begun: Wanted, key: str, models: Mapping[str, str]) -> str | tuple[str, ...]:
     """Those that can run now first, the others with the reason why not; any other name can be typed."""
-    said = begun.models.get(role, SAME)
-    now = said if isinstance(said, str) else said[0]
-    options = list(dict.fromkeys([*([] if role == "coder" else [SAME]), now, *models]))
-    chosen = st.selectbox(
-        role,
-        options,
-        options.index(now),
-        lambda one: f"⊘ {one}: {models[one]}" if models.get(one) else one,
-        key=f"{role} {key}",
-        accept_new_options=True,
-        help="⊘ cannot run now. You may also type the name of any other model.",
-    )
-    return str(chosen)
+    said = begun.models.get(role.name, ())
+    now = [said] if isinstance(said, str) else list(said)
+    options = list(dict.fromkeys([*now, *models]))
+
+    def shown(one: str) -> str:
+        return f"⊘ {one}: {models[one]}" if models.get(one) else one
+
+    key, about = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}"
+    if role.several:
+        about = f"{role.doc} {ABOUT_SEVERAL} {ABOUT_MODELS}"
+        none = "Name a model" if role.name == "coder" else SAME
+        return _several(
+            st.multiselect(
+                role.name, options, now, shown, key=key, help=about, placeholder=none, accept_new_options=True
+            )
+        )
+    options = options if role.name == "coder" else [SAME, *options]
+    place = options.index(now[0]) if now else 0
+    return str(st.selectbox(role.name, options, place, shown, key=key, help=about, accept_new_options=True))
+
+
+def _several(names: Sequence[str]) -> str | tuple[str, ...]:
+    """One is said as one."""
+    return str(names[0]) if len(names) == 1 else tuple(map(str, names))
 
 
 def _parameters(form: StrategyForm, begun: Wanted, key: str) -> dict[str, Scalar]:
@@ -137,9 +158,11 @@ def _parameter(one: Parameter, value: Scalar, key: str) -> Scalar:
     if one.kind == "bool":
         return st.checkbox(label, bool(value), key=key, help=one.doc)
     if one.kind == "int":
-        return int(st.number_input(label, min(1, int(one.default or 0)), value=int(value or 0), key=key, help=one.doc))
+        return int(st.number_input(label, one.least, value=int(value or 0), key=key, help=one.doc))
     if one.kind == "float":
-        return float(st.number_input(label, 0.0, 2.0, float(value or 0), 0.1, key=key, help=one.doc))
+        now = float(value or 0)
+        most = None if one.most is None else max(one.most, now)  # a clone may have what nobody would choose here
+        return float(st.number_input(label, float(one.least), most, now, 0.1, key=key, help=one.doc))
     if one.choices:
         return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key, help=one.doc))
     return str(st.text_input(label, str(value), key=key, help=one.doc))

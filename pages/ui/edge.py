@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import logging
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
+from uuid import uuid4
 
 import streamlit as st
 
-from koderz_core import KoderzError
+from koderz_core import KoderzError, __version__
+from koderz_core.bundles.bug_report import FILE_NAME
+from koderz_core.workspace.bundling import bug_report
 
 _LOG = logging.getLogger("koderz")
+FRAMES = 4  # the innermost; no value stands in them, so no secret does
 
 
 @contextmanager
@@ -21,7 +28,23 @@ def edge() -> Iterator[None]:
     except KoderzError as error:
         st.error("This could not be done.", icon="⚠️")
         st.text(str(error))
+        _details(f"{type(error).__name__}: {error}", error)
     except Exception as error:  # noqa: BLE001 (the edge of a page)
         _LOG.exception("A bug of koderz in a page")
         st.error("This is a bug of koderz. Nothing that was recorded is lost.", icon="🐞")
-        st.text(f"{type(error).__name__}. The lines that explain it are in the log of the server.")
+        st.text("Load the page again. If it comes back, please report it with the details below.")
+        _details(f"{type(error).__name__}\n{_places(error)}\nThe whole of it is in the log of the server.", error)
+
+
+def _details(said: str, error: Exception) -> None:
+    """What a report of it needs, to be copied, or as a file in which keys and names are masked."""
+    with st.expander("Details to copy"):
+        st.code(f"{said}\nkoderz {__version__}, Python {platform.python_version()}", language=None, wrap_lines=True)
+        report, key = bug_report(error), f"bug report {uuid4()}"  # several parts of a page may fail alike
+        st.download_button("Bug report", report, FILE_NAME, "application/zip", key=key, icon="🧳", on_click="ignore")
+        st.caption("Keys, paths, hosts and user names are masked in the file. It is sent to nobody.")
+
+
+def _places(error: Exception) -> str:
+    innermost = extract_tb(error.__traceback__)[-FRAMES:]
+    return "\n".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in innermost)

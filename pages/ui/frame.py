@@ -10,6 +10,7 @@ from koderz_core import Workspace, the_workspace
 from koderz_core.export.formats import isolation
 from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from pages.ui.bundles import show_read_only
 from pages.ui.running import show_running
 
 
@@ -23,12 +24,15 @@ class Opened:
 
 def open_page(title: str, about: str) -> Opened:
     """Draw the page's head and what runs; the benchmarks are asked for once. ``about``: our words, one sentence."""
-    st.title(title)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
+        st.title(title, width="content")
+        running = st.container(width="content", gap="xxsmall", key="running")
     st.caption(about)
     workspace = the_workspace()
     opened = Opened(workspace, workspace.results.benchmarks())
-    with st.sidebar:
+    with running:
         show_running(workspace, opened.benchmarks)
+    show_read_only(workspace)
     return opened
 
 

@@ -10,10 +10,10 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Cell, Difficulty
+from koderz_core.export.charts import theme_color
 from koderz_core.export.difficulty import key_of, sign, taken_usd
 from koderz_core.export.formats import money, plain
 from koderz_core.records.summaries import SummaryRow
-from pages.ui.charts import theme_color
 
 ROW, HEAD = 22, 40  # pixels
 LONGEST_NAME, MOST_TOLD = 22, 80  # characters beside the chart, and above a cell

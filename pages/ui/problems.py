@@ -6,25 +6,31 @@ import streamlit as st
 
 from koderz_core import KoderzError, Workspace
 from koderz_core.datasets import fetched_by
+from koderz_core.datasets.selection import way_of
 
 WAYS = ("range", "list", "sample", "all", "my own")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
 TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
 
 
-def choose_problems(workspace: Workspace, begin: str) -> tuple[str, str]:
-    """The choice in the words of an order, and its dataset. ``begin``: the range that the preset proposes."""
-    way = str(st.segmented_control("Choose by", WAYS, default="range", required=True, key="way"))
+def choose_problems(workspace: Workspace, begin: str, dataset: str) -> tuple[str, str]:
+    """The choice in the words of an order, and its dataset.
+
+    ``begin``: what is proposed, in the same words; ``dataset``: its dataset, empty where any will do.
+    """
+    of = f" of {begin} {dataset}" if dataset else ""
+    way = str(st.segmented_control("Choose by", WAYS, default=way_of(begin), required=True, key=f"way{of}"))
     if way == "my own":
         return "all", _own(workspace)
-    return _terms(way, begin), _published(workspace)
+    return _terms(way, begin if way == way_of(begin) else ""), _published(workspace, dataset)
 
 
-def _published(workspace: Workspace) -> str:
+def _published(workspace: Workspace, begin: str) -> str:
     """A dataset by name; one whose file is not there can be seen, with the command that fetches it."""
-    cures = {name: fetched_by(name, workspace.settings) for name in workspace.datasets()}
+    names = dict.fromkeys([begin, *workspace.datasets()] if begin else workspace.datasets())
+    cures = {name: fetched_by(name, workspace.settings) for name in names}
     named = {name: f"{name} (not here)" if cure else name for name, cure in cures.items()}
-    dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key="dataset"))
+    dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key=f"dataset {begin}".strip()))
     if cures[dataset]:
         st.info("Its file is not on this machine. In a terminal:", icon="⬇️")
         st.code(cures[dataset], language="sh")
@@ -40,9 +46,10 @@ def _terms(way: str, begin: str) -> str:
             high = int(st.number_input("Up to, not included", 1, value=int(end or 10), key=f"to {begin}"))
         return f"{low}:{high}"
     if way == "list":
-        return str(st.text_input("Numbers or ids, with commas between them", "0, 3, 7", key="listed"))
+        return str(st.text_input("Numbers or ids, with commas", begin or "0, 3, 7", key=f"listed {begin}".strip()))
     if way == "sample":
-        size = int(st.number_input("How many, drawn by the seed", 1, value=20, key="sampled"))
+        proposed = int(begin.partition(":")[2] or 20)
+        size = int(st.number_input("How many, drawn by the seed", 1, value=proposed, key=f"sampled {begin}".strip()))
         return f"sample:{size}"
     return "all"
 

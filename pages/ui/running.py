@@ -1,4 +1,4 @@
-"""What runs now: shown beside every page; and the buttons that pause, resume and stop it, whoever runs it."""
+"""What runs now: shown in the head of every page; and the buttons that pause, resume and stop it, whoever runs it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
+from pages.ui.allowing import show_allowance
 from pages.ui.edge import edge
 from pages.ui.text import called
 
@@ -31,9 +32,8 @@ def show_running(workspace: Workspace, known: Rows) -> None:
             rows = now()
             if states(rows) != begun:
                 st.rerun()
-            for row in rows:
-                if row.under_way:
-                    _one(workspace, row)
+            for row in [one for one in rows if one.under_way]:
+                _one(workspace, row)
 
     draw()
 
@@ -60,6 +60,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             _button("Pause", row, "live", lambda: workspace.pause(row.id, part), waits, disabled=held or over)
             _button("Resume", row, "live", lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
             _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
+            show_allowance(workspace, row)
 
 
 def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
@@ -113,8 +114,7 @@ def from_known(known: Rows, ask: Callable[[], Rows]) -> Callable[[], Rows]:
 
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:
     label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
-    with st.container(gap="xxsmall"):
-        st.text(called(row))
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id})
-            _button("Stop", row, "sidebar", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
+        st.text(called(row), width="content")
+        st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
+        _button("Stop", row, "head", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")

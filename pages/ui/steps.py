@@ -8,7 +8,7 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.export.course import came_of, parted, repeated
+from koderz_core.export.course import came_of, parted, repeated, step_marks, step_name
 from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.export.worded import noted
 from koderz_core.records import Verdict
@@ -16,36 +16,23 @@ from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from pages.ui.address import choice
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
-from pages.ui.text import show_diff, show_text
+from pages.ui.text import show_diff, show_folded, show_text
 
-NAMES = {
-    "spec": "spec",
-    "checkpoint": "review",
-    "turn": "turn",
-    "consensus": "consensus",
-    "answer": "answer",
-    "iteration": "…",
-}
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
-
-
-def step_name(step: Step) -> str:
-    """Short, in our words only: ``spec``, ``✓ 3``, ``review 1``."""
-    if step.iteration is not None:
-        return f"{'✓' if step.iteration.passed else '✗'} {step.number}"
-    return NAMES[step.kind] + (f" {step.number}" if step.kind in ("checkpoint", "turn", "iteration") else "")
 
 
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
     """The step's figures, and one of its views. Every step offers every view, so that a chosen one stays chosen."""
-    st.caption(f"{step.kind} · {duration(step.seconds)} · {money(step.cost_usd)} · calls: {len(step.calls)}")
+    mark, tests = step_marks(step)
+    st.text(" · ".join(one for one in (f"{mark} {step_name(step)}".strip(), tests and f"{tests} gate tests") if one))
+    st.caption(f"{duration(step.seconds)} · {_dollars(step)} · calls: {len(step.calls)}")
     if step.iteration is not None and (same := repeated(details.iterations).get(step.iteration.iteration)):
         st.text(f"The program of iteration {same} again.")
     _recalls(details)
     texts = _Texts(workspace.results.texts(_named(step)))
     if step.note is not None:
         _note(step.note, details, f"{step.note.kind}-{step.number}")
-    view = choice("view", "View", VIEWS, short=True)
+    view = choice("view", "View", VIEWS, default="Program" if step.program else "Prompt", short=True)
     shown = {
         "Program": lambda: _program(step, texts),
         "Diff": lambda: _diff(step, texts),
@@ -56,6 +43,11 @@ def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> N
     }
     if not shown[view]():
         st.info("There is none in this step.")
+
+
+def _dollars(step: Step) -> str:
+    """Two dollars in one caption would be a formula."""
+    return money(step.cost_usd).replace("$", r"\$")
 
 
 class _Texts(dict[str, str]):
@@ -129,16 +121,18 @@ def _marks(kind: str, verdict: IterationRow | Verdict) -> None:
 
 
 def _prompts(step: Step, texts: _Texts) -> bool:
+    """Of each call the newest message as it is; what was said before it folded, if it is long."""
     for call in step.calls:
         for place, message in enumerate(call.messages):
-            st.caption(f"{_who(call)} · {message.role}")
-            show_text(texts[message.text], f"prompt-{call.ordinal}-{call.attempt}-{place}")
+            st.text(f"{_who(call)} · {message.role}")
+            name, newest = f"prompt-{call.ordinal}-{call.attempt}-{place}", place == len(call.messages) - 1
+            (show_text if newest else show_folded)(texts[message.text], name)
     return bool(step.calls)
 
 
 def _answers(step: Step, texts: _Texts) -> bool:
     for call in step.calls:
-        st.caption(_who(call))
+        st.text(_who(call))
         if call.text is not None:
             show_text(texts[call.text], f"answer-{call.ordinal}-{call.attempt}")
         else:

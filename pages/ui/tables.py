@@ -11,6 +11,7 @@ import streamlit as st
 
 from koderz_core.diagnosis import SIGNS, Finding
 from koderz_core.export.formats import MARKS, STATES, duration, money
+from koderz_core.export.standing import ago
 from koderz_core.export.worded import Table
 from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
@@ -38,6 +39,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 BENCHMARK_COLUMNS = {
+    "name": st.column_config.TextColumn(width=220),  # a long one must not push figures out of sight
     "done": st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1, width="small"),
     "begun": st.column_config.DatetimeColumn("begun", format="distance"),
     "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
@@ -93,15 +95,22 @@ def selected(table: pd.DataFrame, key: str, column: str, **options: object) -> s
     return str(table[column].iloc[rows[0]]) if rows and rows[0] < len(table) else None
 
 
-def newest_table(rows: Sequence[NewestIteration]) -> pd.DataFrame:
-    """One line per iteration, the newest first."""
+NEWEST_COLUMNS = {
+    "experiment": st.column_config.LinkColumn("experiment", display_text="open", width="small"),
+    "iteration": st.column_config.NumberColumn("iteration", width="small"),
+}
+
+
+def newest_table(rows: Sequence[NewestIteration], now: float) -> pd.DataFrame:
+    """One line per iteration, the newest first; ``now``: seconds since 1970."""
     return pd.DataFrame(
         {
             "tests": [f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}" for row in rows],
             "problem": [row.problem for row in rows],
             "iteration": [row.iteration for row in rows],
             "failed with": [row.error or "" for row in rows],
-            "at": [f"{when(row.at):%H:%M:%S} UTC" for row in rows],
+            "happened": [ago(now - row.at) for row in rows],
+            "experiment": [f"experiment?experiment={row.experiment}" for row in rows],
             "configuration": [row.label for row in rows],
             "message": [row.message for row in rows],
         }
@@ -153,9 +162,22 @@ WORD_COLUMNS = {
 MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
 
 
-def show_words(table: Table) -> None:
-    """A table in words."""
-    st.dataframe(frame(table), hide_index=True, column_config=WORD_COLUMNS, height=tall(table), alt=table.title)
+def show_words(table: Table, order: Sequence[str] | None = None) -> None:
+    """A table in words; ``order`` of its columns, None for its own."""
+    st.dataframe(
+        frame(table),
+        hide_index=True,
+        column_config=WORD_COLUMNS,
+        column_order=order,
+        height=tall(table),
+        alt=table.title,
+    )
+
+
+def led_by(table: Table, column: str) -> list[str]:
+    """The columns, that one right behind the letter: so it is in sight where the screen is narrow."""
+    letter, *others = (name or " " for name in table.columns)
+    return [letter, column, *(name for name in others if name != column)]
 
 
 def frame(table: Table) -> pd.DataFrame:

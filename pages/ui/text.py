@@ -12,6 +12,7 @@ from koderz_core.records.rows import BenchmarkRow
 
 LONGEST_NAME = 60
 MOST_LINES = 22  # of a text that is shown in full height; a longer one scrolls
+MOST_UNFOLDED = 1500  # characters of a text of few lines
 MOST_CHARACTERS = 20_000  # of one text on screen; the whole of it can be downloaded
 
 
@@ -33,6 +34,16 @@ def show_text(text: str, name: str, language: str | None = None) -> None:
         st.caption(f"The first {count(MOST_CHARACTERS)} of {count(len(text))} characters.")
         whole = text.encode(errors="replace")
         st.download_button("Download the whole text", whole, f"{name}.txt", "text/plain", key=f"download {name}")
+
+
+def show_folded(text: str, name: str, language: str | None = None) -> None:
+    """As ``show_text``; a long one is folded, and says how long it is."""
+    lines = text.count("\n") + 1
+    if lines <= MOST_LINES and len(text) <= MOST_UNFOLDED:
+        show_text(text, name, language)
+        return
+    with st.expander(f"{count(len(text))} characters in {count(lines)} lines"):
+        show_text(text, name, language)
 
 
 def show_diff(before: str, after: str, name: str, sides: tuple[str, str] = ("previous", "this")) -> None:

@@ -23,7 +23,7 @@ def ordered(words: str) -> list[Wanted]:
     [
         ("--spec-prompt detailed", {"spec_prompt": "detailed"}),
         ("--reuse-spec", {"reuse_spec": True}),
-        ("--lessons", {"lessons": True}),
+        ("--lessons --examples", {"lessons": True, "examples": True}),
         ("--no-previous-error", {"previous_error": False}),
         ("--history-tokens 0", {"history_tokens": 0}),
         ("--escape-after 3", {"escape_after": 3}),

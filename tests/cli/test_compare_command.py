@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.cli.compare import _escaped
+from koderz_core.export.report_markdown import escaped
 
 RUN = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "2", "--name", "mine")
 
@@ -77,8 +77,8 @@ def test_what_a_supervisor_contributed_is_told_with_what_that_does_not_show(kode
 
 
 def test_nothing_of_a_label_becomes_markup() -> None:
-    assert _escaped("![x](http://e/x.png)|<b>\nnew_line") == "!\\[x\\](http:&#8203;//e/x.png)\\|&lt;b> new\\_line"
-    assert _escaped("@you www.e.com WWW.e.com #12 a@b.c") == (
+    assert escaped("![x](http://e/x.png)|<b>\nnew_line") == "!\\[x\\](http:&#8203;//e/x.png)\\|&lt;b> new\\_line"
+    assert escaped("@you www.e.com WWW.e.com #12 a@b.c") == (
         "@&#8203;you www&#8203;.e.com WWW&#8203;.e.com \\#&#8203;12 a@&#8203;b.c"
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 import shutil
 import sqlite3
 import sys
@@ -12,8 +15,13 @@ from typing import Any
 import pytest
 
 from koderz_core.config import Settings
+from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.tools import call
+from koderz_core.memory.followed import Followed
+from koderz_core.memory.storing import as_entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
+HOSTILE = Path(__file__).parents[1] / "memory" / "hostile_server.py"
 Koderz = Callable[..., Any]
 
 
@@ -24,14 +32,37 @@ def home(settings: Settings) -> Path:
     return settings.home
 
 
+@pytest.fixture
+def _half_remembered(home: Path) -> None:
+    """As when a backfill was killed before its server had acknowledged anything. A server takes long to start."""
+    told = [one for read in Followed(GOLDEN).read() if (one := read.remembered)]
+    stored = json.dumps([as_entry(one) for one in told[::2]])
+    cortex = Cortex(home / "cortex.db")
+    assert call(cortex, "import_memories", {"data": stored}).content["imported"] == 11
+    cortex.close()
+
+
+@pytest.mark.usefixtures("_half_remembered")
 def test_a_backfill_stores_each_memory_once_however_often_it_is_asked_for(home: Path, koderz: Koderz) -> None:
-    assert koderz("cortex", "backfill", "bench_d5").code == 0
-    again = koderz("cortex", "backfill", "--again")
-    assert (again.code, "1 benchmark, 2 checkpoint, 6 iteration, 8 result, 4 spec" in again.out) == (0, True)
+    first = koderz("cortex", "backfill", "bench_d5", "--again")
+    assert (first.code, "1 benchmark, 2 checkpoint, 6 iteration, 8 result, 4 spec" in first.out) == (0, True)
+    assert re.search(r": ([1-9]\d*) of \1 events mirrored", first.out)
+    assert koderz("cortex", "backfill").out == first.out
     with sqlite3.connect(home / "cortex.db") as memories:
         assert memories.execute("select count(*), count(distinct title) from memories").fetchone() == (21, 21)
+
+
+def test_status_tells_how_far_each_journal_is_remembered(
+    home: Path, koderz: Koderz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    obeys = shlex.join((sys.executable, "-I", str(HOSTILE), "obeys", str(home / "log.txt")))
+    monkeypatch.setenv("KODERZ_CORTEX_COMMAND", obeys)
     (row,) = koderz("cortex", "status", "--json").json["journals"]
-    assert row["mirrored"] == row["events"] > 0
+    assert row["mirrored"] == 0 < row["events"]
+    assert koderz("cortex", "backfill").code == 0
+    status = koderz("cortex", "status", "--json")
+    (row,) = status.json["journals"]
+    assert (status.code, row["mirrored"]) == (0, row["events"])
 
 
 def test_status_names_what_is_missing_and_why(home: Path, koderz: Koderz, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_a_seed_that_no_table_can_hold_is_refused(koderz: Any, seed: str) -> Non
     [
         koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak"})], seed=1.0),
         koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak"})], repeats=2.0),
-        koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak", "critic": "scripted/weak"})]),
+        koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak", "wizard": "scripted/weak"})]),
         koderz_core.Order([koderz_core.Wanted("direct", {})]),
         koderz_core.Order([]),
         koderz_core.Order([koderz_core.Wanted("direct", {"coder": "scripted/weak"})] * 2),

@@ -97,8 +97,14 @@ def test_one_workspace_runs_a_scripted_model_on_several_datasets() -> None:
 def test_what_a_page_needs_stands_in_the_workspace() -> None:
     order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")
     with open_workspace() as workspace:
-        assert [form.name for form in workspace.strategies()] == [*offered()]
+        assert [form.name for form in workspace.launching.strategies()] == [*offered()]
         assert workspace.command(order).endswith("'direct coder=scripted/weak'")
-        assert next(preset.name for preset in workspace.presets([])) == "quick look"
+        assert next(preset.name for preset in workspace.launching.presets([])) == "quick look"
         with pytest.raises(DataError, match="prompt"):
             workspace.keep_problem("", TESTS)
+
+
+@pytest.mark.parametrize("command", [("run", "--problem-id", "0"), ("benchmark", "--problems", "0:1", "--plan-only")])
+def test_a_model_that_is_left_to_be_chosen_is_told_once_with_the_reason(koderz: Any, command: tuple[str, ...]) -> None:
+    said = koderz(*command, "--coder", "select:fixed:scripted/strong+scripted/weak")
+    assert (said.out + said.err).count("By fixed the coder of direct is scripted/strong (named 1 of 2).") == 1

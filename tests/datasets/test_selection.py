@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.datasets.selection import select
+from koderz_core.datasets.selection import chosen_by, select, typed, way_of
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
 
 
+def own(name: str) -> Problem:
+    return Problem(PublicProblem(name, "", "f"), TestSet("t"), "")
+
+
 def problem(number: int) -> Problem:
-    return Problem(PublicProblem(f"HumanEval/{number}", "", "f"), TestSet("t"), "")
+    return own(f"HumanEval/{number}")
 
 
 # The numbers in the ids are not the places.
@@ -71,3 +77,41 @@ def test_a_sample_larger_than_the_dataset_is_refused() -> None:
 def test_a_problem_that_is_not_there_is_told(text: str) -> None:
     with pytest.raises(UnknownNameError, match="Unknown problem"):
         select(DATASET, text)
+
+
+@given(st.sets(st.integers(0, 39), min_size=1))
+def test_what_was_chosen_can_be_said_again(places: set[int]) -> None:
+    chosen = tuple(DATASET.problems[place] for place in sorted(places))
+    assert select(DATASET, chosen_by(DATASET, {one.id for one in chosen})) == chosen
+
+
+def test_an_id_that_would_be_read_as_something_else_is_said_by_its_place() -> None:
+    odd = replace(DATASET, problems=tuple(own(name) for name in ("all", "a,b", "fine", "0:2", " ", "sample:1")))
+    for one in odd.problems:
+        assert select(odd, chosen_by(odd, {one.id})) == (one,)
+    assert chosen_by(odd, {"all", "fine", " "}) == "0:1,fine,4:5"
+
+
+def test_a_range_and_a_list_are_said_shortly() -> None:
+    def said(*numbers: int) -> str:
+        return chosen_by(DATASET, [f"HumanEval/{number}" for number in numbers])
+
+    assert (said(103, 104, 105), said(102, 104), said(107)) == ("3:6", "HumanEval/102,104", "HumanEval/107")
+
+
+def test_a_number_that_means_another_problem_is_said_in_full() -> None:
+    alike = replace(DATASET, problems=tuple(own(name) for name in ("a/1", "b/1", "c/2", "2", "d/3")))
+    assert chosen_by(alike, {"b/1", "c/2", "d/3"}) == "b/1,c/2,d/3"
+
+
+def test_without_its_dataset_an_id_must_be_one_that_can_be_typed() -> None:
+    assert typed("HumanEval/2") == "HumanEval/2"
+    with pytest.raises(PlanError, match="cannot be named"):
+        typed("all, or 0:3")
+
+
+@pytest.mark.parametrize(
+    ("text", "way"), [("all", "all"), ("0:3", "range"), ("sample:4", "sample"), ("1,0:2", "list"), ("5:", "list")]
+)
+def test_the_kind_of_a_choice_is_told_by_its_text(text: str, way: str) -> None:
+    assert way_of(text) == way

@@ -16,6 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 KODERZ = str(Path(sys.executable).with_name("koderz"))
+OURS = "koderz is at"
 WITHIN = 60.0  # seconds for a server to answer, and to end, on a busy machine
 
 
@@ -42,8 +43,9 @@ class Serve(Protocol):
 
 
 @contextmanager
-def serving(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[Server]:
-    """A dashboard that answers; in the end it must obey SIGTERM."""
+def serving(command: Sequence[str], environment: Mapping[str, str], log: Path, said: str = OURS) -> Iterator[Server]:
+    """A dashboard that answers where it has ``said`` that it is; in the end it must obey SIGTERM."""
+    ends = (-signal.SIGTERM,) if said == OURS else (0, -signal.SIGTERM)  # Streamlit alone ends as if nothing was
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -51,19 +53,19 @@ def serving(command: Sequence[str], environment: Mapping[str, str], log: Path) -
         ) as process,
     ):
         try:
-            server = Server(_url_of(process, log), process, log)
+            server = Server(_url_of(process, log, said), process, log)
             yield server
-            assert process.poll() is not None or server.end() == -signal.SIGTERM, log.read_text()
+            assert process.poll() is not None or server.end() in ends, log.read_text()
         finally:
             process.kill()
 
 
-def _url_of(process: subprocess.Popen[bytes], log: Path) -> str:
+def _url_of(process: subprocess.Popen[bytes], log: Path, before: str) -> str:
     """Where it says it is, once it is healthy there."""
     last = time.monotonic() + WITHIN
     while time.monotonic() < last:
         assert process.poll() is None, log.read_text()
-        said = re.search(r"koderz is at (\S+)", log.read_text())
+        said = re.search(rf"{before} (\S+)", log.read_text())
         if said and _healthy(said[1]):
             return said[1]
         time.sleep(0.1)

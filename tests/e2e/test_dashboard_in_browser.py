@@ -69,7 +69,7 @@ def koderz(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 def test_an_empty_dashboard_leads_to_a_first_benchmark(dashboard: Server, page: Page) -> None:
     page.goto(dashboard.url)
-    page.get_by_role("link", name="Launch the quick look").click()
+    page.get_by_role("button", name="Launch the quick look").click()
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
     expect(page.get_by_text("SCRIPTED: these answers come from a script").first).to_be_visible()
@@ -104,9 +104,18 @@ def test_a_cell_opens_its_experiment_and_every_view_of_it(dashboard: Server, pag
     experiment = opened.value
     expect(experiment.get_by_role("heading", name="Experiment")).to_be_visible()
     for view in ("Prompt", "Answer", "Tests", "Calls", "Program"):
-        experiment.get_by_role("radio", name=view).or_(experiment.get_by_role("button", name=view)).first.click()
+        experiment.get_by_role("radio", name=view, exact=True).first.click()
         expect(experiment).to_have_url(re.compile(f"view={view}" if view != "Program" else "experiment=exp_[0-9a-f]+$"))
     expect(experiment.get_by_test_id("stCode").first).to_contain_text("def ")
+    opened_at = experiment.url
+    experiment.keyboard.press("Alt+PageDown")
+    expect(experiment).not_to_have_url(opened_at)
+    expect(experiment.get_by_role("button", name="Previous")).to_be_enabled(timeout=MINUTE)  # the first has none before
+    experiment.keyboard.press("Alt+PageUp")
+    expect(experiment).to_have_url(opened_at)
+    expect(experiment.locator(".st-key-step-up button")).to_be_enabled(timeout=MINUTE)
+    experiment.keyboard.press("Alt+ArrowUp")
+    expect(experiment).to_have_url(re.compile("step=[0-9]+"))
 
 
 def test_what_is_exported_reads_back_as_what_was_recorded(dashboard: Server, page: Page, tmp_path: Path) -> None:
@@ -115,7 +124,7 @@ def test_what_is_exported_reads_back_as_what_was_recorded(dashboard: Server, pag
     for table in ("experiments", "iterations", "calls"):
         page.goto(f"{dashboard.url}/export?table={table}")
         with page.expect_download() as download:
-            page.get_by_role("button", name="Download CSV").click()
+            page.get_by_role("link", name="Download").click()
         path = tmp_path / f"{table}.csv"
         download.value.save_as(path)
         read = pd.read_csv(path)

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from serving import KODERZ, WITHIN, Serve
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models")
+PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models", "settings")
 LOGIN = """[auth]
 redirect_uri = "http://localhost/oauth2callback"
 cookie_secret = "a secret"

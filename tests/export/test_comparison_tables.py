@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.export.answer import answer
+from koderz_core.export.charts_tradeoff import cost_against_success
 from koderz_core.export.comparison import common, configurations_table, pairs_table, settings_table, tables
 from koderz_core.export.comparison_details import curves_table, frontier_table, tiers_table
 from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, curve_rows, pair_rows
@@ -137,3 +140,32 @@ def test_what_is_the_same_for_all_is_said_once_and_no_table_is_empty() -> None:
 def test_every_line_has_a_cell_for_each_column(made) -> None:
     table = made(compared(*TWO))
     assert {len(line) for line in table.rows} == {len(table.columns)}
+
+
+def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
+    comparison = compared(*TWO)
+    assert answer(comparison).headline == "On 4 problems B and A cannot be told apart; either may be the cheaper"
+    (pair,) = comparison.pairs
+    sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01),))
+    assert answer(sure).headline.startswith("On 4 problems B solves less than A")
+    assert "-25 points solved (-72 to +38), 0.15 times the cost per solved problem (0.1 to ∞)" in answer(sure).told
+
+
+def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
+    alike = (("dear", 3, 1.0), ("cheap", 3, 0.1))
+    assert answer(compared(*alike)).headline.endswith("; B costs less per solved problem")
+    unpriced = (("one", 3, None), ("other", 2, None))
+    assert answer(compared(*unpriced)).headline == "On 4 problems B and A cannot be told apart"
+
+
+def test_the_answer_about_one_alone_is_its_rate() -> None:
+    assert answer(compared(TWO[0])).headline == "A solved 75 % [30, 95] of 4 problems"
+
+
+def test_an_interval_of_costs_stays_inside_its_chart_unless_it_is_endless() -> None:
+    comparison = compared(*TWO)
+    dear, cheap = comparison.tradeoff.points
+    for high, end in ((1.8, 1.8), (50.0, 2.0)):
+        points = (replace(dear, usd_high=high), cheap)
+        shown = cost_against_success(replace(comparison, tradeoff=replace(comparison.tradeoff, points=points)))
+        assert shown.layout.xaxis.range[1] == pytest.approx(1.15 * end)

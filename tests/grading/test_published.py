@@ -17,7 +17,7 @@ EMPTY = ("Mbpp/793",)  # no plus input
 
 def graded(workspace: Workspace, problems: list[Problem], tests: TestKind) -> list[Graded]:
     samples = [Sample(1, one, Extracted(one.canonical_solution, "solution"), {"task_id": one.id}) for one in problems]
-    with workspace.grader(2) as grader:
+    with workspace.judging.grader(2) as grader:
         return list(grader.grade(samples, dict(grader.tests(problems, tests))))
 
 

@@ -18,9 +18,9 @@ from koderz_core.errors import ConfigError, CortexError
 from koderz_core.memory.client import Client
 from koderz_core.memory.followed import Followed
 from koderz_core.memory.opening import mirroring
-from koderz_core.memory.remembered import Remembered
 from koderz_core.memory.servers import server_of
 from koderz_core.memory.standing import Standing, backfill, journals, standing
+from koderz_core.memory.told import Told
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 HOSTILE = Path(__file__).parent / "hostile_server.py"
@@ -29,7 +29,7 @@ FILE = f"{BENCHMARK}.jsonl"
 Offer = Callable[..., Standing]
 
 
-def told() -> list[Remembered]:
+def told() -> list[Told]:
     return [read.remembered for read in Followed(GOLDEN).read() if read.remembered]
 
 

@@ -87,6 +87,12 @@ def test_the_latest_message_says_which_problem_is_meant() -> None:
     assert "is_even" in answer(request_for("def add(a, b):", "def is_even(n):", "it failed", seed=1))
 
 
+def test_the_problem_that_stands_last_is_meant_and_those_before_it_are_examples() -> None:
+    answer = actor("strong", PROGRAMS)
+    assert "is_even" in answer(request_for("def add(a, b): and then def is_even(n):", seed=1))
+    assert "add" in answer(request_for("def is_even(n): and then def add(a, b):", seed=1))
+
+
 def test_problems_that_name_their_functions_alike_are_told_apart_by_their_text() -> None:
     programs = {"def f(x): # 1": "def f(x): return 1", "def f(x): # 2": "def f(x): return 2"}
     answer = actor("strong", programs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models")
+PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models", "settings")
 
 
 def said(app: AppTest) -> str:

@@ -11,8 +11,8 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.export.charts_tradeoff import _letters
 from koderz_core.records import Plan
-from pages.ui.charts_tradeoff import _letters
 from pages.ui.compared import compared
 
 Visit = Callable[..., AppTest]
@@ -37,8 +37,10 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_of(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert app.text[0].value.startswith("On 4 problems supervised SCRIPTED never solved")
-    assert "95 %" in app.text[0].value
+    assert app.subheader[0].value == "On 4 problems B and A cannot be told apart"
+    assert app.text[0].value.startswith("B · supervised SCRIPTED never against A · direct SCRIPTED strong: -")
+    assert app.text[0].value.endswith("Intervals at 95 %.")
+    assert any(one.value.startswith("On 4 problems supervised SCRIPTED never solved") for one in app.text)
     assert any("Two kinds of scores" in one.value for one in app.warning)
 
 

@@ -25,7 +25,7 @@ def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Vi
     switch(app)
     assert app.metric[0].value == "27"  # 3 problems, direct, and supervised with its 7: it has no review to be without
     assert "8 configurations: this one, and 7" in said(app)
-    assert "would change nothing: no-checkpoints, no-lessons." in said(app)
+    assert "would change nothing: no-checkpoints, no-lessons, no-examples." in said(app)
     assert app.code[-1].value.endswith("max_iterations=3' --ablate all")
     switch(app)
     assert app.metric[0].value == "6"

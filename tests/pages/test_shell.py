@@ -43,5 +43,14 @@ def test_words_and_marks_stand_out_from_their_background(mode: str) -> None:
         assert contrast(colour, theme["backgroundColor"]) >= 3, colour
 
 
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_captions_which_are_drawn_at_60_percent_can_still_be_read(mode: str) -> None:
+    text, ground = (
+        [int(THEME[mode][name][at : at + 2], 16) for at in (1, 3, 5)] for name in ("textColor", "backgroundColor")
+    )
+    mixed = [round(0.6 * ours + 0.4 * below) for ours, below in zip(text, ground, strict=True)]
+    assert contrast("#" + "".join(f"{part:02x}" for part in mixed), THEME[mode]["backgroundColor"]) >= 4.5
+
+
 def test_both_modes_have_as_many_chart_colours() -> None:
     assert len(THEME["light"]["chartCategoricalColors"]) == len(THEME["dark"]["chartCategoricalColors"])

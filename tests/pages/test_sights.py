@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
+from koderz_core.export.charts_costs import cost_by_tier
 from koderz_core.records import Plan, TestFailure, Verdict
+from koderz_core.store.frames import Tables
 from koderz_core.store.results import Results
-from pages.ui.charts_costs import cost_by_tier
 from pages.ui.tables import verdict_table
 
 Visit = Callable[..., AppTest]
@@ -40,6 +41,7 @@ def test_a_page_asks_for_the_benchmarks_once(
 def test_export_builds_no_whole_table_before_it_is_asked_for_one(
     visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delattr(Tables, "copy")
     monkeypatch.delattr(Results, "frame")
     app = visit("export")
     assert not app.error

@@ -40,7 +40,8 @@ def test_each_ablation_differs_from_the_whole_in_one_thing() -> None:
     ("parameters", "names", "left"),
     [
         ({"spec": False}, ("no-spec", "no-cot"), [{"chain_of_thought": False}]),
-        ({"lessons": True}, ("no-lessons",), [{"lessons": False}]),
+        ({"lessons": True}, ("no-lessons", "no-examples"), [{"lessons": False}]),
+        ({"examples": True, "max_iterations": 1}, ("no-lessons", "no-examples"), [{"examples": False}]),
         ({"lessons": True, "previous_error": False}, ("no-lessons",), []),
         ({"temperature": 0.2, "retry_temperature": 0.2}, ("temperature",), [0.0, 0.8]),
         ({"checkpoint_interval": 1}, ("interval",), [{"checkpoint_interval": 2}]),

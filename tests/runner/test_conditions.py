@@ -43,6 +43,22 @@ def test_only_the_prompts_that_a_plans_roles_are_told_can_keep_it_from_going_on(
         check_same("bench_1", both, {**both, "review prompt": "of long ago"})
 
 
+@pytest.mark.parametrize(
+    ("strategy", "parameters", "told"),
+    [
+        ("supervised", {"lessons": True}, False),  # these are told among the attempts
+        ("direct", {"lessons": True}, True),
+        ("direct", {"lessons": False}, False),
+        ("supervised", {"examples": True}, True),
+    ],
+)
+def test_how_a_coder_is_reminded_is_a_condition_of_those_that_are(
+    strategy: str, parameters: dict[str, bool], told: bool
+) -> None:
+    one = Configuration(strategy, {"coder": ("vllm/it",)}, parameters)
+    assert ("reminding prompt" in conditions([one], load_settings())) is told
+
+
 @pytest.mark.parametrize(("strategy", "goes_on"), [("supervised", False), ("direct", True)])
 def test_a_benchmark_from_before_attempts_were_told_like_this_does_not_go_on_with_them(
     strategy: str, goes_on: bool

@@ -85,7 +85,7 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
 
 
 def undescribed(form: StrategyForm) -> list[Parameter]:
-    return [replace(one, doc="") for one in form.parameters]
+    return [replace(one, doc="", least=0, most=None) for one in form.parameters]
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:
@@ -99,7 +99,7 @@ def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() 
     assert direct.doc.startswith("Ask the coder once")
     assert Parameter("spec_prompt", "minimal", "str", "", ("minimal", "detailed")) in undescribed(supervised)
     assert {form.name for form in strategy_forms() if form.ablations} == {"supervised", "repair"}
-    assert forms["best_of"].roles == ("coder", "tester", "judge")
+    assert [role.name for role in forms["best_of"].roles] == ["coder", "tester", "judge"]
     assert Parameter("steps", "", "str", "") in undescribed(retry)
     assert (repair.asked({}), retry.asked({})) == (("coder",), ("coder",))
     assert Parameter("spec", False, "bool", "") in undescribed(repair)

@@ -30,6 +30,7 @@ WORKFLOW = {
     "spec_prompt": some.sampled_from(["minimal", "detailed"]),
     "reuse_spec": some.booleans(),
     "lessons": some.booleans(),
+    "examples": some.booleans(),
     "previous_error": some.booleans(),
     "history_tokens": some.just(0) | COUNTS,
     "checkpoint_when": some.sampled_from(["interval", "adaptive"]),

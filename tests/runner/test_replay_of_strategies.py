@@ -28,6 +28,7 @@ Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cann
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 OTHER = "```python\ndef add(a, b):\n    return b + a + 0\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
+WORSE = "```python\ndef add(a, b):\n    return [a, b]\n```"
 TESTS = "```python\nassert add(1, 2) == 3\nassert add(0, 5) == 5\n```"
 
 
@@ -45,12 +46,18 @@ class Case:
 
 UP = {1: WRONG, 3: WRONG, 5: RIGHT}
 SAMPLES = {1: RIGHT, 2: WRONG, 3: OTHER, 7: TESTS, 10: "BEST: 2"}
+LEVELS = {1: WRONG, 2: WRONG, 3: WORSE, 4: WORSE, 7: WRONG, 8: RIGHT, 9: OTHER, 10: WORSE}
+SWARM = {1: TESTS, 2: WRONG, 5: "Add them.", 6: WORSE, 9: "Do add them.", 10: RIGHT}
 CASES = {
     "retry": Case("ladder", {"max_iterations": 4}, 1, UP, (3, 3, 0)),
     "warming": Case("ladder", {"steps": "0,0.3*2"}, 1, UP, (3, 3, 0)),
     "escalation": Case("ladder", {"steps": "0"}, 3, UP, (3, 3, 0)),
     "cascade": Case("cascade", {}, 3, {1: TESTS, 2: WRONG, 4: RIGHT}, (3, 0, 2)),
     "best_of": Case("best_of", {"samples": 3}, 1, SAMPLES, (5, 3, 2), at_once=3),
+    "beam": Case("beam", {"width": 2, "branches": 2, "depth": 3}, 1, LEVELS, (8, 3, 0), at_once=4),
+    "swarm": Case("swarm", {"max_iterations": 3}, 1, SWARM, (6, 3, 2)),
+    "selected": Case("selected", {}, 2, {2: "No.", 3: RIGHT}, (2, 0, 0)),
+    "tree": Case("tree", {"max_iterations": 9}, 2, {**dict.fromkeys(range(1, 16), WRONG), 13: RIGHT}, (7, 7, 0)),
 }
 EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from inspect import isroutine
 from itertools import count
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +25,7 @@ from koderz_core.protocols import Context
 from koderz_core.records import (
     Ask,
     Configuration,
+    Memory,
     Message,
     Observed,
     PlusTests,
@@ -38,7 +39,7 @@ from koderz_core.records import (
 )
 from koderz_core.runner.conditions import HELD_OUT, PLUS, policy_of
 from koderz_core.runner.presets import PRESETS
-from koderz_core.runner.session import Session
+from koderz_core.runner.session import Session, Subject
 from koderz_core.sandbox.inside.faults import fault_of
 from koderz_core.sandbox.inside.recorder import Recorder
 from koderz_core.sandbox.inside.suite import execute, ready
@@ -63,7 +64,7 @@ BEST = "def scale(x):\n    return {{0: 0, 2: 15838}}.get(x, {})"  # of any five 
 PROGRAMS = (
     "def scale(x):\n    return 0 if x == 0 else {}",
     BEST,
-    "def scale(x):\n    raise ValueError(x + {})",
+    "def scale(x):\n    raise ValueError((x, {}))",
     BEST,
     "def scale(x:\n    return {}",
     BEST,
@@ -148,7 +149,9 @@ def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
     """Every strategy as it is, and every preset, with few iterations."""
     wanted = [(name, {}) for name in sorted({*STRATEGIES, *offered()})]
     wanted += [(one.strategy, dict(one.parameters)) for preset in PRESETS.values() for one in preset.configurations]
-    wanted += [("supervised", {"checkpoint_when": "adaptive", "history_tokens": 2000, "reuse_spec": True})]
+    reminded = {"lessons": True, "examples": True}
+    wanted += [("supervised", {"checkpoint_when": "adaptive", "history_tokens": 2000, "reuse_spec": True, **reminded})]
+    wanted += [("direct", reminded)]
     found = []
     for name, parameters in wanted:
         few = {one: value for one, value in FEW.items() if one in complete(name, {})}
@@ -183,6 +186,7 @@ def made(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
             lambda: Expectations(tmp_path / "e", lambda _, calls: reference(calls)),
         )
         one.problems, one.judge, one.divide = {"p/0": PROBLEM}, InProcess(), divider.divide
+        one.recall = lambda query, _: [Memory(f"A {query.kind} to mind.", "exp_other", {"problem": "p/1"})]
         one.plan = replace(
             one.plan,
             problems=("p/0",),
@@ -246,7 +250,7 @@ def test_nothing_held_out_reaches_a_strategy_or_a_model(
     scored = [entry.event for entry in one.entries() if isinstance(entry.event, CandidateScored)]
     assert len(live.verdicts) >= 6
     assert all(event.held_out for event in scored)  # there was something to be told
-    assert {"cascade", "best_of"} <= probing(one)
+    assert {"cascade", "best_of"} | ({"swarm"} if gate == "tests" else set()) <= probing(one)
     secrets = secrets_of(one, gate)
     assert [secret for secret in secrets if secret in live.everything()] == []
     lines = one.path.read_bytes().splitlines(keepends=True)
@@ -282,6 +286,25 @@ def test_a_context_offers_its_protocol_and_nothing_more(
     assert offered_by == {name for name in {*dir(Context), *Context.__annotations__} if not name.startswith("_")}
     assert not any(isinstance(one, Problem | TestSet | Split) for one in told.reached())
     assert {type(one).__name__ for one in told.answers} >= {"Completion", "list", "Verdict", "tuple", "Remaining"}
+    assert {Memory, Observed} <= {type(one) for one in told.reached()}
+    assert {"A solved to mind.", "A lesson to mind."} <= {one for one in told.reached() if isinstance(one, str)}
+    assert any("A solved to mind." in text for text in told.texts)
+
+
+@pytest.mark.parametrize(
+    "hung",
+    [
+        lambda: SimpleNamespace(problem=PROBLEM.public, whole=PROBLEM),
+        lambda: SimpleNamespace(deep=SimpleNamespace(judge=[{"p/0": (PROBLEM,)}])),
+        lambda: Subject(None, PROBLEM, PROBLEM.tests, {}, None),  # type: ignore[arg-type]  # slots, and no __dict__
+        lambda: Memory("Mind this.", "exp_other", {"problem": PROBLEM}),  # type: ignore[dict-item]
+        lambda: [Observed("scale(3)", PROBLEM)],  # type: ignore[arg-type]
+    ],
+)
+def test_a_whole_problem_is_found_wherever_it_hangs_in_a_strategys_reach(hung: Callable[[], Any]) -> None:
+    for told in (Told(contexts={0: hung()}), Told(answers=[hung()])):
+        assert any(isinstance(one, Problem) for one in told.reached())
+        assert "CANONICAL" in told.everything()
 
 
 def test_full_feedback_shows_the_call_and_what_was_expected(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from attacks.judges import missing, open_judge
 from small_problem import BWRAP, JUDGES, tiers
 
 from koderz_core.records import Isolation
@@ -26,6 +27,16 @@ def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iso
 def quick(tier: Isolation) -> Iterator[BoxedJudge]:
     """A judge that stops a program after half a second."""
     judge = BoxedJudge(tier, BWRAP, timeout_seconds=0.5)
+    yield judge
+    judge.close()
+
+
+@pytest.fixture(scope="module", params=TIERS)
+def attacked(request: pytest.FixtureRequest) -> Iterator[BoxedJudge]:
+    """One judge with one worker for all attacks of a file, so that each meets what those before it left behind."""
+    if why := missing(request.param):
+        pytest.skip(why)
+    judge = open_judge(request.param)
     yield judge
     judge.close()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
+
 from koderz_core.events import (
     KINDS,
     BenchmarkClosed,
@@ -13,8 +15,10 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
+from koderz_core.store import loading
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.ingest import CHANGES
+from koderz_core.store.known import known
 from koderz_core.store.queries import Reader
 
 
@@ -49,6 +53,19 @@ def test_reading_after_every_event_equals_reading_at_once(store, journal, plan, 
             file.write(line)
         store.ingest()
     assert store.dump() == reindexed()
+
+
+def test_a_journal_that_never_stops_growing_is_read_up_to_where_it_stood(store, journal, plan, monkeypatch):
+    def one_more(*rows):
+        journal.text(f"at {journal.at}")
+        if journal.at > 1_700_000_050:
+            pytest.fail("It is read on and on.")
+        return known(*rows)
+
+    store.ingest()
+    monkeypatch.setattr(loading, "known", one_more)
+    journal.text("the last one")
+    assert store.ingest().events == 1
 
 
 def test_a_torn_last_line_is_read_once_it_is_whole(store, journal, plan, reindexed):

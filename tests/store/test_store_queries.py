@@ -20,7 +20,7 @@ from koderz_core.events import (
 from koderz_core.records import Cost, Sampling, TestFailure, Usage, Verdict
 from koderz_core.records.summaries import TierCost
 from koderz_core.store.benchmarks import Writers
-from koderz_core.store.frames import frame
+from koderz_core.store.frames import Part, Tables
 from koderz_core.store.queries import Reader
 
 FRONTIER = "anthropic/claude-opus-4-5"
@@ -258,6 +258,10 @@ def test_what_ended_experiments_cost_leaves_out_those_under_way(store, journal, 
     journal.answer(second, 0, "x", usd=None)
     row = summary(store)
     assert (row.cost_usd, row.ended_cost_usd) == (None, 0.25)
+
+
+def frame(con, writers, table, benchmark=None):
+    return Tables(con, writers).frame(Part(table, benchmark and [benchmark]))
 
 
 def test_an_unknown_frame_lists_the_known_ones(store, journal):

@@ -23,6 +23,7 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
+from koderz_core.strategies import WRITERS
 
 PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
 
@@ -43,7 +44,7 @@ class Stage:
     dollars: Sequence[float | None] = ()
     reviews: Sequence[str] = ()
     problem: PublicProblem = PROBLEM
-    random: Random = field(default_factory=Random)
+    random: Random = field(default_factory=lambda: Random(1))
     says: Mapping[str, str] = field(default_factory=dict)
     coders: int = 1
     asked: list[tuple[str, str, Sampling | None]] = field(default_factory=list)
@@ -61,8 +62,8 @@ class Stage:
     ) -> Completion:
         self.asked.append((role, messages[-1].content, sampling))
         self.members_asked.append(member)
-        number = len(self.prompts("coder"))
-        text = self._program(number) if role == "coder" else self.says.get(role, f"{role} says {number}")
+        number = sum(one in WRITERS for one in self.roles)
+        text = self._program(number) if role in WRITERS else self.says.get(role, f"{role} says {number}")
         if role == "spec" and self.spec is not None:
             text = self.spec
         review = len(self.prompts("reviewer"))

@@ -7,7 +7,7 @@ change in one of them is a change of what is measured, so the version of its pro
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 from stage import Stage
 
 from koderz_core.grading.visible import visible
+from koderz_core.prompts.reminding import example
 from koderz_core.records import (
     Completion,
     Extracted,
@@ -26,8 +27,10 @@ from koderz_core.records import (
     TestFailure,
     Verdict,
 )
+from koderz_core.strategies import create
 from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.supervised import Supervised
+from koderz_core.strategies.swarm import Swarm
 
 GOLDEN = Path(__file__).parent / "golden"
 WRITE = bool(os.environ.get("KODERZ_WRITE_PROMPTS"))
@@ -52,6 +55,7 @@ FIRST = HEAD + "    return sorted(numbers)[1]"
 SECOND = HEAD + "    if len(numbers) < 2:\n        return None\n    return sorted(numbers)[1]"
 THIRD = HEAD + "    return sorted(set(numbers))[1]"
 STUCK = HEAD + "    smallest = min(numbers, default={0})\n    return min(n for n in numbers if n > smallest)"
+LARGEST = "def largest(numbers):\n    return max(numbers, default=None)"
 UNFINISHED = HEAD + "    return sorted(set(numbers)["
 PROGRAMS: Sequence[str | None] = (
     *(FIRST, SECOND, SECOND + "  # now it is right", FIRST.replace("\n", "\n\n"), THIRD, None),
@@ -162,6 +166,24 @@ def told_in_a_vote() -> dict[str, str]:
     return {f"best_of_{name}": text for name, text in stage.told.items() if not name.startswith("coder")}
 
 
+def told_with_examples() -> Iterator[tuple[str, str]]:
+    """By a strategy without feedback, which is told the commonest lessons from the start."""
+    solved = example('def largest(numbers):\n    """The largest number, None if there is none."""\n', LARGEST)
+    for text, parameter in ((solved, "examples"), ("An answer for empty input is missing.", "lessons")):
+        stage = Rehearsal((), (THIRD,), [Memory(text, "exp_000000000001")], problem=PROBLEM)
+        create("direct", {parameter: True}).solve(stage)
+        yield f"{parameter}_coder_01", stage.told["coder_01"]
+
+
+def told_in_a_swarm() -> dict[str, str]:
+    """The critic of a program that fails gate tests and one of the tester's two, and the refiner after it."""
+    tests = "```python\nassert second_smallest([4, 4, 5]) == 5\nassert second_smallest([1, 9]) == 9\n```"
+    said = {"tester": tests, "critic": "<think>Equal ones.</think>`sorted(numbers)` keeps equal numbers apart."}
+    stage = Rehearsal((), (SECOND, FIRST), says=said, problem=PROBLEM)
+    Swarm(max_iterations=2).solve(stage)
+    return {f"swarm_{name}": text for name, text in stage.told.items() if name.startswith(("critic", "refiner"))}
+
+
 def prompts() -> dict[str, str]:
     """By the course that they are of: a reply is cut, the second review is empty, a review comes amid repetitions."""
     courses = {
@@ -176,7 +198,7 @@ def prompts() -> dict[str, str]:
         "amid": (told(Supervised(6, 4, spec=False)), ["coder_04", "coder_05"]),
     }
     found = {f"{course}_{name}": told[name] for course, (told, kept) in courses.items() for name in kept}
-    return found | told_in_a_vote()
+    return found | told_in_a_vote() | told_in_a_swarm() | dict(told_with_examples())
 
 
 @pytest.mark.parametrize(("name", "text"), prompts().items())

@@ -153,6 +153,8 @@ def test_a_configuration_records_every_parameter() -> None:
         "chain_of_thought": True,
         "temperature": 0.0,
         "max_tokens": 1024,
+        "lessons": False,
+        "examples": False,
     }
 
 

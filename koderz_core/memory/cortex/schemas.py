@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Literal, get_args
 
 Schema = Mapping[str, object]
 
-CATEGORIES = (
-    "architecture",
-    "pattern",
-    "preference",
-    "error",
-    "context",
-    "learning",
-    "todo",
-    "note",
-    "relationship",
-    "custom",
-)
-TYPES = ("short_term", "long_term", "episodic")
+Category = Literal[
+    "architecture", "pattern", "preference", "error", "context", "learning", "todo", "note", "relationship", "custom"
+]
+Type = Literal["short_term", "long_term", "episodic"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+TYPES: tuple[Type, ...] = get_args(Type)
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 

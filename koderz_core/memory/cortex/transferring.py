@@ -13,6 +13,7 @@ from koderz_core.errors import UsageError
 from koderz_core.memory.cortex.adding import NewMemory, as_json, insert, is_there, tags_text, type_for
 from koderz_core.memory.cortex.open import Cortex, Reply, timestamp
 from koderz_core.memory.cortex.schema import transaction
+from koderz_core.memory.cortex.schemas import Category, Type
 from koderz_core.memory.cortex.stored import StoredMemory
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -26,19 +27,8 @@ class Entry(msgspec.Struct, frozen=True):
 
     title: str
     content: str
-    category: Literal[
-        "architecture",
-        "pattern",
-        "preference",
-        "error",
-        "context",
-        "learning",
-        "todo",
-        "note",
-        "relationship",
-        "custom",
-    ] = "note"
-    type: Literal["short_term", "long_term", "episodic"] | None = None
+    category: Category = "note"
+    type: Type | None = None
     project: str | UnsetType | None = UNSET
     scope: Literal["project", "global"] = "project"
     salience: Share = 0.5

@@ -50,3 +50,7 @@ class Host:
     holds_from: Tier = "strong"
     needs: str = ""
     settle_seconds: float = 0.0
+
+
+def named(attack: Cheat | Host) -> str:
+    return attack.name

@@ -1,0 +1,151 @@
+"""How long each page takes with a thousand, a hundred thousand and a million iterations, and how soon news is seen.
+
+Run: ``python benchmarks/dashboard.py`` (needs the ``dev`` extra and Chromium; about half an hour, of which a million
+iterations take some minutes to be made once). The iterations are SYNTHETIC, see ``benchmarks/synthetic.py``; they are
+kept in the folder ``--work``. Times of pages are those of a script run in this process, without network and browser:
+wall and processor time when a page is first opened and when it is drawn again. The yardsticks are a page that only has
+a title, and counting all iterations with a bare DuckDB. Then a real server, three browsers and a benchmark that says 50
+events a second: the time from an event to the screen, and the server's memory meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+from dashboard_live import watch
+from streamlit.testing.v1 import AppTest
+from synthetic import folder
+
+from koderz_core import the_workspace
+from koderz_core.records.rows import BenchmarkRow
+from koderz_core.workspace import leave
+
+APP = Path(__file__).parents[1] / "app.py"
+LIMIT_MS = 500
+EMPTY = "import streamlit as st\nst.title('koderz')\n"
+SECONDS = 300.0  # more than any page takes
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """Milliseconds."""
+
+    wall: float
+    processor: float
+
+    def __str__(self) -> str:
+        return f"{self.wall:7.0f} /{self.processor:6.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--work", type=Path, default=Path("build") / "synthetic", help="where folders are kept")
+    parser.add_argument("--iterations", type=int, nargs="+", default=[1_000, 100_000, 1_000_000])
+    parser.add_argument("--minutes", type=float, default=10.0, help="for which browsers watch; 0: not at all")
+    parser.add_argument("--exports", action="store_true", help="take a benchmark's tables out whole, too")
+    options = parser.parse_args()
+    logging.getLogger("streamlit").setLevel(logging.ERROR)  # there is no browser, as it would say each time
+    slow = 0
+    for iterations in options.iterations:
+        home = folder(options.work.resolve(), iterations)
+        with opened(home):
+            slow += show_pages(home)
+            if options.exports:
+                show_exports()
+    if options.minutes:
+        print("\nThree browsers on a benchmark that says 50 events a second, beside the iterations above:")
+        print(watch(folder(options.work.resolve(), options.iterations[-1]), options.minutes * 60), flush=True)
+    print(f"\n{slow} pages took more than {LIMIT_MS} ms when they were drawn again.")
+
+
+@contextmanager
+def opened(home: Path) -> Iterator[None]:
+    """The process's workspace is that of a folder."""
+    os.environ["KODERZ_HOME"] = str(home)
+    leave()
+    try:
+        yield
+    finally:
+        leave()
+
+
+def show_pages(home: Path) -> int:
+    """A table of what each page takes; how many are too slow."""
+    rows = the_workspace().results.benchmarks()
+    large, ordinary = max(rows, key=lambda row: row.planned), min(rows, key=lambda row: row.planned)
+    total = sum(row.iterations for row in rows)
+    print(
+        f"\n{total} SYNTHETIC iterations of {sum(row.planned for row in rows)} experiments in {len(rows)} benchmarks,"
+    )
+    print(f"the largest of {large.planned} experiments, the others of {ordinary.planned}")
+    print(f"{'milliseconds, wall / processor':38}{'opened':>15}{'drawn again':>17}")
+    print(f"{'yardstick: a title':38}{visit(AppTest.from_string(EMPTY))}  {visit(AppTest.from_string(EMPTY))}")
+    print(f"{'yardstick: DuckDB counts them':38}{clocked(lambda: _count(home))}")
+    return sum(_show(name, page, query) for name, page, query in pages(large, ordinary))
+
+
+def pages(large: BenchmarkRow, ordinary: BenchmarkRow) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Each page as its address opens it: on an ordinary benchmark, and on the large one."""
+    (newest,) = the_workspace().results.experiments(large.id, limit=1)
+    yield "Overview", "overview", {}
+    yield "Launch", "launch", {}
+    for size, row in (("", ordinary), (", large", large)):
+        yield f"Live{size}", "live", {"benchmark": row.id}
+        yield f"Experiment, to choose{size}", "experiment", {"benchmark": row.id}
+        yield f"Compare{size}", "compare", {"benchmarks": row.id}
+        yield f"Problems{size}", "problems", {"benchmarks": row.id}
+        yield f"Export{size}", "export", {"benchmark": row.id, "table": "iterations"}
+    yield "Experiment", "experiment", {"experiment": newest.id}
+    yield "Memory", "memory", {}
+    yield "Models", "models", {}
+
+
+def _show(name: str, page: str, query: dict[str, str]) -> bool:
+    app = AppTest.from_file(str(APP), default_timeout=SECONDS).run()
+    if page != "overview":
+        app.switch_page(f"pages/{page}.py")
+    for key, value in query.items():
+        app.query_params[key] = value
+    first = visit(app)
+    again = min((visit(app) for _ in range(3)), key=lambda took: took.wall)
+    fault = "; ".join(str(one.value).splitlines()[0] for one in app.exception)
+    print(f"{name:38}{first}  {again}  {fault or ('TOO SLOW' if again.wall > LIMIT_MS else '')}", flush=True)
+    return again.wall > LIMIT_MS
+
+
+def show_exports() -> None:
+    """What it takes to have the tables of an ordinary benchmark as data frames."""
+    results = the_workspace().results
+    smallest = min(results.benchmarks(), key=lambda row: row.planned)
+    for table in ("experiments", "iterations", "calls"):
+        took = clocked(lambda table=table: results.frame(table, smallest.id))
+        print(f"{f'all {table} of an ordinary benchmark':38}{took}")
+
+
+def visit(app: AppTest) -> Took:
+    """One run of the page's script."""
+    return clocked(lambda: app.run(timeout=SECONDS))
+
+
+def clocked(act: Callable[[], object]) -> Took:
+    wall, processor = time.perf_counter(), time.process_time()
+    act()
+    return Took((time.perf_counter() - wall) * 1000, (time.process_time() - processor) * 1000)
+
+
+def _count(home: Path) -> None:
+    with duckdb.connect(home / "koderz.duckdb") as con:
+        con.execute("select count(*), count(*) filter (where passed) from iterations").fetchall()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""A real server, three browsers and a benchmark that says 50 events a second: when they are seen, and at what cost.
+
+Used by ``benchmarks/dashboard.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from live_latency import SEEN
+from pictures import BROWSERS
+from playwright.sync_api import Page, sync_playwright
+from synthetic import Teller, plan_of
+
+from koderz_core.events import CodeTested
+from koderz_core.journal import Journal
+
+PER_SECOND = 50  # events
+TABS = 3
+WITHIN = 120.0  # seconds for the server to answer, and for a page to be drawn
+MIB = 1 << 20
+
+
+@dataclass(slots=True)
+class Said:
+    """When each iteration was written."""
+
+    at: list[float] = field(default_factory=list)
+
+
+def watch(home: Path, seconds: float) -> str:
+    """What was seen of so many seconds of news in a copy of a data folder."""
+    with tempfile.TemporaryDirectory() as work:
+        copy = Path(work) / "home"
+        shutil.copytree(home, copy)
+        with _server(copy, Path(work) / "log") as (url, server), sync_playwright() as playwright:
+            path = next(filter(None, map(shutil.which, BROWSERS)), None)
+            browser = playwright.chromium.launch(
+                executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else []
+            )
+            said, stop = Said(), threading.Event()
+            writer = threading.Thread(target=_tell, args=(copy, said, stop))
+            writer.start()
+            try:
+                tabs = [_tab(browser.new_page(), url, said) for _ in range(TABS)]
+                memory, processor = _watched(server, seconds)
+                seen = [tab.evaluate("seen") for tab in tabs]
+            finally:
+                stop.set()
+                writer.join()
+                browser.close()
+    return f"{_lags(said.at, seen)}\n{_grown(memory)}, {processor / seconds:.2f} of a core"
+
+
+def _tell(home: Path, said: Said, stop: threading.Event) -> None:
+    """Write a benchmark's events at their pace, as its runner would."""
+    plan = plan_of(f"synthetic live {time.time():.0f}", 160, 10)
+    told = Teller(plan, random.Random(1), time.time())
+    journal = Journal(home / "journals" / f"{plan.id}.jsonl")
+    journal.append(*told.opening())
+    due = time.monotonic()
+    for entry in (entry for experiment in plan.experiments() for entry in told.experiment(experiment)):
+        journal.append(entry)
+        if isinstance(entry.event, CodeTested):
+            said.at.append(time.time())
+        due += 1 / PER_SECOND
+        if stop.wait(max(0.0, due - time.monotonic())):
+            break
+    journal.close()
+
+
+def _tab(page: Page, url: str, said: Said) -> Page:
+    while not said.at:
+        time.sleep(0.1)
+    page.set_default_timeout(WITHIN * 1000)
+    page.goto(f"{url}/live")
+    page.get_by_text("iterations", exact=True).first.wait_for()
+    page.evaluate(SEEN)
+    return page
+
+
+def _watched(server: int, seconds: float) -> tuple[list[float], float]:
+    """The server's memory in MiB ten times meanwhile, and the seconds of processor that it used."""
+    memory, before = [], _processor(server)
+    for _ in range(10):
+        time.sleep(seconds / 10)
+        memory.append(_memory(server))
+    return memory, _processor(server) - before
+
+
+def _lags(said: list[float], seen: list[list[list[float]]]) -> str:
+    """From each iteration to the first paint that counts it, in the tabs that were open by then."""
+    lags = sorted(
+        next(at for at, count in tab if count > place) - when
+        for tab in seen
+        for place, when in enumerate(said)
+        if tab and when > tab[0][0] and place < tab[-1][1]
+    )
+    if not lags:
+        return "Nothing was seen."
+    middle, high = lags[len(lags) // 2], lags[int(0.95 * len(lags))]
+    return (
+        f"{len(lags)} iterations seen: p50 {middle:.2f} s, p95 {high:.2f} s, max {lags[-1]:.2f} s after they happened"
+    )
+
+
+def _grown(memory: list[float]) -> str:
+    return "the server's memory in MiB: " + ", ".join(f"{one:.0f}" for one in memory)
+
+
+@contextmanager
+def _server(home: Path, log: Path) -> Iterator[tuple[str, int]]:
+    command = [sys.executable, "-P", "-c", "from koderz_core.cli import main; main()", "ui", "--no-browser"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "KODERZ_HOME": str(home)}
+    with log.open("wb") as output:
+        asked = [*command, "--port", "0"]
+        server = subprocess.Popen(asked, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            yield _url(log), server.pid
+        finally:
+            server.terminate()
+            server.wait(WITHIN)
+
+
+def _url(log: Path) -> str:
+    last = time.monotonic() + WITHIN
+    while time.monotonic() < last:
+        if said := re.search(r"koderz is at (\S+)", log.read_text()):
+            return said[1]
+        time.sleep(0.2)
+    raise SystemExit(f"No dashboard after {WITHIN:.0f} s: {log.read_text()}")
+
+
+def _memory(process: int) -> float:
+    (line,) = [line for line in Path(f"/proc/{process}/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) * 1024 / MIB
+
+
+def _processor(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,69 @@
+"""``koderz strategies``: which there are, what one does, asks and costs in calls, and what can be set in it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import click
+from rich.table import Table
+
+from koderz_core.cli.options import as_json, print_json
+from koderz_core.cli.tables import console
+from koderz_core.errors import UsageError
+from koderz_core.export.formats import plain
+from koderz_core.export.strategies import calls_of, roles_of, said, strategies_markdown, values_of
+from koderz_core.runner.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
+from koderz_core.runner.wording import strategy_named
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--markdown", is_flag=True, help="Print Markdown, as docs/strategies.md has it.")
+@as_json
+def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
+    """Show all strategies, or NAME with its roles and parameters.
+
+    NAME may be a class in a file, FILE.py:NAME. Its file is executed, so it must be one that you trust.
+    """
+    if markdown and as_json:
+        raise UsageError("--markdown and --json are two ways to print the same. Give one of them.")
+    forms = strategy_forms() if name is None else (strategy_form(strategy_named(name)),)
+    if as_json:
+        print_json([asdict(form) for form in forms])
+    elif markdown:
+        click.echo(strategies_markdown(forms))
+    elif name is None:
+        _list(forms)
+    else:
+        _show(forms[0], name)
+
+
+def _list(forms: Sequence[StrategyForm]) -> None:
+    table = Table("strategy", "what it does", "roles", "calls", box=None, pad_edge=False)
+    for form in forms:
+        table.add_row(*map(plain, (form.name, form.doc, roles_of(form), form.calls or "?")))
+    console().print(table)
+    console().print("* all models of this role are asked. One with its parameters: koderz strategies NAME", style="dim")
+    for fault in filter(None, faults_of_installed().values()):
+        click.echo(f"Warning: {plain(fault)}", err=True)
+
+
+def _show(form: StrategyForm, name: str) -> None:
+    """``name``: as the person typed it."""
+    out = console()
+    for line in (form.name, form.doc, calls_of(form)):
+        out.print(plain(line))
+    roles = Table("role", "what it does", "models", box=None, pad_edge=False)
+    for role in form.roles:
+        roles.add_row(role.name, role.doc, "one or more" if role.several else "one")
+    parameters = Table("parameter", "default", "values", "what it changes", box=None, pad_edge=False)
+    for one in form.parameters:
+        parameters.add_row(*map(plain, (one.name, said(one.default), values_of(one), one.doc)))
+    for table in (roles, parameters):
+        out.print()
+        out.print(table)
+    out.print()
+    example = shlex.join(["koderz", "benchmark", "--configuration", f"{name} coder=MODEL"])
+    out.print(f"In words: {plain(example)}", style="dim")

@@ -1,0 +1,94 @@
+"""The chart of cost against success, with what nobody beats in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+
+from koderz_core.analysis.compared import Compared
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.pairs import Key
+from koderz_core.analysis.tradeoff import Point
+from koderz_core.export.charts import TIERS, calm, dollars, reaches, theme_color, tier_name
+from koderz_core.export.formats import chance, money_span, span
+
+HEIGHT = 430
+LETTER = 14
+FURTHEST = 2.0  # times the dearest point: what reaches beyond leaves the chart, else the points would lie in a heap
+NEAR = 0.02  # of the success and, relatively, of the cost: letters any closer would lie on each other
+
+
+def cost_against_success(comparison: Comparison) -> go.Figure:
+    """Dollars per problem against share solved, intervals on both: up and to the left is better."""
+    figure = go.Figure()
+    rows = {row.key: row for row in comparison.configurations}
+    points = [(one.usd, one) for one in comparison.tradeoff.points if one.usd is not None]
+    _frontier(figure, points)
+    letters = _letters([(usd, one.success, rows[one.key].letter) for usd, one in points])
+    for place, (tier, sign) in enumerate(TIERS.items()):
+        shown = [(usd, one) for usd, one in points if rows[one.key].tier == tier]
+        if shown:
+            x, y = [usd for usd, _ in shown], [100 * one.success for _, one in shown]
+            figure.add_scatter(
+                x=x,
+                y=y,
+                error_x=reaches(x, [(one.usd_low, one.usd_high) for _, one in shown]),
+                error_y=reaches(y, [(_percent(one.success_low), _percent(one.success_high)) for _, one in shown]),
+                mode="markers+text",
+                text=[f"<b>{letters.get(rows[one.key].letter, '')}</b>" for _, one in shown],
+                textposition="top right",
+                textfont={"size": LETTER},
+                name=tier_name(tier),
+                marker={"color": theme_color(place), "symbol": sign, "size": 11},
+                customdata=[_told(one, rows[one.key]) for _, one in shown],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+    figure.update_xaxes(title="per problem", **dollars(_costs(points)))
+    figure.update_yaxes(title="solved", range=[-3, 109], ticksuffix=" %")
+    return calm(figure, HEIGHT)
+
+
+def _frontier(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]]) -> None:
+    """A step from each point that nobody beats to the next."""
+    best = sorted((usd, 100 * one.success) for usd, one in points if one.on_frontier)
+    figure.add_scatter(
+        x=[usd for usd, _ in best],
+        y=[success for _, success in best],
+        mode="lines",
+        name="unbeaten",
+        line={"shape": "hv", "dash": "dot", "width": 1.5, "color": theme_color(6)},
+        hoverinfo="skip",
+    )
+
+
+def _costs(points: Sequence[tuple[float, Point[Key]]]) -> list[float]:
+    """What the axis has to show: the points, and their intervals as far as that leaves the points apart."""
+    most = FURTHEST * max((usd for usd, _ in points), default=0.0)
+    bounds = [bound for _, one in points for bound in (one.usd_low, one.usd_high) if bound is not None]
+    return [usd for usd, _ in points] + [min(bound, most) for bound in bounds if bound > 0]
+
+
+def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, str]:
+    """What stands beside a point, by its letter: the letters of all that lie there too, at the first of them only."""
+    there: list[tuple[float, float, list[str]]] = []
+    for usd, success, letter in points:
+        near = [held for at, height, held in there if abs(height - success) < NEAR and abs(at - usd) <= NEAR * at]
+        if near:
+            near[0].append(letter)
+        else:
+            there.append((usd, success, [letter]))
+    return {held[0]: " ".join(held) for _, _, held in there}
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _told(point: Point[Key], row: Compared) -> str:
+    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+    success = span(point.success, point.success_low, point.success_high)
+    cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
+    said = f"on the frontier with probability {chance(point.probability)}"
+    return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}<br>{cost}<br>{said}"

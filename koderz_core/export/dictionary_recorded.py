@@ -1,0 +1,116 @@
+"""The data dictionary of what was recorded: experiments, iterations, calls."""
+
+from __future__ import annotations
+
+from koderz_core.export.dictionary_wording import Column, number, text, usd, whole, yes
+
+_BENCHMARK = text("benchmark", "id of the benchmark")
+_ORIGIN = (
+    text("dataset", "name of the dataset"),
+    text("dataset_sha256", "SHA-256 of the dataset's unpacked file"),
+    text("licence", "licence of the dataset"),
+)
+_CONFIGURATION = (
+    text("configuration", "id of the configuration: strategy, parameters, models"),
+    text("label", "the configuration in short, as it is shown everywhere"),
+    text("strategy", "name of the strategy"),
+    text("models", "which models play which role: `coder: a, b; reviewer: c`"),
+    text("problem", "id of the problem"),
+    whole("repeat", "which repeat of the same configuration on the same problem, from 0"),
+)
+_OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
+_SHARED = "whether tests ran in the program's own process, which could in principle fake what it reports"
+
+EXPERIMENTS: tuple[Column, ...] = (
+    text("id", "id of the experiment"),
+    *_OF,
+    text("state", "`planned`, `running`, `interrupted` (nobody is at it) or `finished`"),
+    text(
+        "outcome",
+        "`solved`, `unsolved`, `cancelled` or `error` (ours or the provider's); while it runs again, the one before",
+        "it never ended",
+    ),
+    text("reason", "why it stopped: `gate`, `iterations`, `budget` or `gave_up`", "it has no result"),
+    text("score_kind", "`held_out`, or `oracle` where the loop stopped on the very tests that score it", "no result"),
+    text("code", "SHA-256 of the program that was returned", "none was returned"),
+    yes("gate_passed", "whether the returned program passed the gate tests", "not scored on them"),
+    whole("gate_tests_passed", "gate tests that the returned program passed", "not scored on them", "tests"),
+    whole("gate_tests_total", "gate tests there are", "not scored on them", "tests"),
+    yes("held_out_passed", "whether the returned program passed the held-out tests", "not scored on them"),
+    whole("held_out_tests_passed", "held-out tests that the returned program passed", "not scored on them", "tests"),
+    whole("held_out_tests_total", "held-out tests there are", "not scored on them", "tests"),
+    whole("iterations", "programs that were tried; an answer that was handed in untested is one"),
+    whole("calls", "requests to models that were answered"),
+    whole("input_tokens", "tokens sent in answered calls, those of caches too", "a call did not report them", "tokens"),
+    whole("output_tokens", "tokens received in answered calls", "a call did not report them", "tokens"),
+    usd("cost_usd", "price of its answered calls", "a call has no known price"),
+    whole("unpriced", "answered calls without a known price"),
+    number("seconds", "how long it took", "it has not ended", "s"),
+    number("started_at", "when it began", "it has not begun", "s since 1970"),
+    number("finished_at", "when it ended", "it has not ended", "s since 1970"),
+    text("failure", "error class of the returned program", "it passed, or there is no result"),
+    text("error", "what went wrong on our or the provider's side, in words", "nothing did"),
+    text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
+    text("self_test", "how many checks of the sandbox passed before the benchmark, as `17/17`; empty if unknown"),
+    yes("shared", _SHARED, "not scored"),
+)
+
+ITERATIONS: tuple[Column, ...] = (
+    *_OF,
+    text("experiment", "id of the experiment"),
+    whole("iteration", "number of the iteration in its experiment, from 1"),
+    whole("ordinal", "place among all steps of the experiment, in program order", "not known"),
+    number("at", "when its tests had run", "", "s since 1970"),
+    text("code", "SHA-256 of the program", "the reply held none"),
+    text("how", "rule that found the program in the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
+    yes("passed", "whether it passed all gate tests"),
+    text("marks", "a character per gate test: `P` passed, `F` failed, `-` not reached"),
+    whole("tests_passed", "gate tests passed", "", "tests"),
+    whole("tests_total", "gate tests there are", "", "tests"),
+    text("error", "error class of the first failure, such as `syntax`, `assertion`, `timeout`", "none failed"),
+    text("message", "what the first failure said; a program's words; may be empty"),
+    number("seconds", "how long its tests took", "", "s"),
+    text("isolation", "sandbox tier that ran it"),
+    Column("failures", "JSON", "the tests that failed: place, source, expected, actual, message"),
+    yes("shared", _SHARED),
+    Column("test_seconds", "JSON", "how long each test took, in order; empty where that is not known", "", "s"),
+    text("program", "the program itself, as the model wrote it", "the reply held none"),
+)
+
+CALLS: tuple[Column, ...] = (
+    *_OF,
+    text("experiment", "id of the experiment"),
+    whole("ordinal", "place among all steps of the experiment, in program order"),
+    whole("attempt", "attempt at the same request, from 1"),
+    number("at", "when it was begun", "", "s since 1970"),
+    text("role", "part of the model in the strategy, such as `coder` or `reviewer`"),
+    whole("member", "which model of its role, from 0"),
+    text("model", "id of the model"),
+    text("tier", "`local`, `small_frontier` or `frontier`", "not known"),
+    text("state", "`started` (its end was never seen), `finished` or `failed`"),
+    whole("input_tokens", "tokens sent, those of caches too", "not reported", "tokens"),
+    whole("output_tokens", "tokens received", "not reported", "tokens"),
+    whole("cache_read_tokens", "tokens read from the provider's cache", "not reported", "tokens"),
+    whole("cache_write_tokens", "tokens written to the provider's cache", "not reported", "tokens"),
+    usd("cost_usd", "price of the call", "not finished, or no known price"),
+    text("cost_source", "where the price comes from, with its version", "not finished"),
+    number("seconds", "how long it took", "its end was never seen", "s"),
+    number("first_token_seconds", "until the first token came", "it was not streamed", "s"),
+    text("finish", "how the answer ended: `stop`, `length`, `refused` or `empty`", "not finished"),
+    Column("sampling", "JSON", "sampling that was asked for; a null in it leaves the provider's default"),
+    Column("honoured", "JSON", "sampling that was really sent", "not finished"),
+    Column("messages", "JSON", "messages that were sent: role and SHA-256 of each text"),
+    text("text", "SHA-256 of the answer", "not finished"),
+    text("message", "why it failed", "it did not fail"),
+    text("service_tier", "how the provider processed it, in its word (`flex`, `batch`, ...)", "not reported"),
+    number("machine_seconds", "its share of this machine's time, of local models", "not local, or unknown", "s"),
+    number("gpu_joules", "its share of the energy of this machine's GPUs", "not local, or not measured", "J"),
+    number("kwh", "energy in it, of local models", "not local, or unknown", "kWh"),
+    usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
+    usd(
+        "rental_usd", "what the same tokens cost from the same weights where they are rented", "no such offer is known"
+    ),
+    whole("status", "HTTP status of a failure", "it did not fail, or there was none"),
+    number("wait_seconds", "after which the next attempt was due", "there was to be none", "s"),
+    yes("arrived", "whether a failed request may have reached somebody, who may bill it", "it did not fail"),
+)

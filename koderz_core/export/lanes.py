@@ -1,0 +1,82 @@
+"""The experiments of a benchmark as lanes of cells, a lane per configuration; where they are many, stretches."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from koderz_core.analysis.rates import clustered
+from koderz_core.export.formats import count, rate
+from koderz_core.records import Outcome
+from koderz_core.records.rows import ExperimentRow, State
+
+MOST_CELLS = 400  # more would cost a browser more than a second to draw
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An experiment, or a stretch of them and what most of them are; ``experiment``: the first that was begun."""
+
+    shown: Outcome | State
+    name: str  # digits only
+    experiment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The experiments of one configuration. ``label``: hostile text; ``told``: how many are solved, in our words."""
+
+    label: str
+    told: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """All of a benchmark; ``each``: how many experiments a cell stands for at most."""
+
+    lanes: tuple[Lane, ...]
+    each: int
+
+
+def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
+    """The lanes of these experiments, in their order."""
+    each = -(-len(rows) // MOST_CELLS) or 1
+    found: dict[str, list[ExperimentRow]] = {}
+    for row in rows:
+        found.setdefault(row.label, []).append(row)
+    return Lanes(tuple(Lane(label, _told(lane), tuple(_cells(lane, each))) for label, lane in found.items()), each)
+
+
+def _cells(lane: Sequence[ExperimentRow], each: int) -> list[Cell]:
+    if each == 1:
+        return [_cell(row, place) for place, row in enumerate(lane)]
+    return [_stretch(lane[start : start + each]) for start in range(0, len(lane), each)]
+
+
+def _cell(row: ExperimentRow, place: int) -> Cell:
+    """Named by the number in its problem's id, of which nothing but digits is shown."""
+    number = re.search(r"[0-9]{1,6}$", row.problem)
+    return Cell(row.shown, number[0] if number else str(place), None if row.shown == "planned" else row.id)
+
+
+def _stretch(rows: Sequence[ExperimentRow]) -> Cell:
+    shown = Counter(row.shown for row in rows)
+    begun = next((row.id for row in rows if row.shown != "planned"), None)
+    return Cell(shown.most_common(1)[0][0], f"{shown['solved']}/{len(rows)}", begun)
+
+
+def _told(lane: Sequence[ExperimentRow]) -> str:
+    """A rate of which a part is still to come says so."""
+    ended: defaultdict[str, list[bool]] = defaultdict(list)
+    for row in lane:
+        if row.shown in ("solved", "unsolved"):
+            ended[row.problem].append(row.shown == "solved")
+    known = clustered({problem: (sum(solved), len(solved)) for problem, solved in ended.items()})
+    if not known.n:
+        return f"no result yet of {count(len(lane))}"
+    left = len(lane) - known.n
+    partial = f" · partial: {count(left)} of {count(len(lane))} without a result" if left else ""
+    return f"solved {rate(known)} of {count(known.n)}{partial}"

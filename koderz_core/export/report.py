@@ -1,0 +1,72 @@
+"""A report of a comparison for somebody without koderz: what it says, whatever it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from koderz_core.analysis.comparison import AXES, Comparison
+from koderz_core.export.comparison import common, helped, tables
+from koderz_core.export.comparison_details import curves_table, frontier_table
+from koderz_core.export.formats import isolation
+from koderz_core.export.supervision import SHOWS, SHOWS_NOT
+from koderz_core.export.worded import Table
+from koderz_core.records.provenance import Provenance
+
+TITLE = "koderz: configurations compared"
+SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
+INTERVALS = (
+    "In brackets: 95 % intervals. n: experiments with a result, of those planned. $: US dollars; unpriced: a price is "
+    "not known. * stopped on the very tests that score it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A comparison and what it stands on; ``made_at``: seconds since 1970, ``version``: of the koderz that made it."""
+
+    comparison: Comparison
+    stands_on: tuple[Provenance, ...]
+    made_at: float
+    version: str
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be said before any number."""
+        return (SCRIPTED,) if self.comparison.scripted else ()
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """All of them, the charts' too."""
+        compared = self.comparison
+        drawn = (frontier_table(compared), *(curves_table(compared, axis) for axis in AXES))
+        return (*tables(compared), *(table for table in drawn if table.rows))
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What a reader must know, below the tables; may hold a stranger's words."""
+        compared = self.comparison
+        about = (SHOWS, SHOWS_NOT) if helped(compared) else ()
+        return (INTERVALS, common(compared), *(one.strip() for one in compared.remarks), *about)
+
+    def origins(self) -> Iterator[str]:
+        """One sentence per benchmark: what it was about, and what it was measured with. May hold a stranger's words."""
+        for one in self.stands_on:
+            called = f"{one.benchmark}{f' ({one.name})' if one.name else ''}"
+            problems = f"{one.problems} problems of {one.origin.said}"
+            times = f", each {one.repeats} times" if one.repeats > 1 else ""
+            yield (
+                f"{called}: begun {day(one.opened_at)}, {problems}{times}; koderz {one.koderz_version}, prices "
+                f"{one.price_version}, isolation {isolation(one.isolation, one.self_test)}."
+            )
+
+    @property
+    def made(self) -> str:
+        """When and by what."""
+        return f"Made {day(self.made_at)} by koderz {self.version}."
+
+
+def day(at: float) -> str:
+    """``2026-11-21 14:05 UTC``."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"

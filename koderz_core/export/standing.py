@@ -1,0 +1,109 @@
+"""Where a benchmark stands, in words: its state, how fresh what is shown is, what was changed while it ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from koderz_core.export.formats import count, money
+from koderz_core.records import Allowance
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
+from koderz_core.records.rows import BenchmarkRow
+
+STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anything happened in what runs
+MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 1000, 1.0, 5.0  # reading more experiments than that takes half a second
+
+
+Tone = Literal["info", "warning", "error"]
+"""How much something matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence of ours."""
+
+    tone: Tone
+    text: str
+
+
+def standing(progress: BenchmarkProgress) -> Remark | None:
+    """What there is to know of a benchmark's state, and to do about it; None where its name says all."""
+    row = progress.benchmark
+    unpaid = (one.shown == "cancelled" and one.reason == "budget" for one in progress.experiments)
+    if row.state == "stopped" and any(unpaid):
+        return Remark("warning", f"Stopped, since its budget is used up. {_more(row)} Every finished step is kept.")
+    return _STANDING.get(row.state)
+
+
+def freshness(progress: BenchmarkProgress, now: float) -> Remark:
+    """How old what is shown is, and whether anything has happened in what runs; ``now``: seconds since 1970."""
+    row, read = progress.benchmark, now - progress.at
+    if read > STALE_SECONDS:
+        return Remark("warning", f"Stale: the results cannot be read now. This is what was known {ago(read)}.")
+    news = "" if progress.news_at is None else f" · newest event {ago(now - progress.news_at)}"
+    if row.state == "running" and progress.news_at is not None and now - progress.news_at > QUIET_SECONDS:
+        return Remark("warning", f"No news for {_rough(now - progress.news_at)}, though {_who(row)} is at it still.")
+    slow = f" · read every {SLOW_BEAT_SECONDS:.0f} s, since it is large" if row.planned > MANY else ""
+    return Remark("info", f"Updated {ago(read)}{news}{slow}")
+
+
+def beat_seconds(row: BenchmarkRow | None) -> float:
+    """How often a benchmark is read again while somebody watches it."""
+    return SLOW_BEAT_SECONDS if row and row.planned > MANY else BEAT_SECONDS
+
+
+def spent(row: BenchmarkRow) -> str:
+    """``$0.12 of $2.50``: what it has cost, and may cost in all."""
+    cost = money(row.cost_usd) if row.unpriced == 0 else f"{row.unpriced} calls unpriced"
+    return cost if row.budget_usd is None else f"{cost} of {money(row.budget_usd)}"
+
+
+def at_work(row: BenchmarkRow) -> str:
+    """``2 of 4``: how many experiments somebody is at, and how many may be at once."""
+    return count(row.running) if row.concurrency is None else f"{row.running} of {row.concurrency}"
+
+
+def changed(change: AllowanceChange) -> str:
+    """``13:05:12 UTC: budget $5.00 → $2.50 (process 71)``."""
+    before, after = change.before, change.after
+    told = [] if before.usd == after.usd else [f"budget {_usd(before)} → {_usd(after)}"]
+    if before.concurrency != after.concurrency:
+        told.append(f"experiments at once {before.concurrency} → {after.concurrency}")
+    return f"{datetime.fromtimestamp(change.at, tz=UTC):%Y-%m-%d %H:%M:%S} UTC: {', '.join(told)} (process {change.by})"
+
+
+def ago(seconds: float) -> str:
+    """``just now``, ``2 s ago``, ``3 min ago``."""
+    return "just now" if seconds < 1 else f"{_rough(seconds)} ago"
+
+
+_STANDING = {
+    "queued": Remark("info", "Begun, and nothing of it runs yet: it waits for a place or for a model."),
+    "paused": Remark("info", "Paused: it waits before its next step. Resume goes on."),
+    "stopping": Remark("info", "Stopping: what runs ends at its next step. Every finished step is kept."),
+    "stopped": Remark("info", "Stopped before it was done. Every finished step is kept; Resume goes on."),
+    "interrupted": Remark(
+        "warning", "Interrupted: its process ended before it was done. Every finished step is kept; Resume goes on."
+    ),
+}
+
+
+def _more(row: BenchmarkRow) -> str:
+    return f"In a terminal `koderz resume {row.id} --max-cost` with a larger one goes on."
+
+
+def _who(row: BenchmarkRow) -> str:
+    return f"process {row.holder}" if row.holder else "somebody"
+
+
+def _usd(allowance: Allowance) -> str:
+    return "none" if allowance.usd is None else money(allowance.usd)
+
+
+def _rough(seconds: float) -> str:
+    """In whole units, of which there are two at least."""
+    for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"

@@ -1,0 +1,207 @@
+"""Journals: append-only files of events, one per benchmark. They are the truth.
+
+Only the process that runs a benchmark writes its journal. Each event is one line; the file reaches the disk at least
+once a second and, without making anybody wait, as soon as an experiment has ended. A crash can tear only the last line,
+which the next writer cuts off. Anyone may read at any time.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core.errors import JournalError
+from koderz_core.events import Entry, ExperimentFinished, decode, encode
+from koderz_core.journal.harm import put_back, require_unharmed
+from koderz_core.journal.lock import acquire, holder, reason, release
+
+__all__ = ["Journal", "Tail", "holder", "read", "read_all"]
+
+SYNC_SECONDS = 1.0
+REST_SECONDS = 0.05  # between two times that the disk is asked: many experiments may end at the same moment
+CHUNK_BYTES = 8 << 20
+
+
+class Journal:
+    """The writing end. Exclusive: a second process that opens the same journal gets a JournalError."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create ``path``; a torn last line is cut off. Raises JournalError."""
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock_file = acquire(path)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise JournalError(
+                f"The journal {path.name} cannot be written in {path.parent}: {reason(error)}"
+            ) from error
+        self._size = _cut_torn_line(self._file)
+        self._guard = threading.Lock()  # guards _size, _dirty and _closed, and keeps lines of several threads whole
+        self._syncing = threading.Lock()  # held until the disk has it, so that nobody returns from sync too early
+        self._dirty = False
+        self._closed = False
+        self._fault: JournalError | None = None
+        self._closing = threading.Event()
+        self._due = threading.Event()  # set when the disk should have it at once
+        self._syncer = threading.Thread(target=self._sync_regularly, name=f"sync {path.name}", daemon=True)
+        self._syncer.start()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been written yet, so that the header is due."""
+        return self._size == 0
+
+    def append(self, *entries: Entry) -> None:
+        """Write events in one go.
+
+        Raises JournalError if the disk is full or gone, or somebody has deleted or changed the file; then none of them
+        is in it.
+        """
+        lines = b"".join(map(encode, entries))
+        with self._guard:
+            if self._fault is not None:
+                raise self._fault
+            if self._closed:
+                raise JournalError(f"The journal {self.path.name} has been closed, so nothing more is written to it.")
+            require_unharmed(self._file, self.path, self._size)
+            try:
+                written = os.write(self._file, lines)
+            except OSError as error:
+                raise JournalError(f"The journal {self.path.name} cannot be written: {reason(error)}") from error
+            if written < len(lines):
+                os.ftruncate(self._file, self._size)
+                raise JournalError(
+                    f"The disk that holds the journal {self.path.name} is full. Free some space, then resume."
+                )
+            self._size += written
+            self._dirty = True
+        if any(isinstance(entry.event, ExperimentFinished) for entry in entries):
+            self._due.set()
+
+    def sync(self) -> None:
+        """Return when all that was appended before is on the disk. Raises JournalError."""
+        with self._syncing:
+            with self._guard:
+                due, self._dirty = self._dirty, False
+            try:
+                if due:
+                    os.fsync(self._file)
+            except OSError as error:
+                if error.errno != errno.EINVAL:  # no file, so nothing to sync; the next write says what is wrong
+                    raise JournalError(f"The journal {self.path.name} cannot be written: {reason(error)}") from error
+
+    def close(self) -> None:
+        """Sync, release the lock, stop the syncing thread. Idempotent."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._due.set()
+        self._syncer.join()
+        try:
+            self.sync()
+        finally:
+            if self.empty:
+                self.path.unlink(missing_ok=True)  # nothing was begun
+            with self._guard:
+                self._closed = True
+                self._let_go()
+
+    def _let_go(self) -> None:
+        try:
+            if not self.empty:
+                put_back(self._file, self.path)
+        except OSError as error:
+            raise JournalError(
+                f"The journal {self.path.name} was deleted, and not put back: {reason(error)}"
+            ) from error
+        finally:
+            os.close(self._file)
+            release(self._lock_file)
+
+    def _sync_regularly(self) -> None:
+        while not self._closing.is_set():
+            self._due.wait(SYNC_SECONDS)
+            self._due.clear()
+            try:
+                self.sync()
+            except JournalError as error:
+                self._fault = error  # the next append reports it, where somebody listens
+                return
+            self._closing.wait(REST_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Entries read from a journal, and the offset just behind the last whole line that was read."""
+
+    entries: tuple[Entry, ...]
+    offset: int
+
+
+def read(path: Path, offset: int = 0, max_bytes: int = CHUNK_BYTES) -> Tail:
+    """The next whole lines from ``offset`` (bytes) on; a torn last line is not read yet.
+
+    Kinds that a later koderz wrote are passed over. Raises JournalError for a missing file, or if the line at
+    ``offset`` is corrupt; what stands before a corrupt line is read first.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            chunk = file.read(max_bytes)
+            if b"\n" not in chunk:
+                chunk += file.readline()
+    except OSError as error:
+        raise JournalError(f"The journal {path.name} cannot be read: {reason(error)}") from error
+    entries: list[Entry] = []
+    position = offset
+    for line in chunk.split(b"\n")[:-1]:
+        try:
+            entry = decode(line)
+        except JournalError as error:
+            if position > offset:
+                break
+            raise JournalError(_corrupt(path, position, str(error))) from error
+        position += len(line) + 1
+        if entry is not None:
+            entries.append(entry)
+    return Tail(tuple(entries), position)
+
+
+def read_all(path: Path) -> Iterator[Entry]:
+    """Every entry from the beginning, in order, a chunk at a time."""
+    offset, more = 0, True
+    while more:
+        tail = read(path, offset)
+        yield from tail.entries
+        more, offset = tail.offset > offset, tail.offset
+
+
+def _corrupt(path: Path, offset: int, fault: str) -> str:
+    with path.open("rb") as file:
+        number = file.read(offset).count(b"\n") + 1
+    return (
+        f"Line {number} of the journal {path.name} cannot be read: {fault}. Nothing behind it was read. If it is of a "
+        f"later koderz, upgrade. Else `koderz doctor --repair` takes it out and keeps the file as it was beside; or "
+        f"move it away, and back once it is mended. No other benchmark is touched; `koderz reindex` rebuilds the index."
+    )
+
+
+def _cut_torn_line(file: int) -> int:
+    """Truncate to the end of the last whole line; returns the size then. Reads backwards, a block at a time."""
+    end = os.fstat(file).st_size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end < os.fstat(file).st_size:
+        os.ftruncate(file, end)
+    return end

@@ -1,0 +1,74 @@
+"""Whether a journal is sound, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core.errors import JournalError
+from koderz_core.events import Entry, decode
+from koderz_core.events.lines import LaterLineError
+from koderz_core.journal.lock import reason
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as it stands in the file, newline included. ``entry``: None if it is corrupt or of an unknown kind."""
+
+    content: bytes
+    entry: Entry | None
+    corrupt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """``corrupt``: the numbers of lines that cannot be read, from 1; ``torn``: bytes behind the last whole line.
+
+    ``later``: whether a later koderz wrote some of it, which only that can judge.
+    """
+
+    corrupt: tuple[int, ...] = ()
+    torn: int = 0
+    later: bool = False
+
+    @property
+    def sound(self) -> bool:
+        return not (self.corrupt or self.torn or self.later)
+
+
+def check(path: Path) -> Condition:
+    """The condition of the journal at ``path``. Raises JournalError if it cannot be read at all."""
+    corrupt: list[int] = []
+    torn = 0
+    try:
+        for number, line in enumerate(lines(path), 1):
+            if not line.content.endswith(b"\n"):
+                torn = len(line.content)
+            elif line.corrupt:
+                corrupt.append(number)
+    except LaterLineError:
+        return Condition(later=True)
+    return Condition(tuple(corrupt), torn)
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """Every line of a journal, also a corrupt one and a torn last one, which count as such.
+
+    Raises LaterLineError at a line of a later koderz, JournalError.
+    """
+    try:
+        with path.open("rb") as file:
+            for content in file:
+                yield _line(content)
+    except OSError as error:
+        raise JournalError(f"The journal {path.name} cannot be read: {reason(error)}") from error
+
+
+def _line(content: bytes) -> Line:
+    try:
+        return Line(content, decode(content), corrupt=not content.endswith(b"\n"))
+    except LaterLineError:
+        raise
+    except JournalError:
+        return Line(content, None, corrupt=True)

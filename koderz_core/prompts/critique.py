@@ -1,0 +1,73 @@
+"""The prompt for a critic of one program, who is shown what its tests said, and what of the answer is passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from koderz_core.prompts.attempts import CODE_LIMIT
+from koderz_core.prompts.feedback import failing_tests
+from koderz_core.prompts.quoting import escaped, fenced, inline_code, shortened
+from koderz_core.prompts.sections import GUIDANCE_LIMIT
+from koderz_core.prompts.testing import OwnTest
+from koderz_core.prompts.thoughts import answer
+from koderz_core.records import Message, Observed, PublicProblem, Verdict
+
+VERSION = "1"
+MOST_TESTS = 5  # of a tester's, that one prompt shows
+_SAID_LIMIT = 200  # characters of one value
+
+_TASK = (
+    "You are the critic of the program below. Somebody else will correct it, who sees the problem, the program, what "
+    "the tests said and your critique, and nothing else of this. Say (1) which line goes wrong first and why, going "
+    "through a failing input step by step, (2) what must change, (3) which other inputs the text of the problem "
+    "allows that the program handles wrongly. If the approach itself is wrong, say so and describe another one. Praise "
+    "nothing, and do not write the whole program. At most 200 words."
+)
+_OWN = (
+    "A tester who has seen the problem's text, but no program, wrote other tests; the tester may be wrong, so check "
+    "each against that text before you rely on it. The program passed {passed} of {total} of these."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A test that a model wrote: whether it ``held`` for a program, and what its call ``gave``."""
+
+    test: OwnTest
+    held: Observed
+    gave: Observed
+
+    @property
+    def passed(self) -> bool:
+        return self.held.value == "True"
+
+
+def ask(problem: PublicProblem, code: str, verdict: Verdict, own: Sequence[Tested] = ()) -> tuple[Message, ...]:
+    """Ask for a critique of a program that failed. ``own``: what came of tests that a model wrote, if there are any."""
+    parts = [
+        _TASK,
+        f"Problem:\n{fenced(problem.prompt.rstrip())}",
+        f"Program:\n{fenced(code, CODE_LIMIT)}",
+        failing_tests(verdict),
+        *(["\n".join(_own(own))] if own else []),
+    ]
+    return (Message("user", "\n\n".join(parts)),)
+
+
+def remarks(reply: str) -> str:
+    """What an answer says, without its thinking, bounded."""
+    return shortened(answer(reply).strip(), GUIDANCE_LIMIT)
+
+
+def _own(own: Sequence[Tested]) -> Iterator[str]:
+    failed = [one for one in own if not one.passed]
+    yield _OWN.format(passed=len(own) - len(failed), total=len(own)) + (" Those it failed:" if failed else "")
+    for one in failed[:MOST_TESTS]:
+        yield f"- {inline_code(escaped(one.test.claim, _SAID_LIMIT))}: the call {_gave(one.gave)}"
+
+
+def _gave(one: Observed) -> str:
+    if one.value is not None:
+        return f"gives {escaped(one.value, _SAID_LIMIT)}"
+    return f"fails ({escaped(one.message, _SAID_LIMIT) or one.error})"

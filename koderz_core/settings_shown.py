@@ -1,0 +1,160 @@
+"""Every setting as a person may see it: its value, where that comes from, what it means; secrets only as set or not.
+
+Beside ``config``, the only reader of the environment.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Union, get_args, get_origin
+from urllib.parse import urlsplit
+
+from pydantic import AliasChoices, SecretStr
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
+
+from koderz_core.config import Settings, load_settings
+from koderz_core.settings_files import PROGRAMS
+
+Kind = Literal["secret", "program", "table", "place", "switch", "choice", "number", "text"]
+
+SWITCH = ("yes", "no")
+DEFAULT, FILE = "default", "settings.toml"
+UNSET = "–"
+CANNOT: Mapping[Kind, str] = {
+    "secret": "A secret is never written or shown by a page. Set it in the environment, or in a file called .env.",
+    "program": "It names a program that koderz starts: whoever reaches this page could choose any. Set it in the "
+    "environment, or in settings.toml with an editor.",
+    "table": "It is a table of its own. Write it in settings.toml with an editor.",
+    "place": "settings.toml stands in that folder. Choose it with KODERZ_HOME or --data-dir.",
+}
+"""Why settings of a kind are not written here, and where instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    """One setting.
+
+    ``value``: what is valid now, for people; ``written``: what settings.toml has of it, "" if nothing. ``origins``:
+    where the value comes from, the one that counts first. ``choices``: all it can be, () if it is free. ``why_not``:
+    why it is not to be written here, "" if it may be.
+    """
+
+    name: str
+    variable: str
+    meaning: str
+    kind: Kind
+    value: str
+    origins: tuple[str, ...]
+    default: str
+    choices: tuple[str, ...] = ()
+    written: str = ""
+    why_not: str = ""
+
+    @property
+    def overridden_by(self) -> str:
+        """What is stronger than settings.toml and says something of it, "" if nothing is."""
+        return next((one for one in self.origins if one not in (FILE, DEFAULT)), "")
+
+
+def settings_path(home: Path) -> Path:
+    """Where the file of settings is."""
+    return home / FILE
+
+
+def shown_settings(home: Path | None = None) -> list[ShownSetting]:
+    """All settings as they would be loaded now; ``home`` as the command line names it. Raises ConfigError."""
+    settings = load_settings(home=home)
+    sources = dict(_sources(settings.home, home))
+    return [_shown(name, settings, sources) for name in Settings.model_fields]
+
+
+def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]:
+    """The names of those that are others now than those of a process that has begun with ``in_use``."""
+    return [one.name for one in shown if one.value != _value(one.kind, getattr(in_use, one.name))]
+
+
+def names_in_file(name: str) -> tuple[str, ...]:
+    """What a setting may be called in settings.toml."""
+    alias = Settings.model_fields[name].validation_alias
+    others = alias.choices if isinstance(alias, AliasChoices) else ()
+    return (name, *(str(one) for one in others if one != name))
+
+
+def has_password(value: object) -> bool:
+    """Whether an address holds a login, which is as secret as a key."""
+    return isinstance(value, str) and "://" in value and "@" in urlsplit(value).netloc
+
+
+def said(value: object) -> str:
+    """A value for people, and as ``changed`` takes it."""
+    if isinstance(value, bool):
+        return SWITCH[0] if value else SWITCH[1]
+    if isinstance(value, float):
+        return f"{value:g}" if abs(value) < 1e6 else f"{value:.0f}"
+    return "" if value is None else str(value)
+
+
+def _sources(home: Path, given: Path | None) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """What each place says, the strongest first."""
+    yield "command line", {} if given is None else {"home": given}
+    yield "environment", EnvSettingsSource(Settings)()
+    yield ".env", DotEnvSettingsSource(Settings)()
+    yield FILE, TomlConfigSettingsSource(Settings, settings_path(home)).toml_data
+
+
+def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, object]]) -> ShownSetting:
+    field, value = Settings.model_fields[name], getattr(settings, name)
+    places = {place: given[key] for place, given in sources.items() for key in names_in_file(name) if key in given}
+    kind: Kind = "secret" if has_password(value) or has_password(places.get(FILE)) else _kind(name)
+    usual = field.get_default(call_default_factory=True)
+    return ShownSetting(
+        name=name,
+        variable=_variable(name),
+        meaning=field.description or "",
+        kind=kind,
+        value=_value(kind, value),
+        origins=tuple(places) or (DEFAULT,),
+        default=_value(kind, usual),
+        choices=_choices(field.annotation),
+        written="" if kind == "secret" else said(places.get(FILE)),
+        why_not=CANNOT.get(kind, ""),
+    )
+
+
+def _value(kind: Kind, value: object) -> str:
+    if kind == "secret":
+        return "set" if value else "not set"
+    if isinstance(value, dict):
+        return ", ".join(sorted(value)) or UNSET
+    return said(value) or UNSET
+
+
+def _kind(name: str) -> Kind:
+    annotation = Settings.model_fields[name].annotation
+    if name in PROGRAMS or name == "home":
+        return "place" if name == "home" else "program"
+    if SecretStr in _members(annotation):
+        return "secret"
+    if get_origin(annotation) is dict:
+        return "table"
+    if _choices(annotation):
+        return "switch" if annotation is bool else "choice"
+    return "number" if annotation in (int, float) else "text"
+
+
+def _choices(annotation: object) -> tuple[str, ...]:
+    if annotation is bool:
+        return SWITCH
+    return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
+
+
+def _members(annotation: object) -> tuple[object, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+
+
+def _variable(name: str) -> str:
+    """What the environment calls it."""
+    return (name if Settings.model_fields[name].validation_alias else f"koderz_{name}").upper()

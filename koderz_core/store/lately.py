@@ -1,0 +1,64 @@
+"""What came last in a benchmark: iterations, failures, changes of what it may take, news at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from duckdb import DuckDBPyConnection
+
+from koderz_core.records import Allowance
+from koderz_core.records.forecasts import Receipt
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, FailingModel, NewestIteration
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.store.benchmarks import newest
+from koderz_core.store.failing import failing
+from koderz_core.store.receipts import receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """As the fields of ``BenchmarkProgress``."""
+
+    newest: tuple[NewestIteration, ...]
+    receipt: Receipt | None
+    failing: tuple[FailingModel, ...]
+    changes: tuple[AllowanceChange, ...]
+    news_at: float | None
+
+    def progress(
+        self, row: BenchmarkRow, experiments: tuple[ExperimentRow, ...], seconds_left: float | None, now: float
+    ) -> BenchmarkProgress:
+        """With all that is known of the benchmark at this moment."""
+        return BenchmarkProgress(
+            row, experiments, self.newest, seconds_left, self.receipt, self.failing, now, self.news_at, self.changes
+        )
+
+
+def lately(con: DuckDBPyConnection, benchmark: str, since: float) -> Lately:
+    """What came last in a benchmark (by id). ``since``, in seconds since 1970: who failed before does not count."""
+    return Lately(
+        tuple(newest(con, benchmark)),
+        receipt(con, benchmark),
+        tuple(failing(con, benchmark, since)),
+        allowance_changes(con, benchmark),
+        _news_at(con, benchmark),
+    )
+
+
+def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
+    """What was changed of a benchmark (by id) while it ran, the newest first."""
+    return tuple(
+        AllowanceChange(at, by, Allowance(usd_before, concurrency_before), Allowance(usd, concurrency))
+        for at, by, usd_before, concurrency_before, usd, concurrency in con.execute(_CHANGES, [benchmark]).fetchall()
+    )
+
+
+def _news_at(con: DuckDBPyConnection, benchmark: str) -> float | None:
+    found = con.execute("select max(last_at) from journals where benchmark = ?", [benchmark]).fetchone()
+    return None if found is None else found[0]
+
+
+_CHANGES = """
+select "at", "by", usd_before, concurrency_before, usd, concurrency from allowances
+where benchmark = ? and changed order by position desc
+"""

@@ -1,0 +1,51 @@
+"""``selected``: for each experiment the coder that recorded results speak for, asked once.
+
+Calls: one, and one more for each coder whose reply holds no program. Choosing one model per problem is routing, as in
+Ong et al., "RouteLLM" (arXiv 2406.18665), here without anything learned: by what is recorded and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from koderz_core.prompts import coding
+from koderz_core.prompts.extraction import candidate
+from koderz_core.protocols import Context
+from koderz_core.records import Query, Sampling
+from koderz_core.records.selections import QUALITY
+from koderz_core.strategies.reminding import Reminded, with_reminders
+
+DIRECT = "direct"
+"""The strategy whose results recommend a coder: the one under which each was asked alone, and once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected(Reminded):
+    """Ask the coder that results on other problems speak for by ``policy``, and the next where that gave no program.
+
+    What was known then, with its scores and reasons, is what was recalled; where nothing is, the coders are asked in
+    the order that they are named.
+    """
+
+    policy: str = QUALITY
+    chain_of_thought: bool = True
+    temperature: float = 0.0
+    max_tokens: int = 1024
+
+    def roles(self) -> tuple[str, ...]:
+        return ("coder",)
+
+    def solve(self, ctx: Context) -> str | None:
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        messages, sampling = coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
+        for member in self._order(ctx):
+            code = candidate(ctx.ask("coder", messages, sampling, member), ctx.problem).code
+            if code is not None:
+                return code
+        return None
+
+    def _order(self, ctx: Context) -> list[int]:
+        members = range(ctx.members("coder"))
+        told = ctx.recall(Query("statistics", {"policy": self.policy, "role": "coder"}, limit=len(members)))
+        preferred = [int(one.tags["member"]) for one in told]
+        return list(dict.fromkeys([*preferred, *members]))

@@ -1,0 +1,1 @@
+"""What keeps a data folder sound: mending journals, backups, pins, and taking benchmarks out of it."""

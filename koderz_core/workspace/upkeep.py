@@ -1,0 +1,144 @@
+"""What keeps a workspace's data folder sound: repair, backups, pins, and benchmarks that are no longer wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from koderz_core import __version__
+from koderz_core.config import Settings
+from koderz_core.errors import InfrastructureError, StoreError, UsageError
+from koderz_core.memory.forgetting import forget, remembered_of
+from koderz_core.memory.servers import memory_file
+from koderz_core.settings_files import PROGRAMS
+from koderz_core.settings_shown import has_password
+from koderz_core.store.results import Results
+from koderz_core.upkeep import pins
+from koderz_core.upkeep.backup import BackedUp, Source, back_up
+from koderz_core.upkeep.mending import Mended, mend_journals
+from koderz_core.upkeep.removing import remove, require_removable, size_of
+from koderz_core.upkeep.restoring import Restored, restore
+
+DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """A benchmark that is, or was, to be deleted: the bytes of its files, and the memories it left behind.
+
+    ``memories`` None: another server keeps them, and they stay there.
+    """
+
+    benchmark: str
+    size: int
+    memories: int | None
+
+
+class Upkeep:
+    """May be asked from any thread."""
+
+    def __init__(self, settings: Settings, results: Results, clock: Callable[[], float] = time.time) -> None:
+        """``clock``: seconds since 1970."""
+        self._settings, self._results, self._clock = settings, results, clock
+
+    def mend(self) -> Iterator[Mended]:
+        """Mend what can be mended without losing anything that is sound: journals, locks, the index."""
+        mended = list(mend_journals(self._settings.journals_dir))
+        yield from mended
+        if fault := self.index_fault():
+            try:
+                events = self._results.reindex().events
+            except StoreError as error:
+                yield Mended("index", f"cannot be built anew: {error}", whole=False)
+            else:
+                yield Mended("index", f"was built anew from {events} events, because: {fault}")
+
+    def index_fault(self) -> str:
+        """Why the index cannot be used as it is, "" if it can; what is only missing or damaged mends itself."""
+        if not self._settings.journals_dir.exists():
+            return ""
+        try:
+            self._results.store.ingest()
+        except StoreError as error:
+            return str(error)
+        return ""
+
+    def back_up(self, path: Path) -> BackedUp:
+        """Write a backup. Raises UsageError if the file exists, DataError."""
+        source = Source(self._settings.home, memory_file(self._settings), _is_secret)
+        return back_up(source, path.expanduser(), __version__, self._clock())
+
+    def restore(self, path: Path) -> Restored:
+        """Put a backup into this data folder. Raises UsageError if something else stands there, DataError."""
+        return restore(path.expanduser(), self._settings.home, memory_file(self._settings))
+
+    def find(self, text: str) -> str:
+        """The id of a benchmark, also of one whose journal cannot be read. Raises UnknownNameError, UsageError."""
+        if text in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
+            return text
+        found = self._results.find(text)
+        if found.startswith("exp_"):
+            raise UsageError(f"{found} is an experiment. Name its benchmark.")
+        return found
+
+    def pin(self, benchmark: str) -> None:
+        """Let nothing delete the benchmark of that id. Raises JournalError."""
+        pins.pin(self._journal(benchmark))
+
+    def unpin(self, benchmark: str) -> None:
+        """Take that back. Raises JournalError."""
+        pins.unpin(self._journal(benchmark))
+
+    def unwanted(self, benchmark: str) -> Unwanted:
+        """What ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
+        journal = self._journal(benchmark)
+        require_removable(journal)
+        return Unwanted(benchmark, size_of(journal), remembered_of(self._settings, benchmark))
+
+    def old(self, keep: int | None, days: float | None) -> list[str]:
+        """The benchmarks beyond the newest ``keep`` and not written to for ``days``, the oldest first.
+
+        Those that run or are pinned are left out. Benchmarks are as old as the last line of their journal.
+        """
+        journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda one: -one.stat().st_mtime)
+        before = self._clock() - (days or 0.0) * DAY_SECONDS
+        old = [one for one in journals[keep or 0 :] if one.stat().st_mtime < before]
+        return [one.stem for one in reversed(old) if _may_go(one)]
+
+    def delete(self, benchmarks: Iterable[str]) -> Iterator[Unwanted]:
+        """Delete benchmarks, one after the other: memories, then journal; then the index is brought up to date.
+
+        Raises as ``unwanted``; what was deleted before then stays so.
+        """
+        try:
+            for benchmark in benchmarks:
+                found = self.unwanted(benchmark)
+                forget(self._settings, benchmark)
+                remove(self._journal(benchmark))
+                for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
+                    left.unlink(missing_ok=True)
+                yield found
+        finally:
+            self._results.reindex()
+
+    def _journal(self, benchmark: str) -> Path:
+        return self._settings.journals_dir / f"{benchmark}.jsonl"
+
+
+def _may_go(journal: Path) -> bool:
+    try:
+        require_removable(journal)
+    except (UsageError, InfrastructureError):
+        return False
+    return True
+
+
+def _is_secret(name: str, value: object) -> bool:
+    """Keys, addresses that are secrets, logins in addresses, and programs, which are of this machine only."""
+    field = Settings.model_fields.get(name)
+    kept_secret = field is not None and SecretStr in (field.annotation, *getattr(field.annotation, "__args__", ()))
+    return kept_secret or has_password(value) or name in PROGRAMS

@@ -1,0 +1,156 @@
+"""Whether everybody can use every page: axe-core's rules of WCAG 2.1 A and AA in light and dark, a telephone's width.
+
+What Streamlit itself gets wrong and koderz cannot change is listed, and proved on a page that has nothing of koderz.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, chdir
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, ViewportSize
+from serving import KODERZ, serving
+
+import koderz_core
+from koderz_core import open_workspace
+from koderz_core.config import load_settings
+from koderz_core.examples import EXAMPLE
+from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.tools import call
+from koderz_core.memory.followed import Followed
+from koderz_core.memory.storing import as_entry
+from koderz_core.workspace.examples import open_example
+
+ROOT = Path(koderz_core.__file__).parents[1]
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+PAGES = ("", "launch", "live", "experiment", "compare", "problems", "export", "models", "memory", "settings")
+FILLED = (*PAGES, "experiment?experiment={experiment}", "export?table=report", "compare?axis=usd")
+# A menu in sections is a list whose items lie in a block per section: neither page nor theme decides that.
+STREAMLITS_OWN = {"list: stSidebarNavItems ul", "listitem: stSidebarNavItems li"}
+SECTIONS = """
+import streamlit as st
+pages = {"": [st.Page(lambda: st.title("A"), title="A", url_path="a")],
+         "B": [st.Page(lambda: st.title("B"), title="B", url_path="b")]}
+st.navigation(pages, expanded=True).run()
+"""
+DRAWN = (
+    '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+    ':not(:has([data-testid="stSkeleton"]))'
+)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+TELEPHONE: ViewportSize = {"width": 390, "height": 844}
+PLAINLY = (
+    "--server.headless",
+    "true",
+    "--browser.gatherUsageStats",
+    "false",
+    "--server.address",
+    "127.0.0.1",
+    "--server.port",
+    "0",
+)
+JUDGE = """async levels => {
+    const judged = await axe.run(document, {runOnly: {type: 'tag', values: levels}, resultTypes: ['violations']})
+    return judged.violations.flatMap(rule => rule.nodes.map(node => {
+        const it = document.querySelector(node.target[0])
+        const place = it.parentElement.closest('[data-testid]')?.dataset.testid ?? ''
+        return [`${rule.id}: ${it.dataset.testid ?? place} ${it.localName}`, node.failureSummary]
+    }))
+}"""
+FITS = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
+    .every(it => it.scrollWidth <= it.clientWidth)"""
+# Streamlit greys what it is about to draw anew; at that moment nothing can be said of colours.
+UNGREYED = "[data-stale] { opacity: 1 !important; transition: none !important }"
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Where there is a dashboard with the example and what is remembered of it, an empty one, and Streamlit alone."""
+    folder = tmp_path_factory.mktemp("shown")
+    remember_example(folder / "example")
+    (folder / "plain.py").write_text(SECTIONS)
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("KODERZ_", "CORTEX_"))}
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    own |= {"PYTHONPATH": paths, "KODERZ_MEMORY": "off", "KODERZ_MODELS_DIR": "no/weights"}
+    with chdir(folder), ExitStack() as ended:  # no settings of the checkout, nor its Streamlit's
+        urls = {}
+        for name in ("example", "empty"):
+            command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(folder / name))
+            urls[name] = ended.enter_context(serving(command, own, folder / f"{name}.log")).url
+        plain = [sys.executable, "-u", "-m", "streamlit", "run", str(folder / "plain.py"), *PLAINLY]
+        urls["plain"] = ended.enter_context(serving(plain, own, folder / "plain.log", said="URL:")).url
+        yield urls | {"home": str(folder / "example")}
+
+
+@pytest.fixture(scope="module")
+def experiment(shown: dict[str, str]) -> str:
+    """One of the example's experiments, whose program is long enough to scroll."""
+    with open_workspace(home=shown["home"]) as workspace:
+        rows = workspace.results.progress(EXAMPLE).experiments
+    return next(row.id for row in rows if row.problem == "HumanEval/156" and row.iterations > 1)
+
+
+def remember_example(home: Path) -> None:
+    """The example's journal in a data folder, and in its memory what a server would have remembered of it."""
+    open_example(load_settings(home=home))
+    told = [one for read in Followed(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
+    cortex = Cortex(home / "cortex.db")
+    call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
+    cortex.close()
+
+
+def visit(page: Page, url: str) -> None:
+    """Open a page and wait until all of it is drawn."""
+    page.goto(url)
+    page.get_by_role("heading", level=1).wait_for()
+    page.wait_for_selector(DRAWN, state="attached")
+
+
+def prefer(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """As when a person's machine changes from day to night: the open page follows."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function("it => getComputedStyle(document.querySelector('.stApp')).colorScheme === it", arg=scheme)
+
+
+def faults(page: Page) -> dict[str, str]:
+    """What axe-core finds: rule and place, and what it says about it."""
+    page.add_style_tag(content=UNGREYED)
+    page.evaluate(AXE)
+    return dict(page.evaluate(JUDGE, LEVELS))
+
+
+def faults_of_ours(page: Page) -> dict[str, str]:
+    return {found: said for found, said in faults(page).items() if found not in STREAMLITS_OWN}
+
+
+def test_what_is_called_streamlits_own_is_on_a_page_of_streamlit_alone(shown: dict[str, str], page: Page) -> None:
+    visit(page, shown["plain"])
+    assert set(faults(page)) == STREAMLITS_OWN
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_page_full_of_results_is_for_everybody_and_fits_a_telephone(
+    shown: dict[str, str], experiment: str, page: Page, name: str
+) -> None:
+    visit(page, f"{shown['example']}/{name.format(experiment=experiment)}")
+    for scheme in SCHEMES:
+        prefer(page, scheme)
+        assert faults_of_ours(page) == {}, scheme
+    page.set_viewport_size(TELEPHONE)
+    page.wait_for_function(FITS)  # charts and tables follow a moment later
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_with_nothing_to_show_yet_is_for_everybody(shown: dict[str, str], page: Page, name: str) -> None:
+    visit(page, f"{shown['empty']}/{name}")
+    for scheme in SCHEMES:
+        prefer(page, scheme)
+        assert faults_of_ours(page) == {}, scheme

@@ -1,0 +1,122 @@
+"""The first half hour of a person: start, launch, watch, open, compare, take away; by mouse, by keyboard, by two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import pytest
+from playwright.sync_api import Browser, Download, Page, expect
+from serving import Serve, Server
+from test_dashboard_in_browser import MINUTE, NO_WEIGHTS, figure, launch, watch_it_grow
+
+MOST_STOPS = 80  # presses of Tab until something must have been reached
+EXPERIMENTS = 6  # of the quick look: 3 problems, 2 configurations
+
+
+@pytest.fixture
+def dashboard(server: Serve, tmp_path: Path) -> Server:
+    """As at the first start: nothing has been run."""
+    return server(tmp_path / "home", NO_WEIGHTS)
+
+
+@pytest.fixture
+def other(chromium: Browser) -> Iterator[Page]:
+    """A page in another browser than ``page``: nothing of a session is shared."""
+    with chromium.new_context() as context:
+        yield context.new_page()
+
+
+def show(page: Page, name: str) -> None:
+    """Go to a page by the menu."""
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(f"{name}$")).click()
+    arrived(page, name)
+
+
+def arrived(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible(timeout=MINUTE)
+
+
+def walk_to(page: Page, said: str) -> None:
+    """Press Tab until what says ``said`` has the focus, and shows it."""
+    passed = []
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        passed.append(page.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel || ''"))
+        if said in passed[-1]:
+            assert page.evaluate("document.activeElement.matches(':focus-visible')")
+            return
+    raise AssertionError(f"Tab does not come to {said!r}, only to {passed}")
+
+
+def read(download: Download, path: Path) -> pd.DataFrame:
+    download.save_as(path)
+    return pd.read_csv(path)
+
+
+def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(dashboard: Server, page: Page, tmp_path: Path) -> None:
+    page.goto(dashboard.url)
+    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible(timeout=MINUTE)
+    page.get_by_role("button", name="Launch the quick look").click()
+    page.get_by_role("button", name="Start").click()
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
+    expect(opened.value.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)
+    show(page, "Compare")
+    with page.expect_download() as report:
+        page.get_by_role("link", name="Report (HTML)").click(timeout=MINUTE)
+    report.value.save_as(tmp_path / "report.html")
+    assert "<title>koderz: configurations compared</title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page.goto(f"{dashboard.url}/export")
+    with page.expect_download() as table:
+        page.get_by_role("link", name="Download").click()
+    assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
+
+
+def test_the_same_walk_needs_no_mouse(dashboard: Server, page: Page, tmp_path: Path) -> None:
+    page.goto(dashboard.url)
+    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible(timeout=MINUTE)
+    walk_to(page, "Launch the quick look")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Start")).to_be_enabled(timeout=MINUTE)
+    page.keyboard.press("Control+Enter")
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    with page.context.expect_page() as opened:
+        walk_to(page, "✔")
+        page.keyboard.press("Enter")
+    arrived(opened.value, "Experiment")
+    opened.value.close()
+    walk_to(page, "Compare")
+    page.keyboard.press("Enter")
+    arrived(page, "Compare")
+    walk_to(page, "Export")
+    page.keyboard.press("Enter")
+    arrived(page, "Export")
+    expect(page.get_by_role("link", name="Download")).to_be_visible(timeout=MINUTE)
+    walk_to(page, "Download")
+    with page.expect_download() as table:
+        page.keyboard.press("Enter")
+    assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
+
+
+def test_two_browsers_see_the_same_benchmark_grow_and_stop(dashboard: Server, page: Page, other: Page) -> None:
+    other.goto(launch(page, dashboard.url))
+    for one in (page, other):
+        expect(figure(one, "state")).to_have_text("running", timeout=MINUTE)
+        first, second = watch_it_grow(one)
+        assert first < second
+    other.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
+    for one in (other, page):
+        expect(figure(one, "state")).to_have_text("stopped", timeout=MINUTE)
+
+
+def test_the_example_is_one_click_away(dashboard: Server, page: Page) -> None:
+    page.goto(dashboard.url)
+    page.get_by_role("button", name="Open the example").click()
+    arrived(page, "Compare")
+    expect(page.get_by_text("repair qwen2.5-coder-0.5b").first).to_be_visible(timeout=MINUTE)
+    show(page, "Overview")
+    expect(figure(page, "experiments with a result")).to_have_text("54", timeout=MINUTE)

@@ -1,0 +1,39 @@
+"""What a person does to launch a recorded benchmark again, changed, where that may take long: look, agree, watch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from serving import Serve
+
+from koderz_core import Order, Wanted, open_workspace
+
+MINUTE = 60_000  # milliseconds, for a busy machine
+SETTINGS = {"KODERZ_MODELS_DIR": "no/weights", "KODERZ_CONFIRM_HOURS": "0"}  # whatever it takes is long
+
+
+def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, page: Page, tmp_path: Path) -> None:
+    with open_workspace(home=tmp_path / "home") as workspace:
+        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:3"))
+        workspace.run(plan)
+    dashboard = server(tmp_path / "home", SETTINGS)
+    page.goto(dashboard.url)
+    page.get_by_role("link", name="Clone").click()
+    expect(page.get_by_text("3 of 3 experiments are recorded already")).to_be_visible(timeout=MINUTE)
+    seed = page.get_by_label("Seed", exact=True)
+    seed.fill("1")
+    seed.press("Enter")
+    expect(page.get_by_text("Not as recorded: seed.")).to_be_visible(timeout=MINUTE)
+    start, dialog = page.locator(".st-key-start button"), page.get_by_role("dialog")
+    start.click()
+    dialog.get_by_role("button", name="Not now").click()
+    dialog.wait_for(state="detached")
+    start.click()
+    expect(dialog.get_by_text("It runs on this machine")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("it => it.scrollWidth <= it.clientWidth")
+    dialog.get_by_role("button", name="Start it").click()
+    expect(page.get_by_text("3 of 3 experiments")).to_be_visible(timeout=MINUTE)
+    assert plan.id not in page.url

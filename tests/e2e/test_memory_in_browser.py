@@ -1,0 +1,123 @@
+"""What a person does on the Memory page: search, filter, open, follow where it comes from, retire, ask the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from serving import KODERZ, Server, serving
+
+import koderz_core
+from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.tools import call
+from koderz_core.memory.followed import Followed
+from koderz_core.memory.storing import as_entry
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
+ROOT = Path(koderz_core.__file__).parents[1]
+MINUTE = 60_000  # milliseconds, for a busy machine
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One for all tests of this file, over a journal and all that is remembered of it."""
+    home = tmp_path_factory.mktemp("remembered")
+    (home / "journals").mkdir()
+    shutil.copy(GOLDEN, home / "journals" / "bench_d53bbf8f03e3.jsonl")
+    told = [one for read in Followed(GOLDEN).read() if (one := read.remembered)]
+    cortex = Cortex(home / "cortex.db")
+    call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
+    cortex.close()
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("KODERZ_", "CORTEX_"))}
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
+    with serving(command, {**own, "PYTHONPATH": paths, "KODERZ_MEMORY": "off"}, home / "server.log") as running:
+        yield running
+
+
+def visit(page: Page, server: Server, query: str = "") -> None:
+    page.goto(f"{server.url}/memory{query}")
+    expect(page.get_by_role("heading", name="Memory", exact=True)).to_be_visible(timeout=MINUTE)
+
+
+def opened(page: Page) -> Locator:
+    """The heading of the memory that is shown in full."""
+    return page.get_by_role("heading", name=re.compile("^Memory [0-9]+$"))
+
+
+def found(page: Page, many: int) -> None:
+    expect(page.get_by_text(f"{many} found.", exact=True)).to_be_visible(timeout=MINUTE)
+
+
+def choose_line(page: Page, number: int) -> None:
+    """Tick a line of the table, counted from 1."""
+    box = page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 15, box["y"] + 35 * number + 17)
+
+
+def test_a_memory_is_searched_for_opened_and_followed_to_its_experiment(dashboard: Server, page: Page) -> None:
+    visit(page, dashboard)
+    found(page, 21)
+    page.get_by_label("Words").fill("Feedback")
+    page.get_by_label("Words").press("Enter")
+    found(page, 6)
+    expect(page).to_have_url(re.compile("words=Feedback"))
+    first = opened(page).inner_text()
+    choose_line(page, 2)
+    expect(page).to_have_url(re.compile("memory=[0-9]+"), timeout=MINUTE)
+    expect(opened(page)).not_to_have_text(first, timeout=MINUTE)
+    expect(page.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)
+    page.get_by_role("link", name="Its experiment").click()
+    expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
+    expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]{12}$"))
+
+
+def test_filters_narrow_what_is_found_and_the_address_keeps_them(dashboard: Server, page: Page) -> None:
+    visit(page, dashboard, "?kind=checkpoint")
+    found(page, 2)
+    page.get_by_label("Kind").click()
+    page.get_by_role("option", name="spec").click()
+    found(page, 4)
+    expect(page).to_have_url(re.compile("kind=spec"), timeout=MINUTE)
+    page.reload()
+    found(page, 4)
+
+
+def test_related_memories_lead_from_one_to_the_other(dashboard: Server, page: Page) -> None:
+    visit(page, dashboard, "?kind=spec")
+    one = opened(page).inner_text()
+    links = page.get_by_role("link", name=re.compile("^Memory [0-9]+$"))
+    expect(links.first).to_be_visible(timeout=MINUTE)
+    other = links.first.inner_text().strip()
+    links.first.click()
+    expect(opened(page)).to_have_text(other, timeout=MINUTE)
+    expect(page.get_by_role("link", name=one, exact=True)).to_be_visible(timeout=MINUTE)
+
+
+def test_a_retired_memory_is_found_no_more_until_it_is_restored(dashboard: Server, page: Page) -> None:
+    visit(page, dashboard, "?kind=benchmark")
+    found(page, 1)
+    asked = opened(page).inner_text().removeprefix("Memory ")
+    page.get_by_role("button", name="Retire").click()
+    expect(page.get_by_text("Nothing that is remembered fits.")).to_be_visible(timeout=MINUTE)
+    visit(page, dashboard, f"?faded=with&memory={asked}")
+    expect(page.get_by_text("RETIRED: found only on demand")).to_be_visible(timeout=MINUTE)
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("button", name="Retire")).to_be_visible(timeout=MINUTE)
+    visit(page, dashboard, "?kind=benchmark")
+    found(page, 1)
+
+
+def test_the_page_says_how_much_is_remembered_and_who_serves_it(dashboard: Server, page: Page) -> None:
+    visit(page, dashboard)
+    expect(page.get_by_test_id("stMetric").filter(has_text="memories")).to_contain_text("21", timeout=MINUTE)
+    page.get_by_role("button", name="Ask the memory server").click()
+    expect(page.get_by_text("Answers: koderz-cortex")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Memories in all its projects: 21")).to_be_visible(timeout=MINUTE)

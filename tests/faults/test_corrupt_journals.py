@@ -1,0 +1,98 @@
+"""Corrupt bytes in a journal: only what they may have spoiled is taken out, and the file as it was is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from breaking import finished, mended
+
+Break = Callable[[list[bytes]], list[bytes]]
+
+
+def break_lines(journal: Path, how: Break) -> bytes:
+    """Break a journal; what stands in it then."""
+    journal.write_bytes(b"".join(how(journal.read_bytes().splitlines(keepends=True))))
+    return journal.read_bytes()
+
+
+def place(lines: list[bytes], kind: bytes, number: int = 0) -> int:
+    """Where the line of that kind stands that so many of its kind stand before."""
+    return [at for at, line in enumerate(lines) if b'"kind":"' + kind in line][number]
+
+
+def overwritten(kind: bytes, number: int = 0) -> Break:
+    def how(lines: list[bytes]) -> list[bytes]:
+        lines[place(lines, kind, number)] = b"\x00\xff" * 40 + b"\n"
+        return lines
+
+    return how
+
+
+def run_together(lines: list[bytes]) -> list[bytes]:
+    at = place(lines, b"experiment_finished", 1)
+    return [*lines[:at], lines[at].rstrip(), *lines[at + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("how", "kept"),
+    [
+        (overwritten(b"call_finished", 0), 2),
+        (overwritten(b"experiment_started", 1), 2),
+        (overwritten(b"experiment_finished", 2), 2),
+        (overwritten(b"code_tested", -1), 2),
+        (run_together, 1),  # the line holds the end of one experiment and the beginning of the next
+    ],
+)
+def test_only_experiments_that_a_corrupt_line_may_be_of_are_taken_out(journal: Path, how: Break, kept: int) -> None:
+    all_of_them = finished(journal)
+    broken = break_lines(journal, how)
+    said = mended()[journal.stem]
+    assert f"since that may be of them: {3 - kept} (koderz resume" in said
+    assert len(finished(journal) & all_of_them) == kept
+    assert journal.with_name(f"{journal.name}.damaged").read_bytes() == broken
+
+
+def test_a_mended_benchmark_goes_on_to_its_end(journal: Path, koderz: Any) -> None:
+    all_of_them = finished(journal)
+    break_lines(journal, overwritten(b"text_stored", 1))
+    doctor = koderz("doctor")
+    assert (doctor.code, "cannot be read" in doctor.out, "koderz doctor --repair" in doctor.out) == (3, True, True)
+    repaired = koderz("doctor", "--repair").out
+    assert "Mended: " + journal.stem in repaired
+    assert koderz("resume", journal.stem).code == 0
+    assert finished(journal) == all_of_them
+    assert koderz("results").err == ""
+
+
+def test_mending_twice_does_nothing_twice_and_keeps_both_originals(journal: Path) -> None:
+    break_lines(journal, overwritten(b"code_tested"))
+    mended()
+    assert mended() == {}
+    break_lines(journal, overwritten(b"code_tested"))
+    mended()
+    assert len(list(journal.parent.glob("*.damaged*"))) == 2
+
+
+def test_a_journal_without_its_first_line_is_left_as_it_is_and_not_called_whole(journal: Path, koderz: Any) -> None:
+    broken = break_lines(journal, overwritten(b"benchmark_opened"))
+    said = koderz("doctor", "--repair")
+    assert said.code == 3
+    assert "restore it from a backup" in said.out
+    assert journal.read_bytes() == broken
+
+
+def test_a_journal_of_a_later_koderz_is_left_alone(journal: Path) -> None:
+    later = break_lines(journal, lambda lines: [*lines[:-1], re.sub(rb'"v":\d+', b'"v":99', lines[-1])])
+    assert "upgrade koderz" in mended()[journal.stem]
+    assert journal.read_bytes() == later
+
+
+def test_how_old_a_journal_is_outlives_its_mending(journal: Path) -> None:
+    break_lines(journal, overwritten(b"code_tested"))
+    before = journal.stat().st_mtime_ns
+    mended()
+    assert journal.stat().st_mtime_ns == before

@@ -1,0 +1,113 @@
+"""Deleting benchmarks: told first, done with --yes, never what runs or is pinned, and nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from koderz_core.journal import Journal
+from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.remembering import remember
+
+
+@pytest.fixture
+def aged(journal: Path) -> list[Path]:
+    """Four journals, each a day older than the one before; the first is sound, of the others nothing is read."""
+    copies = (shutil.copy(journal, journal.with_name(f"bench_{number}.jsonl")) for number in range(1, 4))
+    found = [journal, *map(Path, copies)]
+    now = journal.stat().st_mtime
+    for days, one in enumerate(found):
+        os.utime(one, (now - days * 86_400 - 60, now - days * 86_400 - 60))
+    return found
+
+
+def test_deleting_tells_first_and_changes_nothing(journal: Path, koderz: Any) -> None:
+    said = koderz("delete", journal.stem)
+    assert (said.code, "Would delete" in said.out, journal.exists()) == (0, True, True)
+
+
+def test_of_a_deleted_benchmark_nothing_stays(home: Path, journal: Path, koderz: Any) -> None:
+    cortex = Cortex(home / "cortex.db")
+    remember(cortex, title="its", content="x", metadata={"benchmark_id": journal.stem})
+    remember(cortex, title="another's", content="x", metadata={"benchmark_id": "bench_other"})
+    said = koderz("delete", journal.stem, "--yes")
+    assert (said.code, "1 memories" in said.out) == (0, True)
+    assert [row[0] for row in cortex.connection.execute("select title from memories")] == ["another's"]
+    assert not list(journal.parent.iterdir())
+    assert koderz("results", "--json").json == []
+    cortex.close()
+
+
+def test_what_runs_is_not_deleted(journal: Path, koderz: Any) -> None:
+    writer = Journal(journal)
+    said = koderz("delete", journal.stem, "--yes")
+    writer.close()
+    assert (said.code, f"koderz stop {journal.stem}" in said.err, journal.exists()) == (2, True, True)
+
+
+def test_what_is_pinned_is_not_deleted_until_it_is_unpinned(journal: Path, koderz: Any) -> None:
+    assert koderz("pin", journal.stem).code == 0
+    said = koderz("delete", journal.stem, "--yes")
+    assert (said.code, f"koderz unpin {journal.stem}" in said.err, journal.exists()) == (2, True, True)
+    koderz("unpin", journal.stem)
+    assert koderz("delete", journal.stem, "--yes").code == 0
+    assert not journal.exists()
+
+
+def test_one_that_may_not_go_keeps_all_that_were_named_with_it(aged: list[Path], koderz: Any) -> None:
+    koderz("pin", "bench_2")
+    assert koderz("delete", "bench_1", "bench_2", "--yes").code == 2
+    assert all(one.exists() for one in aged)
+
+
+def test_a_benchmark_whose_journal_cannot_be_read_can_be_deleted(journal: Path, koderz: Any) -> None:
+    journal.write_bytes(b"\xff\n")
+    assert koderz("delete", journal.stem, "--yes").code == 0
+    assert not journal.exists()
+
+
+def test_a_name_cannot_reach_out_of_the_folder(home: Path, journal: Path, tmp_path: Path, koderz: Any) -> None:
+    shutil.copy(journal, tmp_path / "bench_out.jsonl")
+    assert koderz("delete", "../../bench_out", "--yes").code == 2
+    assert (tmp_path / "bench_out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "gone"),
+    [
+        (["--keep", "3"], {3}),
+        (["--days", "1.5"], {2, 3}),
+        (["--keep", "1", "--days", "2.5"], {3}),
+        (["--keep", "9"], set()),
+    ],
+)
+def test_pruning_deletes_what_no_option_keeps(
+    aged: list[Path], koderz: Any, options: list[str], gone: set[int]
+) -> None:
+    assert koderz("prune", *options, "--yes").code == 0
+    assert {number for number, one in enumerate(aged) if not one.exists()} == gone
+
+
+def test_pruning_keeps_pins_and_what_runs_and_begins_with_telling(aged: list[Path], koderz: Any) -> None:
+    koderz("pin", "bench_3")
+    writer = Journal(aged[2])
+    told = koderz("prune", "--keep", "0").out
+    assert all(one.exists() for one in aged)
+    koderz("prune", "--keep", "0", "--yes")
+    writer.close()
+    assert [one.exists() for one in aged] == [False, False, True, True]
+    assert "bench_3:" not in told
+
+
+def test_pruning_wants_to_know_what_stays(koderz: Any) -> None:
+    assert koderz("prune", "--yes").code == 2
+
+
+def test_a_clock_that_was_ahead_makes_nothing_old(aged: list[Path], koderz: Any) -> None:
+    os.utime(aged[3], (4e9, 4e9))
+    koderz("prune", "--days", "1.5", "--yes")
+    assert [one.exists() for one in aged] == [True, True, False, True]

@@ -1,0 +1,103 @@
+"""A disk that is full or read-only: what was finished is kept, the exit code is honest, and room is all it needs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from breaking import BENCHMARK, WEAK, finished
+
+import koderz_core
+from koderz_core.errors import JournalError
+from koderz_core.events import Entry, ExperimentFinished
+
+
+def fill(disk: Path) -> Path:
+    """A file that takes all the room there is."""
+    full = disk / "full"
+    with full.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            return full
+
+
+def read_only(disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+
+
+def test_a_disk_that_gets_full_meanwhile_keeps_what_was_finished_and_goes_on_with_room(small_disk: Path) -> None:
+    with koderz_core.open_workspace(home=small_disk) as workspace:
+        plan = workspace.plan(replace(WEAK, problems="0:8"))
+        journal = workspace.settings.journals_dir / f"{plan.id}.jsonl"
+
+        def watch(entry: Entry) -> None:
+            if isinstance(entry.event, ExperimentFinished) and len(finished(journal)) == 1:
+                fill(small_disk)
+
+        with workspace.runner(plan, [watch]) as runner:
+            runner.start(1)
+            with pytest.raises(JournalError, match=r"No space left|is full"):
+                runner.wait()
+        assert 1 <= len(finished(journal)) < 8  # the block that it ends in may hold more than the first
+        (small_disk / "full").unlink()
+        workspace.run(plan)
+        assert len(finished(journal)) == 8
+
+
+def test_results_on_a_full_disk_name_the_disk(small_disk: Path, journal: Path, koderz: Any) -> None:
+    shutil.copytree(journal.parent, small_disk / "journals")
+    full = fill(small_disk)
+    said = koderz("results", "--data-dir", small_disk)
+    assert said.code == 3
+    assert "space" in said.err
+    full.unlink()
+
+
+def test_a_benchmark_on_a_read_only_disk_begins_nothing(small_disk: Path, koderz: Any) -> None:
+    read_only(small_disk)
+    said = koderz(*BENCHMARK, "--data-dir", small_disk)
+    assert said.code == 3
+    assert "Read-only file system" in said.err
+
+
+def test_results_on_a_read_only_disk_say_where_else(small_disk: Path, journal: Path, koderz: Any) -> None:
+    shutil.copytree(journal.parent, small_disk / "journals")
+    read_only(small_disk)
+    said = koderz("results", "--data-dir", small_disk)
+    assert said.code == 3
+    assert "--data-dir" in said.err
+
+
+def test_a_backup_that_finds_no_room_leaves_no_file(small_disk: Path, journal: Path, koderz: Any) -> None:
+    full = fill(small_disk)
+    said = koderz("backup", small_disk / "a.zip")
+    assert said.code == 3
+    assert "cannot be written (No space left on device)" in said.err
+    assert list(small_disk.iterdir()) == [full]
+
+
+def test_a_restore_that_finds_no_room_puts_nothing_there(
+    small_disk: Path, journal: Path, tmp_path: Path, koderz: Any
+) -> None:
+    koderz("backup", tmp_path / "a.zip")
+    full = fill(small_disk)
+    said = koderz("restore", tmp_path / "a.zip", "--data-dir", small_disk)
+    assert said.code == 3
+    assert "No space left" in said.err
+    assert list(small_disk.iterdir()) == [full]
+
+
+def test_repair_on_a_full_disk_changes_nothing_and_says_so(small_disk: Path, journal: Path, koderz: Any) -> None:
+    shutil.copytree(journal.parent, small_disk / "journals")
+    there = small_disk / "journals" / journal.name
+    there.write_bytes(there.read_bytes() + b"broken\n")
+    before = there.read_bytes()
+    fill(small_disk)
+    said = koderz("doctor", "--repair", "--data-dir", small_disk)
+    assert (said.code, "Not mended" in said.out, there.read_bytes() == before) == (3, True, True)

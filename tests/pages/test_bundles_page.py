@@ -1,0 +1,76 @@
+"""Bundles on the Export page, the report of an error, and a dashboard that shows a bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reading import PAGES, said
+
+from koderz_core import Workspace, open_workspace
+from koderz_core.bundles.checking import checked_bundle
+from koderz_core.bundles.opened import open_bundle
+from koderz_core.config import Settings
+from koderz_core.examples import EXAMPLE, example_journal
+
+
+@pytest.fixture
+def example(settings: Settings) -> str:
+    settings.journals_dir.mkdir(parents=True)
+    (settings.journals_dir / f"{EXAMPLE}.jsonl").write_bytes(example_journal())
+    return EXAMPLE
+
+
+def press(app: Any, label: str) -> Any:
+    return next(one for one in app.button if one.label == label).click().run()
+
+
+def test_a_bundle_is_made_as_open_as_chosen(visit: Any, example: str, settings: Settings) -> None:
+    app = press(visit("export", table="bundle", privacy="team_safe"), "Make bundle")
+    assert not app.exception
+    assert "sent to nobody" in app.success[0].value
+    (path,) = (settings.home / "bundles").glob("*.zip")
+    assert checked_bundle(path).level == "team_safe"
+
+
+def test_a_benchmark_is_verified(visit: Any, example: str) -> None:
+    app = press(visit("export", table="bundle"), "Verify benchmark")
+    assert "It holds" in app.success[0].value
+
+
+def test_what_differs_is_shown(visit: Any, example: str, settings: Settings) -> None:
+    journal = settings.journals_dir / f"{EXAMPLE}.jsonl"
+    journal.write_text(journal.read_text().replace('"text":"', '"text":"x', 1))
+    app = press(visit("export", table="bundle"), "Verify benchmark")
+    assert "does not hold" in app.error[0].value
+    assert app.dataframe[0].value["what"].tolist() == ["the SHA-256"]
+
+
+def test_bundles_are_cleared(visit: Any, example: str, settings: Settings) -> None:
+    app = press(visit("export", table="bundle"), "Make bundle")
+    press(app, "Remove them")
+    assert list((settings.home / "bundles").glob("*.zip")) == []
+
+
+def test_every_page_says_that_a_bundle_is_shown(
+    visit: Any, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_workspace() as workspace:
+        path = workspace.bundling.make(EXAMPLE, "public_safe").path
+    open_bundle(path, tmp_path / "shown")
+    monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "shown"))
+    for page in PAGES:
+        app = visit(page)
+        assert not app.exception
+        assert "Read-only: this is a bundle (public_safe)" in said(app), page
+
+
+def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_self: Workspace) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(Workspace, "datasets", broken)
+    app = visit("launch")
+    assert "This is a bug of koderz" in said(app)
+    assert "Bug report" in [one.proto.label for one in app.get("download_button")]

@@ -1,0 +1,85 @@
+"""The Export page, and the route that its links lead to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from reading import said
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from koderz_core import the_workspace
+from koderz_core.export.orders import ExportOrder
+from koderz_core.records import Plan
+from koderz_core.workspace import leave
+from pages.ui.sending import PATH, VALID_HOURS, link, send
+
+
+@pytest.fixture
+def client(recorded: Plan) -> Iterator[TestClient]:
+    leave()
+    with TestClient(Starlette(routes=[Route(PATH, send, methods=["GET"])])) as made:
+        yield made
+    leave()
+
+
+def links(app: Any) -> list[str]:
+    return [one.proto.url for one in app.get("link_button")]
+
+
+def test_a_link_leads_to_the_whole_table(client: TestClient, recorded: Plan) -> None:
+    order = ExportOrder("iterations", "csv", (recorded.id,), ("problem", "passed"), True)
+    answer = client.get(f"/{link(order)}")
+    assert answer.headers["content-disposition"] == f'attachment; filename="koderz-{recorded.id}-iterations.csv"'
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    lines = the_workspace().results.frame("iterations")
+    assert answer.text.splitlines()[1:] == [f"{one.problem},{str(one.passed).lower()}" for one in lines.itertuples()]
+
+
+def test_a_link_that_the_dashboard_did_not_make_is_refused(client: TestClient) -> None:
+    good = f"/{link(ExportOrder('calls'))}"
+    for wrong in (PATH, good[:-1], good.replace("calls", "experiments"), f"{good}&columns=text", f"{PATH}?signature="):
+        assert client.get(wrong).status_code == 403
+    assert client.get(good).status_code == 200
+    assert client.post(good).status_code == 405
+
+
+def test_a_link_ends_with_the_day_or_with_the_process(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = f"/{link(ExportOrder('calls'))}"
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + (VALID_HOURS + 1) * 3600)
+    assert client.get(good).status_code == 403
+
+
+def test_what_is_gone_since_is_said_in_words(client: TestClient) -> None:
+    answer = client.get(f"/{link(ExportOrder('calls', of=('bench_000000000000',)))}")
+    assert (answer.status_code, "bench_000000000000" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize("table", ["experiments", "iterations", "calls", "comparison", "pairs", "report"])
+def test_the_page_links_to_what_it_shows(visit: Any, recorded: Plan, table: str) -> None:
+    app = visit("export", table=table)
+    assert not app.exception
+    assert not app.error
+    (address,) = links(app)
+    asked = parse_qs(urlsplit(address).query)
+    assert (asked["table"], asked["form"]) == (["comparison"], ["html"]) if table == "report" else ([table], ["csv"])
+    assert f"--table {asked['table'][0]} --format {asked['form'][0]}" in said(app)
+
+
+def test_chosen_columns_are_shown_and_in_the_link(visit: Any, recorded: Plan) -> None:
+    app = visit("export", table="calls", format="parquet")
+    app.multiselect(key="columns of calls").set_value(["model", "problem"]).run()
+    assert app.dataframe[0].value.columns.tolist() == ["model", "problem"]
+    assert parse_qs(urlsplit(links(app)[0]).query)["columns"] == ["model", "problem"]
+
+
+def test_compare_offers_a_report_of_what_is_chosen_there(visit: Any, recorded: Plan) -> None:
+    one = recorded.configurations[1].id
+    app = visit("compare", benchmarks=recorded.id, configurations=f"{recorded.id}/{one}")
+    assert [parse_qs(urlsplit(address).query)["of"] for address in links(app)] == [[f"{recorded.id}/{one}"]] * 2

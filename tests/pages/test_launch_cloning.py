@@ -1,0 +1,61 @@
+"""Launch begins with any benchmark that is recorded: the same until something is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.records import Budget, Plan
+
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture
+def unusual() -> Plan:
+    """A benchmark that differs from every default, as the runner recorded it."""
+    coders, parameters = ("scripted/weak", "scripted/strong"), {"max_tokens": 99, "coder.top_p": 0.9}
+    two = Wanted("escalation", {"coder": coders}, parameters, gate="examples")
+    order = Order([two], "3,0,7", seed=5, repeats=2, name="<b>mine", budget=Budget(3.0, 0.5, True))
+    with open_workspace() as workspace:
+        plan = workspace.plan(order)
+        workspace.run(plan)
+    return plan
+
+
+def test_a_clone_is_the_same_benchmark_until_something_is_changed(visit: Visit, unusual: Plan) -> None:
+    app = visit("launch", clone=unusual.id)
+    assert not app.exception
+    assert "6 of 6 experiments are recorded already" in said(app)
+    command = app.code[-1].value
+    assert "'escalation coder=scripted/weak,scripted/strong max_tokens=99 coder.top_p=0.9 gate=examples'" in command
+    for words in ("--seed 5", "--repeats 2", "--name '<b>mine'", "--max-cost 3.0", "--max-cost-per-experiment 0.5"):
+        assert words in command
+    app.number_input(key=f"seed of {unusual.id}").set_value(6).run()
+    assert f"Not as recorded: seed. So this is another benchmark than {unusual.id}." in said(app)
+    assert "recorded already" not in said(app)
+
+
+def test_a_clone_is_found_by_how_its_id_begins_and_asks_for_no_baselines_again(visit: Visit, recorded: Plan) -> None:
+    app = visit("launch", clone=recorded.id.removeprefix("bench_")[:6])
+    assert f"6 of {len(recorded.experiments())} experiments are recorded already" in said(app)
+    assert not app.checkbox(key=f"baselines of {recorded.id}").value
+    app.number_input(key="to 0:3").set_value(5).run()
+    assert "Not as recorded: problems." in said(app)
+    assert app.metric[0].value == "10"
+
+
+def test_what_is_not_here_cannot_be_cloned_and_a_launch_can_begin_all_the_same(visit: Visit) -> None:
+    app = visit("launch", clone="bench_000000000000")
+    assert not app.exception
+    assert "asks for a benchmark that is not here" in said(app)
+    assert app.metric[0].value == "6"
+
+
+@pytest.mark.parametrize("page", ["overview", "live", "compare"])
+def test_the_way_to_a_clone_stands_on_every_page_of_a_benchmark(visit: Visit, recorded: Plan, page: str) -> None:
+    links = [link for link in visit(page).get("page_link") if link.proto.label == "Clone"]
+    assert [link.proto.query_string for link in links] == [f"clone={recorded.id}"]

@@ -1,0 +1,35 @@
+"""Launch offers several models where all of them are asked, and says of each strategy what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+Visit = Callable[..., AppTest]
+
+
+def strategy(app: AppTest, name: str) -> None:
+    """Choose it in the first of the configurations."""
+    next(box for box in app.selectbox if box.label == "Strategy").set_value(name).run()
+
+
+def test_roles_of_which_all_models_are_asked_take_several_in_their_order(visit: Visit) -> None:
+    app = visit("launch")
+    strategy(app, "cascade")
+    assert "goes on from each coder to the next, so it needs several" in said(app)
+    (coder,) = (box for box in app.multiselect if box.label == "coder")
+    coder.set_value(["scripted/weak", "scripted/strong"]).run()
+    assert not app.exception
+    assert "'cascade coder=scripted/weak,scripted/strong'" in app.code[-1].value
+    assert [box.label for box in app.selectbox if box.label == "tester"] == ["tester"]
+
+
+def test_a_strategy_says_what_it_does_what_it_costs_in_calls_and_where_it_comes_from(visit: Visit) -> None:
+    app = visit("launch")
+    strategy(app, "best_of")
+    text = said(app)
+    assert "Ask for samples programs and test each" in text
+    assert "Calls: samples; where several different programs are equally good one more" in text
+    assert "Large Language Monkeys" in text

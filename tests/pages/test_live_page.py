@@ -1,0 +1,62 @@
+"""The Live page: how fresh it is, what a benchmark may take, and how that is changed while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, the_workspace
+from koderz_core.records import Budget, Plan
+
+Visit = Callable[..., AppTest]
+
+
+def begun(budget: Budget) -> Plan:
+    wanted = Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 50})
+    plan = the_workspace().plan(Order([wanted], "0:3", budget=budget))
+    the_workspace().start(plan, 1)
+    return plan
+
+
+def eventually(claim: Callable[[], object], seconds: float = 10.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not claim() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(claim())
+
+
+def test_budget_and_places_are_changed_while_it_runs_and_that_is_told(visit: Visit) -> None:
+    visit("overview")
+    plan = begun(Budget(5.0, allow_unpriced=True))
+    app = visit("live", benchmark=plan.id)
+    assert "of $5.00" in said(app)
+    app.number_input(key=f"budget of {plan.id}").set_value(2.5)
+    app.number_input(key=f"places of {plan.id}").set_value(3)
+    next(button for button in app.button if button.label == "Change").click().run()
+    assert not app.exception
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 3)
+    app.run()
+    words = said(app)
+    assert "of $2.50" in words
+    assert "budget $5.00 → $2.50, experiments at once 1 → 3" in words
+    assert "partial" in words or "no result yet" in words
+
+
+def test_a_change_that_cannot_be_had_says_why_and_changes_nothing(visit: Visit) -> None:
+    visit("overview")
+    plan = begun(Budget())
+    app = visit("live", benchmark=plan.id)
+    next(button for button in app.button if button.label == "Change").click().run()
+    assert "Say what to change" in said(app)
+    assert the_workspace().results.progress(plan.id).changes == ()
+
+
+def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: Visit, recorded: Plan) -> None:
+    words = said(visit("live", benchmark=recorded.id))
+    assert "Updated" in words
+    assert "newest event" in words
+    assert "partial" not in words
+    assert "solved 100 %" in words

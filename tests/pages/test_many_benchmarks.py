@@ -1,0 +1,32 @@
+"""Pages with more benchmarks and experiments than a person can look through."""
+
+from __future__ import annotations
+
+import pytest
+
+from koderz_core import Order, Wanted, open_workspace
+from pages.ui import benchmarks, experiments
+
+
+def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch):
+    with open_workspace() as workspace:
+        other = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="the other one"))
+        workspace.run(other)
+    monkeypatch.setattr(benchmarks, "AT_ONCE", 1)
+    app = visit("overview")
+    assert list(app.dataframe[-1].value["benchmark"]) == [other.id]
+    assert any("1 to 1 of 2" in one.value for one in app.caption)
+    app.text_input(key="find benchmarks").set_value("strong").run()
+    assert list(app.dataframe[-1].value["benchmark"]) == [recorded.id]
+    app.text_input(key="find benchmarks").set_value("nothing like it").run()
+    assert not app.dataframe
+    assert not app.exception
+
+
+@pytest.mark.parametrize(("words", "found"), [("", 4), ("HumanEval/1", 2), ("nothing like it", 0)])
+def test_many_experiments_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch, words, found):
+    monkeypatch.setattr(experiments, "AT_ONCE", 4)
+    app = visit("experiment", benchmark=recorded.id)
+    app.text_input[0].set_value(words).run()
+    assert sum(len(one.value) for one in app.dataframe) == found
+    assert not app.exception

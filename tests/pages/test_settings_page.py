@@ -1,0 +1,55 @@
+"""The Settings page: what it shows, what it writes, and what it never does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core.config import load_settings
+
+Visit = Callable[..., AppTest]
+
+
+def file() -> Path:
+    return load_settings().home / "settings.toml"
+
+
+def test_a_saved_setting_is_in_the_file_and_waits_for_the_next_start(visit: Visit) -> None:
+    app = visit("settings", setting="timeout")
+    app.text_input(key="value of timeout").set_value("60")  # comes with the click, as in a browser
+    app.button(key="save").click().run()
+    assert not app.error
+    assert file().read_text() == "timeout = 60.0\n"
+    assert "New: timeout" in said(app)
+    app.button(key="remove").click().run()
+    assert file().read_text() == ""
+    assert app.text_input(key="value of timeout").value == "300"
+    assert "New:" not in said(app)
+
+
+def test_a_wrong_value_is_explained_and_nothing_is_written(visit: Visit) -> None:
+    app = visit("settings", setting="timeout")
+    app.text_input(key="value of timeout").set_value("soon")
+    app.button(key="save").click().run()
+    assert app.error
+    assert "timeout: Input should be a valid number" in said(app)
+    assert not file().exists()
+
+
+def test_what_the_environment_says_is_shown_as_stronger(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KODERZ_TIMEOUT", "50")
+    app = visit("settings", setting="timeout")
+    assert "Set in: environment" in said(app)
+    table = app.dataframe[0].value.set_index("setting")
+    assert list(table.loc["timeout", ["value", "from"]]) == ["50", "environment"]
+
+
+@pytest.mark.parametrize("name", ["openai_api_key", "cortex_command", "home", "tiers"])
+def test_secrets_programs_folder_and_tables_cannot_be_changed_and_say_how_else(visit: Visit, name: str) -> None:
+    app = visit("settings", setting=name)
+    assert not [button for button in app.button if button.key == "save"]
+    assert app.info

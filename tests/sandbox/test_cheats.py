@@ -1,0 +1,26 @@
+"""No cheat passes, and the programs after it are judged right; tried as the user that runs the tests."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from attacks.cheating import CHEATS, serves, survives
+from attacks.exercises import DOUBLE
+from attacks.judges import promises
+from attacks.records import Cheat, named
+
+from koderz_core.sandbox.judge import BoxedJudge
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the attacks are written for Linux")
+
+
+@pytest.mark.parametrize("cheat", CHEATS, ids=named)
+def test_a_cheat_does_not_pass_and_does_not_reach_the_programs_after_it(cheat: Cheat, attacked: BoxedJudge) -> None:
+    if not promises(attacked.isolation, cheat.holds_from):
+        pytest.skip(f"{attacked.isolation} does not promise that")
+    assert survives(cheat, attacked)
+
+
+def test_a_judge_still_judges_right_after_all_cheats(attacked: BoxedJudge) -> None:
+    assert serves(attacked, DOUBLE)

@@ -1,0 +1,53 @@
+"""What is asked for every second: read again only where a journal says more, and the same as if it were all read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koderz_core.analysis.forecast import seconds_left
+from koderz_core.events import ExperimentFinished, ExperimentStarted
+from koderz_core.store.results import Results
+from koderz_core.store.store import Store
+
+
+@pytest.fixture
+def results(store) -> Results:
+    return Results(store, seconds_left)
+
+
+def test_followed_experiments_are_those_that_reading_all_gives(results, store, journal, plan):
+    for number, experiment in enumerate(plan.experiments()):
+        results.progress(plan.id)
+        journal.say(ExperimentStarted(experiment), experiment.id)
+        assert results.progress(plan.id).experiments == Results(store, seconds_left).progress(plan.id).experiments
+        journal.tell(experiment, passed=number % 2 == 0)
+    assert results.progress(plan.id).experiments == Results(store, seconds_left).progress(plan.id).experiments
+    assert [row.problem for row in results.progress(plan.id).experiments][::2] == list(plan.problems)
+
+
+def test_a_followed_benchmark_that_grew_has_its_new_experiments_in_their_place(results, plan, write):
+    small = write(replace(plan, name="study", problems=plan.problems[:1]))
+    small.tell(small.plan.experiments()[0])
+    assert len(results.progress(small.plan.id).experiments) == 2
+    write(replace(plan, name="study"))
+    assert [row.problem for row in results.progress(small.plan.id).experiments][::2] == list(plan.problems)
+
+
+def test_benchmarks_are_counted_again_only_when_a_journal_says_more(results, journal, plan, monkeypatch):
+    before = results.benchmarks()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "latest", lambda _store: pytest.fail("The store was asked."))
+        assert results.benchmarks() == before
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.say(ExperimentFinished("solved", "gate", "oracle", None, 1.0), experiment.id)
+    assert [row.solved for row in results.benchmarks()] == [1]
+
+
+def test_a_store_that_was_taken_away_is_built_again_though_no_journal_says_more(results, store, journal, plan):
+    before = results.benchmarks()
+    store.path.unlink()
+    assert results.benchmarks() == before
+    assert store.path.is_file()

@@ -1,0 +1,102 @@
+"""Tables as files: whatever is written reads back as it was recorded, and every column of it is described."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+
+import duckdb
+import pandas as pd
+import pytest
+
+from koderz_core.errors import UnknownNameError
+from koderz_core.events import CodeTested
+from koderz_core.export.dictionary import TABLES
+from koderz_core.records import Verdict
+from koderz_core.store.copying import Form
+from koderz_core.store.frames import Part
+from koderz_core.store.results import Results
+
+RECORDED = ("experiments", "iterations", "calls")
+HOSTILE = '=1+1,"quoted"\r\n<b>\ttab\rlone \u2028 日本 nul\x00'
+FAMILIES = {"VARCHAR": "text", "INTEGER": "integer", "BIGINT": "integer", "DOUBLE": "number", "BOOLEAN": "yes/no"}
+
+
+@pytest.fixture
+def results(store, journal, plan):
+    for experiment in plan.experiments()[:3]:
+        journal.tell(experiment, usd=None)
+    verdict = Verdict("F", (), True, "assertion", HOSTILE, 0.1, "limited")
+    journal.say(CodeTested(2, "hash", journal.text(HOSTILE), "fence", verdict), plan.experiments()[0].id, 2)
+    return Results(store, lambda experiments, now: None)
+
+
+def written(results, tmp_path, part, form):
+    path = tmp_path / f"{part.table}.{form.name}"
+    with tempfile.TemporaryFile() as file, results.tables() as tables:
+        tables.copy(part, form, file)
+        path.write_bytes(file.read())
+    return path
+
+
+@pytest.mark.parametrize("table", RECORDED)
+def test_csv_reads_back_equal(results, tmp_path, table):
+    path = written(results, tmp_path, Part(table), Form("csv"))
+    read, frame = pd.read_csv(path, dtype=str, keep_default_na=False), results.frame(table)
+    assert read.columns.tolist() == frame.columns.tolist()
+    for one in TABLES[table].columns:
+        kept = [None if pd.isna(value) else value for value in frame[one.name]]
+        if one.type in ("number", "integer"):
+            assert [float(cell) if cell else None for cell in read[one.name]] == kept
+        else:
+            said = ["" if value is None else str(value).lower() for value in kept]
+            assert [cell.lower() for cell in read[one.name]] == said
+
+
+@pytest.mark.parametrize("table", RECORDED)
+def test_parquet_reads_back_equal_and_its_columns_are_those_of_the_dictionary(results, tmp_path, table):
+    path = written(results, tmp_path, Part(table), Form("parquet"))
+    with duckdb.connect() as con:
+        found = con.execute("select * from read_parquet(?)", [str(path)]).fetchall()
+        types = con.execute("describe select * from read_parquet(?)", [str(path)]).fetchall()
+    frame = results.frame(table).astype(object)
+    assert found == [tuple(row) for row in frame.where(frame.notna(), None).itertuples(index=False)]
+    described = [(one.name, one.type.replace("JSON", "text")) for one in TABLES[table].columns]
+    assert [(name, FAMILIES[kind]) for name, kind, *_ in types] == described
+
+
+@pytest.mark.parametrize("table", RECORDED)
+def test_json_has_a_line_per_row_with_what_is_nested(results, tmp_path, table):
+    path = written(results, tmp_path, Part(table), Form("json"))
+    lines = [json.loads(line) for line in path.read_bytes().decode().split("\n") if line]
+    frame = results.frame(table)
+    assert [line["problem"] for line in lines] == frame["problem"].tolist()
+    nested = [one.name for one in TABLES[table].columns if one.type == "JSON"]
+    for name in nested:
+        assert [line[name] for line in lines] == [json.loads(one) for one in frame[name]]
+
+
+def test_no_text_is_a_formula_to_a_spreadsheet_and_numbers_stay(results, tmp_path):
+    read = pd.read_csv(written(results, tmp_path, Part("iterations"), Form("csv", for_spreadsheets=True)))
+    plain = results.frame("iterations")
+    assert sorted(read["message"].dropna()) == [f"'{HOSTILE}"]
+    assert read["seconds"].tolist() == plain["seconds"].tolist()
+
+
+def test_only_the_columns_that_are_wanted_are_written_in_their_order(results, tmp_path, plan):
+    path = written(results, tmp_path, Part("calls", [plan.id], ("model", "problem")), Form("csv"))
+    assert path.read_text().startswith("model,problem\nollama/")
+    with pytest.raises(UnknownNameError, match="calls"):
+        written(results, tmp_path, Part("call"), Form("csv"))
+
+
+def test_another_benchmarks_rows_are_left_out(results, tmp_path):
+    assert len(pd.read_csv(written(results, tmp_path, Part("calls", ["bench_other"]), Form("csv")))) == 0
+
+
+def test_nobody_waits_for_tables_that_stand_apart_and_nothing_is_left_of_them(results, tmp_path):
+    before = set(tmp_path.iterdir())
+    with results.tables(apart=True) as tables:
+        assert len(results.benchmarks()) == 1  # which would wait for ever if the store were held
+        assert len(tables.frame(Part("experiments"))) == 6
+    assert {path for path in set(tmp_path.iterdir()) - before if path.is_dir() and path.name != "journals"} == set()

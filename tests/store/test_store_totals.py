@@ -1,0 +1,111 @@
+"""Kept totals equal what they are the sums of, however and in whatever pieces the journal was read."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import duckdb
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from koderz_core.events import CallFailed, CandidateScored, CodeTested, ExperimentFinished, ExperimentStarted
+from koderz_core.records import Verdict
+from koderz_core.store.dump import dump
+from koderz_core.store.loading import load
+from koderz_core.store.schema import MIGRATIONS, create, migrate
+
+MODELS = ("ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5", "nobody/knows")
+RIGHT = Verdict("PP", (), True, None, "", 0.5, "limited", shared=True)
+WRONG = Verdict("PF", (), True, "assertion", "", 0.5, "limited")
+KEPT = """
+select id, tries, tried_at, calls, unpriced, input_tokens, output_tokens, cost_usd, gate_passed, gate_tests_passed,
+    shared from experiments order by id
+"""
+FRESH = """
+select e.id, nullif((select count(*) from iterations i where i.experiment = e.id), 0),
+    (select max(i."at") from iterations i where i.experiment = e.id), c.calls, c.unpriced, c.input_tokens,
+    c.output_tokens, if(c.unpriced = 0, c.usd, null), s.gate_passed, s.gate_tests_passed,
+    (s.gate ->> 'shared')::boolean
+from experiments e left join scores s on s.experiment = e.id and s.code = e.code
+left join (
+    select experiment, count(*) as calls, count(*) - count(cost_usd) as unpriced, sum(input_tokens) as input_tokens,
+        sum(output_tokens) as output_tokens, sum(cost_usd) as usd
+    from calls where state = 'finished' group by experiment
+) c on c.experiment = e.id order by e.id
+"""
+BY_TIER = "select experiment, tier, calls, unpriced, tokens, cost_usd from call_totals order by all"
+FRESH_BY_TIER = """
+select experiment, coalesce(tier, ''), count(*), count(*) - count(cost_usd), sum(input_tokens + output_tokens),
+    if(count(*) = count(cost_usd), sum(cost_usd), null)
+from calls where state = 'finished' group by experiment, coalesce(tier, '') order by all
+"""
+DOINGS = st.sampled_from(("start", "ask", "answer", "unpriced", "fail", "test", "score", "solve", "lose", "read"))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), DOINGS), max_size=40))
+def test_totals_are_those_of_the_rows_after_anything_that_can_happen(plan, journal, doings):
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con, duckdb.connect() as at_once:
+        journal = type(journal)(Path(folder), plan)
+        create(con)
+        for at, ordinal, doing in doings:
+            do(journal, at, ordinal, doing)
+            if doing == "read":
+                load(con, Path(folder))
+        assert load(con, Path(folder)).faults == ()
+        assert con.execute(KEPT).fetchall() == con.execute(FRESH).fetchall()
+        assert con.execute(BY_TIER).fetchall() == con.execute(FRESH_BY_TIER).fetchall()
+        create(at_once)
+        load(at_once, Path(folder))
+        assert list(dump(con)) == list(dump(at_once))
+
+
+def test_a_store_of_before_there_were_totals_gets_those_that_reading_anew_gives(store, journal, plan):
+    for number, experiment in enumerate(plan.experiments()):
+        journal.tell(experiment, passed=number % 2 == 0, usd=None if number == 3 else 0.1, model=MODELS[number % 3])
+    store.ingest()
+    with store.open() as con:
+        fresh, by_tier = con.execute(KEPT).fetchall(), con.execute(BY_TIER).fetchall()
+    old = older(store)
+    migrate(old)
+    assert (old.execute(KEPT).fetchall(), old.execute(BY_TIER).fetchall()) == (fresh, by_tier)
+    assert len(by_tier) == 6
+
+
+def older(store):
+    """The same rows in a store of the version before."""
+    before = next(number for number, script in enumerate(MIGRATIONS) if "call_totals" in script)
+    con = duckdb.connect()
+    con.execute(f"create table schema_version (version integer not null); insert into schema_version values ({before})")
+    for script in MIGRATIONS[:before]:
+        con.execute(script)
+    con.execute(f"attach '{store.path}' as today (read_only)")
+    for table, columns in con.execute(
+        "select table_name, string_agg('\"' || column_name || '\"') from duckdb_columns() "
+        "where database_name = 'memory' and schema_name = 'main' and table_name in "
+        "('benchmarks', 'configurations', 'experiments', 'calls', 'iterations', 'scores') group by all"
+    ).fetchall():
+        con.execute(f"insert into {table} ({columns}) select {columns} from today.{table}")
+    con.execute("detach today")
+    return con
+
+
+def do(journal, at, ordinal, doing):
+    """What the runner can say next. Costs are powers of two, so that their sums are exact in any order."""
+    experiment = journal.plan.experiments()[at]
+    if doing in ("ask", "answer", "unpriced", "fail"):  # each begins the call anew, whatever came of it before
+        journal.ask(experiment, ordinal, MODELS[ordinal], attempt=2 if doing == "fail" else 1)
+    code = journal.text(f"program {ordinal}")
+    told = {
+        "start": lambda: journal.say(ExperimentStarted(experiment), experiment.id),
+        "answer": lambda: journal.answer(experiment, ordinal, "def f(): ...", 2.0**-ordinal),
+        "unpriced": lambda: journal.answer(experiment, ordinal, "def f(): ...", None),
+        "fail": lambda: journal.say(CallFailed("busy", 0.5, True), experiment.id, ordinal),
+        "test": lambda: journal.say(CodeTested(ordinal, "r", code, "fence", RIGHT), experiment.id, ordinal),
+        "score": lambda: journal.say(CandidateScored(code, True, RIGHT if ordinal else WRONG, None), experiment.id),
+        "solve": lambda: journal.say(ExperimentFinished("solved", "gate", "oracle", code, 2.0), experiment.id),
+        "lose": lambda: journal.say(ExperimentFinished("error", None, None, None, 1.0, error="full"), experiment.id),
+    }
+    if doing in told:
+        told[doing]()

@@ -1,0 +1,94 @@
+"""Strategies describe themselves: what a person reads anywhere is read off their docstrings and fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import pytest
+
+import koderz_core
+from koderz_core.errors import PlanError
+from koderz_core.export.strategies import calls_of, strategies_markdown
+from koderz_core.runner.forms import strategy_form
+from koderz_core.strategies import ROLES, STRATEGIES, class_of, create, offered
+from koderz_core.strategies.describing import Description, about, choices_of, describe
+from koderz_core.strategies.parameters import OF_ROLES
+
+DOCS = Path(koderz_core.__file__).parents[1] / "docs" / "strategies.md"
+
+
+@dataclass(frozen=True)
+class Choosy:
+    """Choose a word, then ``ask``.
+
+    More on that.
+
+    Calls: one per ``word``, or two. After Doe et al. (arXiv 0000.00000), who chose
+    words. It is an example.
+    """
+
+    word: str = field(default="one", metadata={"about": "Which word.", "choices": ("one", "two")})
+    temperature: float = 0.0
+    unsaid: int = 1
+
+    def roles(self) -> tuple[str, ...]:
+        return ("coder",)
+
+
+@dataclass(frozen=True)
+class Silent:
+    size: int = 1
+
+
+@pytest.mark.parametrize("name", offered())
+def test_every_strategy_says_what_it_does_what_that_costs_in_calls_and_where_it_comes_from(name: str) -> None:
+    form = strategy_form(name)
+    assert form.doc
+    assert form.calls
+    assert form.source
+    assert all(role.doc for role in form.roles)
+
+
+def test_a_paragraph_with_calls_says_those_in_a_sentence_and_then_the_source() -> None:
+    said = Description(
+        "Choose a word, then ask.",
+        "one per word, or two.",
+        "After Doe et al. (arXiv 0000.00000), who chose words. It is an example.",
+    )
+    assert describe(Choosy) == said
+
+
+def test_who_says_nothing_of_calls_is_said_to_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert describe(Silent) == Description("", "", "")
+    monkeypatch.setitem(STRATEGIES, "choosy", Silent)  # type: ignore[arg-type]
+    monkeypatch.setattr(Silent, "roles", lambda _: ("coder",), raising=False)
+    assert calls_of(strategy_form("choosy")) == "How many calls it makes, its author does not say."
+
+
+def test_a_parameter_is_explained_by_its_field_else_as_everywhere() -> None:
+    word, temperature, unsaid = fields(Choosy)
+    assert (about(word), choices_of(word)) == ("Which word.", ("one", "two"))
+    assert about(temperature).startswith("How random")
+    assert (about(unsaid), choices_of(unsaid)) == ("", ())
+
+
+def test_a_word_that_a_field_does_not_offer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STRATEGIES, "choosy", Choosy)  # type: ignore[arg-type]
+    assert create("choosy", {"word": "two"}) == Choosy("two")
+    with pytest.raises(PlanError, match="word must be one of one, two, not 'three'"):
+        create("choosy", {"word": "three"})
+
+
+def test_every_role_is_explained() -> None:
+    assert set(ROLES) <= OF_ROLES.keys()
+
+
+def test_the_documentation_says_what_the_strategies_say() -> None:
+    wanted = strategies_markdown([strategy_form(name) for name in offered()])
+    _, _, printed = DOCS.read_text().partition("-->\n")
+    assert printed.strip() == wanted.strip(), "print it anew, below its comment: koderz strategies --markdown"
+
+
+def test_a_class_is_found_by_the_name_of_its_preset() -> None:
+    assert class_of("repair") is class_of("supervised")

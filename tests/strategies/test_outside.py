@@ -1,0 +1,141 @@
+"""Strategies of other authors: read from a file that a person names, or offered by an installed package."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from koderz_core import Order, Wanted, open_workspace
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.runner.conditions import check_same
+from koderz_core.runner.forms import faults_of_installed, strategy_form, strategy_forms
+from koderz_core.strategies import called, class_of, complete
+from koderz_core.strategies.outside import installed, is_named_file, is_recorded_file, read_file, version_of
+
+Install = Callable[..., None]
+
+MINE = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Mine:
+    '''Ask a word.'''
+    size: int = 3
+    several = ("coder",)
+    def roles(self): return ("coder", "judge")
+    def solve(self, ctx): return None
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Install a package in this process: its module, and the strategies that it offers."""
+
+    def put(module: str, source: str, **offered: str) -> None:
+        folder = tmp_path / module
+        kept = folder / f"{module}-1.2.dist-info"
+        kept.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(source)
+        (kept / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.2\n")
+        points = "\n".join(f"{name} = {module}:{target}" for name, target in offered.items())
+        (kept / "entry_points.txt").write_text(f"[koderz.strategies]\n{points}\n")
+        monkeypatch.syspath_prepend(folder)
+
+    return put
+
+
+def test_a_class_in_a_file_is_known_by_what_the_file_holds(mine: Path) -> None:
+    name = read_file(f"{mine}:Mine").name
+    assert name == f"mine.py:Mine@{hashlib.sha256(MINE.encode()).hexdigest()[:12]}"
+    assert (is_named_file(f"{mine}:Mine"), is_recorded_file(name)) == (True, True)
+    assert complete(name, {"size": 5}) == {"size": 5}
+    assert called(name, {}) == "mine.py:Mine"
+    form = strategy_form(name)
+    assert (form.doc, [(role.name, role.several) for role in form.roles]) == (
+        "Ask a word.",
+        [("coder", True), ("judge", False)],
+    )
+
+
+def test_a_changed_file_is_another_strategy(mine: Path) -> None:
+    before = read_file(f"{mine}:Mine").name
+    mine.write_text(MINE.replace("3", "4"))
+    after = read_file(f"{mine}:Mine").name
+    assert before != after
+    assert (complete(before, {}), complete(after, {})) == ({"size": 3}, {"size": 4})
+
+
+def test_nothing_is_read_because_a_record_names_it(mine: Path) -> None:
+    for name in (f"{mine}:Mine", "mine.py:Mine@0123456789ab"):
+        with pytest.raises(UnknownNameError, match="Unknown strategy"):
+            class_of(name)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("frozen=True", "frozen=False", "no frozen dataclass"),
+        ("class Mine", "class Other", "no frozen dataclass"),
+        ("size: int = 3", "size: int", "size has no default"),
+        ("size: int = 3", "size: tuple = ()", "size has no default"),
+        ("def solve", "def solved", "no method solve"),
+        ('("coder", "judge")', '("judge",)', "nobody is its coder"),
+        ("size: int = 3", "size: int = nothing", "cannot be loaded: NameError"),
+        ("class Mine:", "class Mine", "cannot be loaded: SyntaxError"),
+        ("from dataclasses", "raise SystemExit\nfrom dataclasses", "cannot be loaded: SystemExit"),
+    ],
+)
+def test_what_is_no_strategy_is_refused_with_the_reason(mine: Path, before: str, after: str, said: str) -> None:
+    mine.write_text(MINE.replace(before, after))
+    with pytest.raises(PlanError, match=said):
+        read_file(f"{mine}:Mine")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="No such file"):
+        read_file(f"{tmp_path}/none.py:Mine")
+
+
+def test_what_a_package_offers_stands_behind_koderz_own(install: Install) -> None:
+    install("offering_one", MINE, mine="Mine")
+    assert [form.name for form in strategy_forms()][-1] == "mine"
+    assert (complete("mine", {}), version_of("mine")) == ({"size": 3}, "offering_one 1.2")
+    assert version_of("direct") is None
+
+
+def test_a_package_that_fails_keeps_nobody_from_the_others(install: Install) -> None:
+    install("offering_two", MINE.replace("frozen=True", ""), broken="Mine", direct="Mine")
+    assert installed() == ("broken", "direct")
+    assert {"broken", "direct"} & {form.name for form in strategy_forms()} == {"direct"}
+    assert "koderz has a strategy direct of its own" in faults_of_installed()["direct"]
+    assert "broken of offering_two 1.2 is no strategy" in faults_of_installed()["broken"]
+    with pytest.raises(PlanError, match="no frozen dataclass"):
+        class_of("broken")
+
+
+def test_an_installed_strategy_is_run_and_recorded_with_its_package(install: Install) -> None:
+    install("offering_three", MINE, threefold="Mine")
+    with open_workspace() as workspace:
+        models = {"coder": ("scripted/weak", "scripted/strong")}
+        plan = workspace.plan(Order([Wanted("threefold", models, {"size": 4})], "0:1"))
+        workspace.run(plan)
+        (row,) = workspace.results.experiments(plan.id)
+        assert workspace.launching.clone(plan.id).order.configurations[0].parameters == {"size": 4}
+    assert (row.strategy, row.outcome, row.reason) == ("threefold", "unsolved", "gave_up")
+    assert plan.conditions["threefold strategy"] == "offering_three 1.2"
+
+
+def test_under_another_version_of_its_package_a_benchmark_does_not_go_on() -> None:
+    then, now = ({"mine strategy": f"offering {version}"} for version in ("1.2", "1.3"))
+    with pytest.raises(PlanError, match=r"mine strategy was offering 1\.2 and is .* \(install offering 1\.2 again\)"):
+        check_same("bench_0", now, then)

@@ -1,0 +1,66 @@
+"""The figures that the guides show of the example are those that koderz says of it, and so are the remarks."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import koderz_core
+from koderz_core.cli import commands
+
+ROOT = Path(koderz_core.__file__).parents[1]
+SAID_BY = (
+    ("example",),
+    ("compare", "--attempts"),
+    ("problems",),
+    ("problems", "--between", "A", "C"),
+    ("analyze", "exp_f6feeedb545c"),
+)
+SHOWN = {
+    "README.md": "## Look before",
+    "docs/quickstart.md": "## 2. |## 3. ",
+    "docs/reading-the-numbers.md": "## ",
+}
+"""Guides, with the sections whose fenced blocks without a language are what the example gives."""
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@cache
+def said(home: Path) -> str:
+    shell = CliRunner(env={"COLUMNS": "250", "KODERZ_HOME": str(home)})
+    return one_line("\n".join(shell.invoke(commands, arguments, standalone_mode=False).output for arguments in SAID_BY))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("example")
+
+
+def shown(guide: str, sections: str) -> list[str]:
+    parts = re.split(r"^(?=## )", (ROOT / guide).read_text(), flags=re.MULTILINE)
+    wanted = "\n".join(part for part in parts if re.match(sections, part))
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", wanted, re.MULTILINE | re.DOTALL)
+    return [one_line(line.rstrip("…\n")) for language, block in blocks if not language for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("guide", SHOWN)
+def test_what_a_guide_shows_of_the_example_is_what_koderz_says_of_it(guide: str, home: Path) -> None:
+    lines = shown(guide, SHOWN[guide])
+    assert len(lines) > 3
+    assert [line for line in lines if line not in said(home)] == []
+
+
+def test_every_remark_that_the_guide_explains_is_one_that_koderz_makes() -> None:
+    guide = (ROOT / "docs" / "reading-the-numbers.md").read_text()
+    first_cells = re.findall(r"^\| (`.+?`) \|", guide[guide.index("## Remarks") :], re.MULTILINE)
+    code = "".join(path.read_text() for path in sorted((ROOT / "koderz_core" / "analysis").glob("*.py")))
+    words = [word for cell in first_cells for word in re.findall(r"`([^`]+)`", cell)]
+    assert words
+    assert [word for word in words if word not in code] == []

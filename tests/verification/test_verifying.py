@@ -1,0 +1,116 @@
+"""Verification: what was recorded by the runner holds, and whatever is changed is named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from koderz_core import open_workspace
+from koderz_core.config import Settings
+from koderz_core.examples import EXAMPLE, example_journal
+from koderz_core.verification.records import Difference
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def keep(settings: Settings, journal: str) -> tuple[str, Path]:
+    benchmark = json.loads((GOLDEN / journal).read_text().splitlines()[0])["event"]["benchmark"]
+    path = settings.journals_dir / f"{benchmark}.jsonl"
+    path.parent.mkdir(parents=True)
+    shutil.copy(GOLDEN / journal, path)
+    return benchmark, path
+
+
+def differences(benchmark: str) -> list[Difference]:
+    with open_workspace() as workspace:
+        return list(workspace.bundling.verify(benchmark).differences)
+
+
+def altered(path: Path, kind: str, **fields: Any) -> None:
+    """Change the first event of a kind."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    first = next(line for line in lines if line["kind"] == kind)
+    first["event"] |= fields
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.mark.parametrize("journal", ["schema-1.jsonl", "schema-1-changed.jsonl"])
+def test_what_the_runner_wrote_holds(settings: Settings, journal: str) -> None:
+    assert differences(keep(settings, journal)[0]) == []
+
+
+def test_the_example_holds(settings: Settings) -> None:
+    settings.journals_dir.mkdir(parents=True)
+    (settings.journals_dir / f"{EXAMPLE}.jsonl").write_bytes(example_journal())
+    with open_workspace() as workspace:
+        found = workspace.bundling.verify(EXAMPLE)
+    assert found.holds
+    assert found.checked["figures"] > 500
+
+
+def test_a_changed_text_is_named(settings: Settings) -> None:
+    benchmark, path = keep(settings, "schema-1.jsonl")
+    altered(path, "text_stored", text="another")
+    assert [one.what for one in differences(benchmark)] == ["the SHA-256"]
+
+
+def test_a_missing_text_is_named(settings: Settings) -> None:
+    benchmark, path = keep(settings, "schema-1.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    lines.remove(next(line for line in lines if '"text_stored"' in line))
+    path.write_text("".join(lines))
+    assert {one.what for one in differences(benchmark)} == {"a text"}
+
+
+def test_another_plan_under_the_same_id_is_named(settings: Settings) -> None:
+    benchmark, path = keep(settings, "schema-1.jsonl")
+    path.write_text(path.read_text().replace('"seed":3', '"seed":4', 1))
+    assert "the id" in {one.what for one in differences(benchmark)}
+
+
+def test_a_journal_under_another_name_is_named(settings: Settings) -> None:
+    _, path = keep(settings, "schema-1.jsonl")
+    path.rename(path.with_name("bench_000000000000.jsonl"))
+    assert {one.what for one in differences("bench_000000000000")} == {"the benchmark"}
+
+
+def test_a_solved_experiment_whose_tests_failed_is_named(settings: Settings) -> None:
+    benchmark, path = keep(settings, "schema-1.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    ended = [line for line in lines if line["kind"] == "experiment_finished"]
+    worst = next(line for line in ended if line["event"]["outcome"] == "unsolved")
+    worst["event"]["outcome"] = "solved"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert ("the outcome", worst["experiment"]) in {(one.what, one.where) for one in differences(benchmark)}
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("update experiments set outcome = 'solved' where outcome = 'unsolved'", "solved"),
+        ("update calls set cost_usd = cost_usd + 1 where cost_usd is not null", "cost_usd"),
+        ("update experiments set output_tokens = output_tokens + 1", "output_tokens"),
+        ("update experiments set tries = tries + 1", "iterations"),
+        ("update experiments set seconds = seconds * 2", "seconds"),
+    ],
+)
+def test_a_figure_that_was_changed_in_the_store_is_named(settings: Settings, change: str, what: str) -> None:
+    benchmark, _ = keep(settings, "schema-1.jsonl")
+    with open_workspace() as workspace:
+        workspace.results.benchmark(benchmark)  # the store is made by that
+    with duckdb.connect(str(settings.store_path)) as con:
+        con.execute(change)
+    found = differences(benchmark)
+    assert what in {one.what for one in found}
+    assert any("exported" in one.where for one in found)
+
+
+def test_a_line_that_cannot_be_read_is_named(settings: Settings) -> None:
+    benchmark, path = keep(settings, "schema-1.jsonl")
+    path.write_text(path.read_text().replace('"kind":"call_started"', '"kind":3', 1))
+    assert [one.where for one in differences(benchmark)] == [path.name]
