@@ -25,7 +25,7 @@ from koderz_core.export.worded import Table
 
 LOOKS: Mapping[str, Mapping[str, object]] = {
     "light": {
-        "text": "#1A2530",
+        "text": "#0E161E",
         "line": "#D5DCDE",
         "colours": ("#0072B2", "#D55E00", "#00A656", "#C04285", "#403100", "#3B8EFC", "#56606B", "#5B2A86"),
     },

@@ -40,12 +40,12 @@ def arrived(page: Page, name: str) -> None:
 
 
 def walk_to(page: Page, said: str) -> None:
-    """Press Tab until what says ``said`` has the focus, and shows it."""
+    """Press Tab until the link or button that says ``said`` has the focus, and shows it."""
     passed = []
     for _ in range(MOST_STOPS):
         page.keyboard.press("Tab")
-        passed.append(page.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel || ''"))
-        if said in passed[-1]:
+        passed.append(page.evaluate("document.activeElement.matches('a, button') && document.activeElement.innerText"))
+        if said in (passed[-1] or ""):
             assert page.evaluate("document.activeElement.matches(':focus-visible')")
             return
     raise AssertionError(f"Tab does not come to {said!r}, only to {passed}")
