@@ -1,0 +1,99 @@
+"""Every table and figure of the study, from the journals that lie beside this file.
+
+Run: ``python docs/study/rebuild.py`` after ``pip install -e '.[study]'``. It verifies the journals and writes
+``results.md`` and the figures anew; from the same journals they come out the same, bit for bit. With ``--check``
+nothing is written, and it ends with 1 if anything would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+import tempfile
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.incidence import Axis
+from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_tables
+from koderz_core.export.charts_curves import TITLES
+from koderz_core.export.report_html import LOOKS
+from koderz_core.export.report_markdown import escaped, markdown_tables
+from koderz_core.workspace import Workspace, open_workspace
+
+HERE = Path(__file__).parent
+LIGHT = LOOKS["light"]
+FIXED = {"svg.hashsalt": "koderz", "svg.fonttype": "none"}  # what else differs from run to run
+MADE = "Made by `python docs/study/rebuild.py`; do not edit."
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if anything would change")
+    check = parser.parse_args().check
+    with tempfile.TemporaryDirectory() as folder:
+        journals = Path(folder) / "journals"
+        journals.mkdir()
+        for packed in sorted((HERE / "journals").glob("*.jsonl.gz")):
+            (journals / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+        with open_workspace(home=Path(folder)) as opened:
+            changed = [one for one in _results(opened) if _differs(*one)]
+    for path, text in changed:
+        print(f"{path.name} {'would change' if check else 'written'}")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    return int(check and bool(changed))
+
+
+def _differs(path: Path, text: str) -> bool:
+    return not path.exists() or path.read_text(encoding="utf-8") != text
+
+
+def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
+    """Each file of results, and what belongs into it."""
+    pages = [f"<!-- {MADE} -->", "# Results"]
+    for benchmark in sorted(opened.results.benchmarks(), key=lambda one: one.name):
+        verified = opened.bundling.verify(benchmark.id)
+        if not verified.holds:
+            sys.exit(f"{benchmark.id} does not verify, so nothing is made of it: koderz verify says what differs.")
+        report = opened.exporting.report([benchmark.id])
+        pages += [f"## {benchmark.name}", *map(escaped, report.comparison.findings)]
+        for axis in ("attempts", "usd"):
+            path = HERE / f"{benchmark.name}-{axis}.svg"
+            pages.append(f"![Share solved against {TITLES[axis]}, with bands]({path.name})")
+            yield path, _curves(report.comparison, axis)
+        pages += markdown_tables(report.tables)
+        rows = opened.comparing.named([benchmark.id])
+        pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparing.attempts(rows)))
+        remarks = (*report.remarks, ABOUT_ATTEMPTS, *report.origins())
+        pages.append("\n".join(f"- {escaped(one)}" for one in remarks))
+    yield HERE / "results.md", "\n\n".join(pages) + "\n"
+
+
+def _curves(comparison: Comparison, axis: Axis) -> str:
+    """Share solved by what had been used, a staircase in its band per configuration; an SVG."""
+    with mpl.rc_context(FIXED):
+        figure = Figure(figsize=(8, 4.5), layout="constrained")
+        axes = figure.subplots()
+        rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
+        for curve in comparison.curves[axis].curves:
+            place, row = rows[curve.key]
+            colour = LIGHT["colours"][place]  # type: ignore[index]  # a tuple of colours
+            at, low, share, high = (list(values) for values in (curve.at, curve.low, curve.share, curve.high))
+            axes.fill_between(at, low, high, step="post", color=colour, alpha=0.12, linewidth=0)
+            axes.step(at, share, where="post", color=colour, label=f"{row.letter}  {row.label}")
+        axes.set(xlabel=TITLES[axis], ylabel="share solved", ylim=(0, 1))
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
+        axes.spines[["top", "right"]].set_visible(False)
+        drawn = StringIO()
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    return drawn.getvalue()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
