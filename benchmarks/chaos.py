@@ -92,7 +92,7 @@ def main() -> None:
         answers = write_answers(load("humaneval", load_settings()).problems, Path(folder))
         with serving(answers, LATENCY_MS, Path(folder) / "seen") as server:
             environment = os.environ | {"VLLM_BASE_URL": f"http://127.0.0.1:{server.port}/v1"}
-            environment |= {"TMPDIR": str(Path(folder) / "tmp")}
+            environment |= {"TMPDIR": str(Path(folder) / "tmp"), "PYTHONFAULTHANDLER": "1"}
             ground = Ground(Path(folder), server.pid, environment, _order(asked), asked.coder == SCRIPTED)
             code = _all(ground, asked)
     sys.exit(code)
@@ -202,7 +202,7 @@ def _faults(ended: Ended, strike: Strike | None) -> Iterator[str]:
     killed = {-strike.signal, 130} if strike and ended.struck and strike.signal else set[int]()
     allowed = {0} | killed | ({3} if full else set[int]())
     if ended.code not in allowed:
-        yield f"it ended with {ended.code}: {ended.said[-500:]}"
+        yield f"it ended with {ended.code}: {ended.said[-4000:]}"
     if ended.code == 3 and not any(word in ended.said for word in ("full", "No space left", "space left")):
         yield f"it did not say that the disk is full: {ended.said[-500:]}"
 
