@@ -109,7 +109,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _order(asked: argparse.Namespace) -> list[str]:
-    what = ("--problems", "0:10", "--repeats", "2", "--seed", str(asked.seed), "--no-baselines")
+    # Its name makes it the same benchmark each time: else it would be another one with every port of the server.
+    what = ("--name", "chaos", "--problems", "0:10", "--repeats", "2", "--seed", str(asked.seed), "--no-baselines")
     chosen = (("--configuration", f"{name} coder={asked.coder}") for name in STRATEGIES)
     return [KODERZ, "benchmark", *what, *(part for pair in chosen for part in pair)]
 
@@ -127,14 +128,14 @@ def _all(ground: Ground, asked: argparse.Namespace) -> int:
     calm = _calm(ground)
     print(f"{machine()}; {len(calm.standing.ends)} experiments with {len(calm.standing.answered)} calls to")
     print(f"{asked.coder}, in peace {calm.seconds:.1f} s; seed {asked.seed}\n")
-    print(f"{'run':>5} {'struck (s)':22}{'ended':>7}{'answered':>10}", *(f"{name:>10}" for name in COUNTS), f"{'s':>7}")
+    print(f"{'run':>5} {'struck (s)':24}{'ended':>7}{'answered':>10}", *(f"{name:>10}" for name in COUNTS), f"{'s':>7}")
     numbers = range(1, asked.runs + 1) if asked.only is None else [asked.only]
     runs = {number: _run(number, ground, calm, asked) for number in numbers}
     wrong = [number for number, run in runs.items() if any(getattr(run, name) for name in COUNTS)]
     sums = [f"{sum(len(getattr(run, name)) for run in runs.values()):10}" for name in COUNTS]
     ended, answered = (sum(getattr(run, name) for run in runs.values()) for name in ("ended", "answered"))
     strikes = f"{sum(len(run.struck) for run in runs.values())} strikes"
-    print(f"{'sum':>5} {strikes:22}{ended:7}{answered:10}", *sums, f"{sum(run.seconds for run in runs.values()):7.0f}")
+    print(f"{'sum':>5} {strikes:24}{ended:7}{answered:10}", *sums, f"{sum(run.seconds for run in runs.values()):7.0f}")
     for number in wrong:
         again = f"--seed {asked.seed} --only {number}{' --filling' if asked.filling else ''}"
         print(f"\nRun {number} failed; to repeat it alone: {again}")
@@ -163,13 +164,14 @@ def _run(number: int, ground: Ground, calm: Calm, asked: argparse.Namespace) -> 
     random = Random(f"{asked.seed} {number}")
     with ExitStack() as stack:
         stack.enter_context(small_disk(home) if asked.filling else nullcontext())
-        for strike in (*drawn(random, calm.seconds, filling=asked.filling), None):
+        strikes = drawn(random, calm.seconds, calm.standing.seconds, filling=asked.filling)
+        for strike in (*strikes, None):
             _start(run, ground, home, strike, by_name=random.random() < 0.5)
         _conclude(run, ground, calm, home)
     run.seconds = time.monotonic() - began
     cells = (f"{len(getattr(run, name)):10}" for name in COUNTS)
     struck = ", ".join(run.struck) or "ended before"
-    print(f"{number:5} {struck:22}{run.ended:7}{run.answered:10}", *cells, f"{run.seconds:7.1f}", flush=True)
+    print(f"{number:5} {struck:24}{run.ended:7}{run.answered:10}", *cells, f"{run.seconds:7.1f}", flush=True)
     return run
 
 

@@ -22,13 +22,18 @@ FILLER = "filler"
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """What is done after so many seconds: a signal is sent or, if that is None, the disk filled."""
+    """What is done after so many seconds: a signal is sent or, if that is None, the disk filled.
+
+    ``writing``: they count from when it writes its journal, else from its start.
+    """
 
     seconds: float
     signal: signal.Signals | None
+    writing: bool
 
     def __str__(self) -> str:
-        return f"{self.signal.name.removeprefix('SIG') if self.signal else 'FULL'} {self.seconds:.1f}"
+        what = self.signal.name.removeprefix("SIG") if self.signal else "FULL"
+        return f"{what} {'+' if self.writing else ''}{self.seconds:.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +45,25 @@ class Ended:
     said: str
 
 
-def drawn(random: Random, calm_seconds: float, *, filling: bool) -> Iterator[Strike]:
-    """One strike, or two, at moments within what the whole takes in peace."""
+def drawn(random: Random, whole_seconds: float, writing_seconds: float, *, filling: bool) -> Iterator[Strike]:
+    """One strike, or two, at moments within what the whole takes in peace; four in five while it writes."""
     for number in range(1 + (random.random() < 0.5)):
-        share = random.uniform(0.05, 0.9 if number == 0 else 0.7)
-        term = random.random() < 1 / 3
-        yield Strike(share * calm_seconds, None if filling else signal.SIGTERM if term else signal.SIGKILL)
+        writing, term = random.random() < 0.8, random.random() < 1 / 3
+        seconds = random.uniform(0.0, 0.9 - 0.3 * number) * (writing_seconds if writing else whole_seconds)
+        yield Strike(seconds, None if filling else signal.SIGTERM if term else signal.SIGKILL, writing)
 
 
 def started(command: Sequence[str], environment: Mapping[str, str], home: Path, strike: Strike | None) -> Ended:
     """Run a command until it ends, by itself or struck."""
+    before = _journalled_bytes(home)
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
+        while strike and strike.writing and process.poll() is None and _journalled_bytes(home) == before:
+            time.sleep(0.005)
         try:
-            return Ended(
-                said=process.communicate(timeout=strike and strike.seconds)[1], code=process.wait(), struck=False
-            )
+            said = process.communicate(timeout=strike and strike.seconds)[1]
+            return Ended(process.returncode, False, said)
         except subprocess.TimeoutExpired:
             assert strike
             _fill(home) if strike.signal is None else process.send_signal(strike.signal)
@@ -66,6 +73,10 @@ def started(command: Sequence[str], environment: Mapping[str, str], home: Path, 
             process.send_signal(signal.SIGABRT)  # it says where it hangs (PYTHONFAULTHANDLER)
             said = f"It did not end within {END_SECONDS:g} s\n{process.communicate()[1]}"
     return Ended(process.returncode, True, said)
+
+
+def _journalled_bytes(home: Path) -> int:
+    return sum(path.stat().st_size for path in (home / "journals").glob("*.jsonl"))
 
 
 def orphans(spared: int) -> list[str]:
