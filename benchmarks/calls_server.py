@@ -115,7 +115,8 @@ class Connection(asyncio.Protocol):
         body += b"data: [DONE]\n\n" if usage else b""
         head = b"HTTP/1.1 200 OK\r\n" + _line("text/event-stream") + b"transfer-encoding: chunked\r\n\r\n"
         chunk = b"%x\r\n%s\r\n" % (len(body), body)
-        self._out.write((head if first else b"") + chunk + (b"0\r\n\r\n" if usage else b""))
+        if not self._out.is_closing():  # who asked may have been killed
+            self._out.write((head if first else b"") + chunk + (b"0\r\n\r\n" if usage else b""))
         if usage:
             self._script.counts["in flight"] -= 1
 

@@ -178,8 +178,8 @@ def _run(number: int, ground: Ground, calm: Calm, asked: argparse.Namespace) -> 
 def _start(run: Run, ground: Ground, home: Path, strike: Strike | None, *, by_name: bool) -> None:
     """Begin or go on, until it is struck or ends; count what came of what the journal had held before."""
     journal = next((home / "journals").glob("*.jsonl"), None)
-    command = [KODERZ, "resume", journal.stem] if journal and by_name else ground.order
     before, seen = standing(journal) if journal else Standing(), len(ground.seen)
+    command = [KODERZ, "resume", journal.stem] if journal and before.opened and by_name else ground.order
     ended = started([*command, "--data-dir", str(home)], ground.environment, home, strike)
     run.orphans += orphans(ground.server)
     run.faults += _faults(ended, strike)

@@ -21,13 +21,15 @@ Told = dict[object, object]
 class Standing:
     """What a journal holds: how experiments ended, the keys of answered calls, the verdicts of programs.
 
-    ``again``: calls that it tells were begun although they had been answered. ``seconds``: from first to last line.
+    ``again``: calls that it tells were begun although they had been answered. ``seconds``: from first to last line;
+    ``opened``: whether there is any.
     """
 
     ends: dict[str, ExperimentFinished] = field(default_factory=dict)
     answered: set[str] = field(default_factory=set)
     verdicts: defaultdict[str, Told] = field(default_factory=lambda: defaultdict(dict))
     again: int = 0
+    opened: bool = False
     seconds: float = 0.0
 
 
@@ -37,7 +39,7 @@ def standing(journal: Path) -> Standing:
     began: float | None = None
     for entry in read_all(journal) if journal.exists() else ():
         began = began or entry.at
-        found.seconds = entry.at - began
+        found.opened, found.seconds = True, entry.at - began
         name, step = entry.experiment or "", (entry.experiment, entry.ordinal)
         match event := entry.event:
             case CallStarted():

@@ -44,7 +44,7 @@ LINES_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Parts:
-    """Prints a line as each tenth of the experiments has ended. ``cpu``: of this process, without the sandbox's."""
+    """Prints a line as each tenth of the experiments has ended. ``cpu_ms``: of this process, for each of them."""
 
     planned: int
     journal: Path
@@ -53,7 +53,7 @@ class Parts:
     cpu_ms: list[float] = field(default_factory=list)
     megabytes: list[float] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)  # guards all: experiments end in many threads
-    _last: tuple[int, float, float] = field(default_factory=lambda: (0, time.monotonic(), time.process_time()))
+    _last: tuple[int, float, Meter] = field(default_factory=lambda: (0, time.process_time(), Meter()))
 
     def watch(self, entry: Entry) -> None:
         with self._guard:
@@ -63,15 +63,15 @@ class Parts:
                 self._tell()
 
     def _tell(self) -> None:
-        before, began, spent = self._last
-        self._last = (self.ended, time.monotonic(), time.process_time())
-        number, seconds = self.ended - before, self._last[1] - began
-        self.cpu_ms.append(1000 * (self._last[2] - spent) / number)
+        (before, processor, meter), now = self._last, time.process_time()
+        spent, number = meter.spent(), self.ended - before
+        self._last = (self.ended, now, Meter())
+        self.cpu_ms.append(1000 * (now - processor) / number)
         self.megabytes.append(resident_megabytes())
+        cells = (number / spent.seconds, self.cpu_ms[-1], 1000 * spent.cpu_seconds / number, self.megabytes[-1])
         size = self.journal.stat().st_size / 1e6
         print(
-            f"{self.ended:9}{number / seconds:9.1f}{self.cpu_ms[-1]:9.2f}{self.megabytes[-1]:9.1f}{size:9.1f}",
-            flush=True,
+            f"{self.ended:9}", *(f"{cell:9.2f}" for cell in cells), f"{size:9.1f}", f"{spent.others:9.0%}", flush=True
         )
 
 
@@ -130,7 +130,7 @@ def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
         parts.planned = max(1, runner.remaining)
         print(f"\n{len(runner.experiments)} experiments, {runner.remaining} of them to do; {at_once} at once")
         print(f"begun after {time.monotonic() - began:.1f} s at {resident_megabytes():.1f} MB\n")
-        print(f"{'ended':>9}{'each/s':>9}{'CPU ms':>9}{'MB':>9}{'journal':>9}")
+        print(*(f"{name:>9}" for name in ("ended", "each/s", "CPU ms", "all CPU", "MB", "journal", "others")))
         meter = Meter()
         runner.start(at_once)
         runner.wait()

@@ -17,7 +17,7 @@ SECONDS = 600.0  # more than it takes
 
 def main(home: str) -> None:
     os.environ["KODERZ_HOME"] = home
-    logging.getLogger("streamlit").setLevel(logging.ERROR)  # there is no browser, as it would say each time
+    logging.disable(logging.WARNING)  # there is no browser, as Streamlit would say
     began = time.monotonic()
     app = AppTest.from_file(str(APP), default_timeout=SECONDS).run()
     if app.exception or not app.dataframe:
