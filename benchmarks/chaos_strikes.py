@@ -56,9 +56,12 @@ def drawn(random: Random, whole_seconds: float, writing_seconds: float, *, filli
 def started(command: Sequence[str], environment: Mapping[str, str], home: Path, strike: Strike | None) -> Ended:
     """Run a command until it ends, by itself or struck."""
     before = _journalled_bytes(home)
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as process,
+        _killed_if_interrupted(process),
+    ):
         while strike and strike.writing and process.poll() is None and _journalled_bytes(home) == before:
             time.sleep(0.005)
         try:
@@ -73,6 +76,15 @@ def started(command: Sequence[str], environment: Mapping[str, str], home: Path, 
             process.send_signal(signal.SIGABRT)  # it says where it hangs (PYTHONFAULTHANDLER)
             said = f"It did not end within {END_SECONDS:g} s\n{process.communicate()[1]}"
     return Ended(process.returncode, True, said)
+
+
+@contextmanager
+def _killed_if_interrupted(process: subprocess.Popen[str]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        process.kill()  # else it would write on in a folder that is being removed
+        raise
 
 
 def _journalled_bytes(home: Path) -> int:
