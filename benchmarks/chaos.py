@@ -137,9 +137,7 @@ def _all(ground: Ground, asked: argparse.Namespace) -> int:
     strikes = f"{sum(len(run.struck) for run in runs.values())} strikes"
     print(f"{'sum':>5} {strikes:24}{ended:7}{answered:10}", *sums, f"{sum(run.seconds for run in runs.values()):7.0f}")
     for number in wrong:
-        again = f"--seed {asked.seed} --only {number}{' --filling' if asked.filling else ''}"
-        print(f"\nRun {number} failed; to repeat it alone: {again}")
-        print(*(f"  {name}: {one}" for name in COUNTS for one in getattr(runs[number], name)), sep="\n")
+        print(f"Run {number} failed; to repeat it: --seed {asked.seed} --only {number}{' --filling' * asked.filling}")
     return 1 if wrong else 0
 
 
@@ -172,6 +170,8 @@ def _run(number: int, ground: Ground, calm: Calm, asked: argparse.Namespace) -> 
     cells = (f"{len(getattr(run, name)):10}" for name in COUNTS)
     struck = ", ".join(run.struck) or "ended before"
     print(f"{number:5} {struck:24}{run.ended:7}{run.answered:10}", *cells, f"{run.seconds:7.1f}", flush=True)
+    for name in COUNTS:
+        print(*(f"      {name}: {one}\n" for one in getattr(run, name)), sep="", end="", flush=True)
     return run
 
 
