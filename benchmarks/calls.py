@@ -19,12 +19,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from calls_serving import serving, write_answers
 from environments import environment
-from process_tree import Meter, descendants, machine
+from process_tree import ADOPT_ORPHANS, Meter, bury, descendants, machine
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
@@ -35,7 +35,6 @@ LATENCY_MS = 300
 PROBLEMS = 164
 KINDS = ("calls", "streamed", "graded")
 INSPECT = ("inspect_ai==0.3.285", "openai==3.52.0")
-SUBREAPER = 36  # prctl(2): orphans of a party come to this process, which then knows their CPU
 WALL_LEAST = 0.95  # share of the ideal
 CPU_MOST_MS = {"calls": 2.0, "graded": 10.0}
 
@@ -108,7 +107,7 @@ def _compare(kind: str, options: argparse.Namespace, answers: Path, problems: Pa
 
 
 def _round(name: str, kind: str, times: int, answers: Path, problems: Path, work: Path) -> Round:
-    with _serving(answers) as server, tempfile.TemporaryDirectory(dir=work) as folder:
+    with serving(answers, LATENCY_MS) as server, tempfile.TemporaryDirectory(dir=work) as folder:
         arguments, more = PARTIES[name](Ground(server.port, problems, Path(folder)), kind, times)
         log = work / f"{name}.log"
         with log.open("w") as output:
@@ -116,7 +115,7 @@ def _round(name: str, kind: str, times: int, answers: Path, problems: Path, work
             code = subprocess.run(
                 arguments, env=os.environ | more, stdout=output, stderr=output, check=False
             ).returncode
-            _bury()
+            bury()
             spent, of_server = meter.spent(), _cpu_seconds(server.pid) - of_server
     if code:
         raise SystemExit(f"{name} ended with {code}: {log.read_text()[-2000:]}")
@@ -128,15 +127,6 @@ def _round(name: str, kind: str, times: int, answers: Path, problems: Path, work
 def _cpu_seconds(pid: int) -> float:
     """Of a process below this one."""
     return sum(one.cpu_seconds for one in descendants(os.getpid()) if one.pid == pid)
-
-
-def _bury() -> None:
-    """Wait for the orphans that have ended."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return
 
 
 def _difference(short: Round, long: Round) -> Round:
@@ -170,43 +160,15 @@ def _missed(kind: str, own: Round) -> Iterator[str]:
         yield f"koderz reaches {share:.2f} of the ideal wall time, at least {WALL_LEAST:g} is wanted"
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A fresh server; its CPU is taken out of the party's account."""
-
-    port: int
-    pid: int
-
-
-@contextmanager
-def _serving(answers: Path) -> Iterator[Server]:
-    command = [sys.executable, str(HERE / "calls_server.py"), str(answers), str(LATENCY_MS)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdin
-        assert server.stdout
-        yield Server(int(server.stdout.readline()), server.pid)
-        server.stdin.close()
-        counts = json.loads(server.stdout.readline())
-        if counts.get("unknown"):
-            raise SystemExit(f"{counts['unknown']} prompts were not known to the server.")
-
-
 def _written(work: Path) -> tuple[Path, Path]:
     """The server's answers and the peers' problems, as files."""
     found = load("humaneval", load_settings()).problems
-    answers, problems = work / "answers.json", work / "problems.json"
-    blocks = [(one.public.prompt, one.canonical_solution) for one in found]
-    fenced = "Here is the function.\n\n```python\n{}\n```\n".format
-    scripted = [
-        {"prompt": prompt, "right": fenced(code), "wrong": fenced(f"{prompt}    return None")}
-        for prompt, code in blocks
-    ]
-    answers.write_text(json.dumps(scripted))
+    problems = work / "problems.json"
     told = [
         {"prompt": one.public.prompt, "tests": one.tests.source, "entry_point": one.public.entry_point} for one in found
     ]
     problems.write_text(json.dumps(told))
-    return answers, problems
+    return write_answers(found, work), problems
 
 
 def _koderz(ground: Ground, kind: str, times: int) -> Command:
@@ -234,5 +196,5 @@ def _inspect(ground: Ground, kind: str, times: int) -> Command:
 PARTIES: Mapping[str, Party] = {"koderz": _koderz, "naive": _naive, "Inspect": _inspect}
 
 if __name__ == "__main__":
-    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)  # so that this process knows their CPU
     main()

@@ -1,8 +1,9 @@
-"""A server of one scripted model for ``benchmarks/calls.py``: OpenAI's chat completions, whole or streamed, quick.
+"""A server of one scripted model, started by ``calls_serving.py``: OpenAI's chat completions, whole or streamed, quick.
 
-``calls_server.py ANSWERS LATENCY_MS``: ANSWERS is a JSON file, a list of ``{"prompt", "right", "wrong"}``. It prints
-its port, answers every prompt that holds a known one after the latency, and prints its counts when its input is closed.
-One in five answers is wrong, always the same ones.
+``calls_server.py ANSWERS LATENCY_MS [SEEN]``: ANSWERS is a JSON file, a list of ``{"prompt", "right", "wrong"}``. It
+prints its port, answers every prompt that holds a known one after the latency, and prints its counts when its input is
+closed. One in five answers is wrong, always the same ones: by the seed that a request names, else by how often the same
+was asked. SEEN is a file that gets a line per request, its ``key``.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import re
 import resource
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 WRONG_SHARE = 0.2
 CHUNKS = 16  # of a streamed answer, spread over the latency
@@ -33,17 +36,18 @@ class Script:
         self.counts: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
 
-    def answer(self, text: str) -> str:
+    def answer(self, text: str, seed: int | None) -> str:
         for name in dict.fromkeys(reversed(DEFINED.findall(text))):
             for one in self._by_name.get(name, ()):
                 if one["prompt"].strip() in text:
-                    return one["wrong" if self._is_wrong(one["prompt"]) else "right"]
+                    return one["wrong" if self._is_wrong(one["prompt"], seed) else "right"]
         self.counts["unknown"] += 1
         return "I do not know this problem."
 
-    def _is_wrong(self, prompt: str) -> bool:
+    def _is_wrong(self, prompt: str, seed: int | None) -> bool:
         self._asked[prompt] += 1
-        digest = hashlib.sha256(f"{self._asked[prompt]} {prompt}".encode()).digest()
+        drawn = self._asked[prompt] if seed is None else seed
+        digest = hashlib.sha256(f"{drawn} {prompt}".encode()).digest()
         wrong = digest[0] < 256 * WRONG_SHARE
         self.counts["wrong"] += wrong
         return wrong
@@ -52,8 +56,8 @@ class Script:
 class Connection(asyncio.Protocol):
     """Reads one request after the other; each is answered by a timer."""
 
-    def __init__(self, script: Script, seconds: float) -> None:
-        self._script, self._seconds, self._held = script, seconds, b""
+    def __init__(self, script: Script, seconds: float, seen: TextIO | None) -> None:
+        self._script, self._seconds, self._seen, self._held = script, seconds, seen, b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -77,8 +81,11 @@ class Connection(asyncio.Protocol):
         counts["requests"] += 1
         counts["in flight"] += 1
         counts["most in flight"] = max(counts["most in flight"], counts["in flight"])
-        text = "\n".join(_text(message["content"]) for message in asked["messages"])
-        answer = self._script.answer(text)
+        messages = [(message["role"], _text(message["content"])) for message in asked["messages"]]
+        if self._seen:
+            self._seen.write(key(((role, _sha256(text)) for role, text in messages), asked.get("seed")) + "\n")
+        text = "\n".join(content for _, content in messages)
+        answer = self._script.answer(text, asked.get("seed"))
         usage = {"prompt_tokens": len(text) // 4, "completion_tokens": len(answer) // 4}
         usage["total_tokens"] = sum(usage.values())
         later = asyncio.get_running_loop().call_later
@@ -108,9 +115,19 @@ class Connection(asyncio.Protocol):
         body += b"data: [DONE]\n\n" if usage else b""
         head = b"HTTP/1.1 200 OK\r\n" + _line("text/event-stream") + b"transfer-encoding: chunked\r\n\r\n"
         chunk = b"%x\r\n%s\r\n" % (len(body), body)
-        self._out.write((head if first else b"") + chunk + (b"0\r\n\r\n" if usage else b""))
+        if not self._out.is_closing():  # who asked may have been killed
+            self._out.write((head if first else b"") + chunk + (b"0\r\n\r\n" if usage else b""))
         if usage:
             self._script.counts["in flight"] -= 1
+
+
+def key(messages: Iterable[tuple[str, str]], seed: int | None) -> str:
+    """What a request is known by: the roles and SHA-256 (hex) of its messages, and its seed."""
+    return _sha256(json.dumps([*map(list, messages), seed]))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _text(content: Any) -> str:  # Any: a string, or OpenAI's list of parts
@@ -135,12 +152,13 @@ def _line(kind: str) -> bytes:
     return b"content-type: %s\r\n" % kind.encode()
 
 
-async def main(answers: str, latency_ms: str) -> None:
+async def main(answers: str, latency_ms: str, seen: str = "") -> None:
     script, loop = Script(json.loads(Path(answers).read_text())), asyncio.get_running_loop()
-    make = lambda: Connection(script, float(latency_ms) / 1000)  # noqa: E731
-    server = await loop.create_server(make, "127.0.0.1", 0, backlog=256)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
+    with Path(seen or os.devnull).open("a", buffering=1) as file:
+        make = lambda: Connection(script, float(latency_ms) / 1000, file if seen else None)  # noqa: E731
+        server = await loop.create_server(make, "127.0.0.1", 0, backlog=256)
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await loop.run_in_executor(None, sys.stdin.read)
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({**script.counts, "cpu_seconds": used.ru_utime + used.ru_stime}), flush=True)
 

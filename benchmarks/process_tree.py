@@ -12,6 +12,7 @@ from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CORES = os.cpu_count() or 1
+ADOPT_ORPHANS = 36  # prctl(2), PR_SET_CHILD_SUBREAPER: whoever is orphaned below a process becomes its child
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,15 @@ def workers() -> list[int]:
     """Children of this process."""
     own = os.getpid()
     return [process.pid for process in _processes() if process.parent == own and process.state != "Z"]
+
+
+def bury() -> None:
+    """Wait for the children of this process that have ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
 
 
 def machine() -> str:

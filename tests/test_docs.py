@@ -24,6 +24,7 @@ GENERATED = {"commands.md"}
 ON_THE_SCREEN = re.compile(r"^\| <!-- .*?\|", re.MULTILINE)  # what koderz says, which may begin with its name
 FOREIGN = {
     "notices.md": {"--token"},
+    "durability.md": {"--filling", "--work"},
     "grading.md": {"--bounds"},
     "performance.md": {"--exports", "--iterations", "--minutes", "--work"},
 }

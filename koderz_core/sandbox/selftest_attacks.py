@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import select
 import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from koderz_core.sandbox.folders import folder
 from koderz_core.sandbox.selftest_programs import small_problem
 
 BLOCKED = "blocked"
@@ -78,7 +78,7 @@ class Ground:
 @contextmanager
 def planted() -> Iterator[Ground]:
     """A ground, and nothing of it afterwards."""
-    with tempfile.TemporaryDirectory(prefix="koderz-") as name, socket.create_server(("127.0.0.1", 0)) as server:
+    with folder() as made, socket.create_server(("127.0.0.1", 0)) as server:
         for file in ("kept", "secret"):
-            Path(name, file).write_text("secret")
-        yield Ground(Path(name), server)
+            (made / file).write_text("secret")
+        yield Ground(made, server)

@@ -6,15 +6,14 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
 from koderz_core.records import Isolation
 from koderz_core.sandbox import box
+from koderz_core.sandbox.folders import folder, sweep
 
 TIERS: tuple[Isolation, ...] = ("hardened", "strong", "limited")  # best first
 _SCRIPT = box.INSIDE / "probe.py"
@@ -36,10 +35,11 @@ class Standing:
 
 def probe(bwrap: str | None) -> tuple[Standing, ...]:
     """All tiers, best first, in well under a second. ``bwrap``: where bubblewrap is, None if it is not installed."""
-    with tempfile.TemporaryDirectory(prefix="koderz-") as folder, socket.create_server(("127.0.0.1", 0)) as server:
-        secret = Path(folder, "secret")
+    sweep()
+    with folder() as made, socket.create_server(("127.0.0.1", 0)) as server:
+        secret = made / "secret"
         secret.write_text("secret")
-        target = (str(secret), folder, server.getsockname()[1], os.getpid())
+        target = (str(secret), str(made), server.getsockname()[1], os.getpid())
         with ThreadPoolExecutor(len(TIERS)) as threads:
             reasons = threads.map(lambda isolation: _reason(isolation, bwrap, target), TIERS)
             return tuple(map(Standing, TIERS, reasons))

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -17,6 +16,7 @@ from itertools import count
 from koderz_core.errors import SandboxError
 from koderz_core.records import Isolation
 from koderz_core.sandbox import box
+from koderz_core.sandbox.folders import Folder
 
 MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
@@ -44,9 +44,9 @@ class Worker:
 
         ``bwrap``: where bubblewrap is. ``memory_bytes``: address space of each of its own processes.
         """
-        self._folder = _folder() if isolation == "limited" else None  # in the others nothing is written
+        self._folder = Folder() if isolation == "limited" else None  # in the others nothing is written
         try:
-            self._process = _start(isolation, bwrap, memory_bytes, self._folder.name if self._folder else "/")
+            self._process = _start(isolation, bwrap, memory_bytes, str(self._folder.path) if self._folder else "/")
         except OSError as error:
             self._remove_folder()
             raise SandboxError(f"A worker could not be started: {error}. Free memory or processes.") from error
@@ -119,7 +119,8 @@ class Worker:
 
     def _remove_folder(self) -> None:
         if self._folder:
-            self._folder.cleanup()
+            self._folder.remove()
+            self._folder = None
 
     def _write(self, message: bytes, deadline: float) -> None:
         rest = memoryview(message)
@@ -164,10 +165,6 @@ class Worker:
         poll.register(fd, event)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError
-
-
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="koderz-", ignore_cleanup_errors=True)
 
 
 def _start(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: str) -> subprocess.Popen[bytes]:

@@ -93,12 +93,12 @@ def failures(path: Path) -> Iterator[None]:
     """Turn a failure of the file or of its disk into a StoreError; faults in our own SQL pass through."""
     try:
         yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-        raise StoreError(
-            f"The store {path.name} failed ({error}). Look for space on the disk and in memory; if it stays so, run "
-            f"`koderz reindex`."
-        ) from error
     except duckdb.Error as error:
+        if _is_out_of_room(error):
+            raise StoreError(
+                f"The store {path.name} failed ({error}). Look for space on the disk and in memory; if it stays so, "
+                f"run `koderz reindex`."
+            ) from error
         if _is_damage(error):
             raise _damaged(path, error) from error
         raise
@@ -162,6 +162,12 @@ def _bring_up(con: DuckDBPyConnection, path: Path) -> None:
         migrate(con)
     except duckdb.CatalogException as error:  # no such table: whatever it is, koderz did not make it
         raise _damaged(path, error) from error
+
+
+def _is_out_of_room(error: duckdb.Error) -> bool:
+    """A full disk comes as whatever was being done then: a transaction that fails, or a fatal error at a checkpoint."""
+    of_ground = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
+    return of_ground or "Could not write file" in str(error)
 
 
 def _is_damage(error: duckdb.Error) -> bool:

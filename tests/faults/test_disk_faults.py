@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -12,8 +13,9 @@ import pytest
 from breaking import BENCHMARK, WEAK, finished
 
 import koderz_core
-from koderz_core.errors import JournalError
+from koderz_core.errors import JournalError, StoreError
 from koderz_core.events import Entry, ExperimentFinished
+from koderz_core.store.store import Store
 
 
 def fill(disk: Path) -> Path:
@@ -57,6 +59,15 @@ def test_results_on_a_full_disk_name_the_disk(small_disk: Path, journal: Path, k
     assert said.code == 3
     assert "space" in said.err
     full.unlink()
+
+
+@pytest.mark.parametrize("pages", [0, 6, 12, 24, 48, 72])
+def test_an_index_that_runs_out_of_room_at_whatever_it_does_is_not_called_damaged(small_disk: Path, pages: int) -> None:
+    full = fill(small_disk)
+    os.truncate(full, full.stat().st_size - 4096 * pages)
+    with pytest.raises(StoreError, match="No space left") as raised:
+        Store(small_disk / "koderz.duckdb", small_disk / "journals").ingest()
+    assert "damaged" not in str(raised.value)
 
 
 def test_a_benchmark_on_a_read_only_disk_begins_nothing(small_disk: Path, koderz: Any) -> None:
