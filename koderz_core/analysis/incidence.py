@@ -104,7 +104,7 @@ def _together(held: Courses, event: int) -> tuple[Array, NDArray[np.intp], Array
     rows = np.flatnonzero(held.events == event)
     ends, at = np.unique(held.ends[rows], return_inverse=True)
     place, which = np.unique(at * held.problems + held.problem[rows], return_inverse=True)
-    share = np.bincount(which, held.share[rows], len(place))
+    share: Array = np.bincount(which, held.share[rows], len(place)).astype(np.float64)
     return ends[place // held.problems], place % held.problems, share
 
 
