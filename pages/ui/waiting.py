@@ -27,7 +27,7 @@ WHY = (
 def awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
     """The newest comparison with its age above it; None: it is still being computed, as the page then says."""
     found = workspace.awaiting.comparison(rows, baseline)
-    if found.since is not None:
+    if found.since is not None or found.computed is None:  # it may have ended since it was begun
         _watch(workspace, rows, baseline)
     if found.computed is None:
         _show_known(rows)
