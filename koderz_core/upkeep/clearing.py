@@ -11,11 +11,11 @@ from koderz_core.upkeep.mending import Mended
 
 PREFIXES = ("copy-", "restore-")
 """Of folders in which the index is copied for an export, and a backup unpacked."""
-SECONDS = 3600.0  # nobody fills such a folder for so long: each is gone, or emptied, within minutes
+SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
 
 
 def clear_left(home: Path, now: float) -> Iterator[Mended]:
-    """Remove such folders that nothing was put into for an hour. ``now``: seconds since 1970."""
+    """Remove such folders that nothing was put into for a day. ``now``: seconds since 1970."""
     for folder in sorted(one for prefix in PREFIXES for one in home.glob(f"{prefix}*") if one.is_dir()):
         try:
             if now - folder.stat().st_mtime > SECONDS:
