@@ -10,10 +10,11 @@ from koderz_core.upkeep.clearing import SECONDS, clear_left
 
 
 def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path) -> None:
-    now = time.time()
+    now, home = time.time(), tmp_path / "data"
+    home.mkdir()
     for name in ("copy-dead", "restore-dead", "copy-alive", "copy-file", "backups"):
-        path = tmp_path / name
+        path = home / name
         path.touch() if name == "copy-file" else (path / "inside").mkdir(parents=True)
         os.utime(path, times=(now, now if name == "copy-alive" else now - SECONDS - 1))
-    assert [one.subject for one in clear_left(tmp_path, now)] == ["copy-dead", "restore-dead"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["backups", "copy-alive", "copy-file"]
+    assert [one.subject for one in clear_left(home, now)] == ["copy-dead", "restore-dead"]
+    assert sorted(path.name for path in home.iterdir()) == ["backups", "copy-alive", "copy-file"]
