@@ -53,7 +53,8 @@ class Awaiting:
     def anew(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> None:
         """Begin to compute it from what the journals say now."""
         state = self._results.state()
-        self._background.begin(_key(rows, baseline), state, lambda: self._comparing.compare(rows, baseline))
+        key = _key(rows, baseline)
+        self._background.begin(key, state, lambda: self._comparing.compare(rows, baseline, apart=True))
 
 
 def _key(rows: Sequence[SummaryRow], baseline: str | None) -> tuple[object, ...]:
