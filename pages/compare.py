@@ -9,12 +9,13 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.analysis.baseline import usual_baseline
 from koderz_core.analysis.compared import letter
+from koderz_core.analysis.comparison import Comparison
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.address import choice
 from pages.ui.attempts import show_attempts
 from pages.ui.choosing import choose_rows
 from pages.ui.cloning import clone_links
-from pages.ui.compared import compared
+from pages.ui.compared import compared, is_large
 from pages.ui.comparison import (
     chosen_axis,
     show_answer,
@@ -31,6 +32,7 @@ from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.exported import offer_reports
 from pages.ui.frame import open_page
+from pages.ui.waiting import awaited
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
 
@@ -49,7 +51,9 @@ def main() -> None:
     rows = opened.workspace.comparing.with_baseline(rows)
     with right:
         baseline = _baseline(rows)
-    _draw(opened.workspace, rows, baseline)
+    found = awaited(opened.workspace, rows, baseline) if is_large(rows) else None
+    if found or not is_large(rows):
+        _draw(opened.workspace, rows, baseline, found)
     shown = {row.benchmark for row in rows}
     clone_links([row for row in opened.benchmarks if row.id in shown])
 
@@ -64,13 +68,14 @@ def _baseline(rows: Sequence[SummaryRow]) -> str | None:
     return choice("baseline", "Held against", list(named), lambda one: named[one], default=default)
 
 
-def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> None:
+def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, found: Comparison | None) -> None:
+    """``found``: what was computed already, None where that takes no time."""
     lead = st.container()
     left, right = st.columns(2)
     with right, st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Success against", width="content")
         axis = chosen_axis()
-    comparison = compared(workspace, rows, baseline, axis)
+    comparison = found or compared(workspace, rows, baseline, axis)
     with lead:
         show_answer(comparison)
         show_configurations(comparison)

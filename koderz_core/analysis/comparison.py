@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from koderz_core.analysis.baseline import frontier_asked_once, usual_baseline
 from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.compared import Compared, compared
@@ -123,7 +125,7 @@ def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list
     several = len(set(of.values())) > 1
     held: dict[Key, list[Trial]] = {key: [] for key in of}
     for trial in trials:
-        apart = replace(trial, problem=f"{of[trial.key]} {trial.problem}") if several else trial
+        apart = structs.replace(trial, problem=f"{of[trial.key]} {trial.problem}") if several else trial
         held[trial.key].append(apart)
     return held
 

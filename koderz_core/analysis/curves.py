@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import isfinite
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, interval, means, sums, weights
-from koderz_core.analysis.incidence import CENSORED, FALSE_PASS, Axis, Courses, courses, incidence, resampled, steps
+from koderz_core.analysis.incidence import (
+    CENSORED,
+    FALSE_PASS,
+    Axis,
+    Courses,
+    courses,
+    incidence,
+    reached,
+    resampled,
+    steps,
+)
 from koderz_core.analysis.rates import ClusteredRate, clustered
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records.order import natural
@@ -129,15 +139,15 @@ def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0,
     solved = means(problems, scored, lambda one: one.solved)
     paid = float(means(problems, scored, lambda one: np.nan if one.usd is None else one.usd).mean())
     n = len(problems)
-    plain, drawn = incidence(held, np.ones((n, 1))), resampled(held, seed)
-    at = _reached(held, plain, np.array([solved.mean()]))
-    reached = _reached(held, drawn, sums(solved, weights(n, seed)) / n)
-    bounds = interval(float(at[0]), reached, n, at_once)
+    ones, drawn = np.ones((n, 1)), weights(n, seed)
+    plain, at = incidence(held, ones), reached(held, ones, np.array([solved.mean()]))
+    dollars = reached(held, drawn, sums(solved, drawn) / n)
+    bounds = interval(float(at[0]), dollars, n, at_once)
     return BreakEven(
         usd=bounds.value,
         low=bounds.low,
         high=bounds.high,
-        never=float(np.isinf(reached).mean()),
+        never=float(np.isinf(dollars).mean()),
         target=float(solved.mean()),
         reached=float(plain[-1, 0]) if len(plain) else 0.0,
         frontier_usd=paid if isfinite(paid) else None,
@@ -183,15 +193,6 @@ def _band(held: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
     middle = (share * worth + z * z / 2) / (worth + z * z)
     reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)
     return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
-
-
-def _reached(held: Courses, share: Array, target: Array) -> Array:
-    """Per column the first dollars at which the share is the target, infinite if it never is; 0 is there at once."""
-    there = share >= target - 1e-9
-    at = np.append(steps(held), inf)
-    first = np.where(there.any(axis=0), there.argmax(axis=0), len(at) - 1) if len(share) else np.zeros(len(target), int)
-    found: Array = np.where(target <= 1e-9, 0.0, at[first])
-    return found
 
 
 def _limit(trials: Sequence[Trial], axis: Axis) -> float | None:

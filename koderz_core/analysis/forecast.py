@@ -40,7 +40,8 @@ def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at
 
 
 def _like(configuration: Configuration, past: Sequence[Past]) -> list[Past]:
-    same = [one for one in past if one.configuration == configuration.id]
+    wanted = configuration.id  # a fingerprint, which is not to be taken anew for thousands
+    same = [one for one in past if one.configuration == wanted]
     if len(same) >= FEWEST:
         return same
     pair = configuration.strategy, dict(configuration.models)

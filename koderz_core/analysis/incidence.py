@@ -14,6 +14,7 @@ from koderz_core.records.trials import Trial
 
 Axis = Literal["attempts", "usd", "seconds"]
 CENSORED, SUCCESS, FALSE_PASS, GAVE_UP = range(4)
+NEARLY = 1e-9  # sums of equal numbers may differ in the last digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,70 @@ def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
     plain share in which each event stands for those like it that were lost before, which is the same number:
     Satten and Datta, The American Statistician 55 (2001) 207-210. With nothing censored it is that share.
     """
-    rows = np.flatnonzero(held.events == event)
-    happened = drawn[held.problem[rows]] * held.share[rows, None]
+    ends, problem, share = _together(held, event)
+    happened = drawn[problem] * share[:, None]
     if (held.events == CENSORED).any():
-        happened /= _watched(held, drawn, held.ends[rows])
-    last = np.searchsorted(held.ends[rows], steps(held, event), side="right") - 1
-    known = np.bincount(held.problem, minlength=held.problems) > 0
-    shares: Array = np.cumsum(happened, axis=0)[last] / drawn[known].sum(axis=0)
+        happened /= _watched(held, drawn, ends)
+    first = np.searchsorted(ends, steps(held, event))
+    risen = np.add.reduceat(happened, first, axis=0) if len(first) else happened
+    shares: Array = np.cumsum(risen, axis=0) / drawn[_known(held)].sum(axis=0)
     return shares
+
+
+def reached(held: Courses, drawn: Array, target: Array) -> Array:
+    """Per column of problem weights where the share of successes is the target; infinite if it never is.
+
+    Where nothing is censored that is looked for by halves, as a share then is a plain sum over problems: of thousands
+    of steps only some are computed.
+    """
+    at = np.append(steps(held), np.inf)
+    if (held.events == CENSORED).any() or not _known(held).all():
+        there = incidence(held, drawn) >= target - NEARLY
+        first = np.where(there.any(axis=0), there.argmax(axis=0), len(at) - 1) if len(there) else len(at) - 1
+    else:
+        first = _halved(_risen(held), drawn, target)
+    found: Array = np.where(target <= NEARLY, 0.0, at[first])
+    return found
 
 
 def resampled(held: Courses, seed: int) -> Array:
     """``incidence`` of success in each bootstrap resample of problems."""
     return incidence(held, weights(held.problems, seed))
+
+
+def _together(held: Courses, event: int) -> tuple[Array, NDArray[np.intp], Array]:
+    """End, problem and share of the trials of an event, those that ended at once on one problem as one."""
+    rows = np.flatnonzero(held.events == event)
+    ends, at = np.unique(held.ends[rows], return_inverse=True)
+    place, which = np.unique(at * held.problems + held.problem[rows], return_inverse=True)
+    share: Array = np.bincount(which, held.share[rows], len(place)).astype(np.float64)
+    return ends[place // held.problems], place % held.problems, share
+
+
+def _risen(held: Courses) -> Array:
+    """By step and problem: its part of the successes so far."""
+    ends, problem, share = _together(held, SUCCESS)
+    risen = np.zeros((len(steps(held)), held.problems))
+    risen[np.searchsorted(steps(held), ends), problem] = share
+    return np.cumsum(risen, axis=0, out=risen)
+
+
+def _halved(risen: Array, drawn: Array, target: Array) -> NDArray[np.intp]:
+    """The first row of ``risen`` at which each column's share is the target, their number if it never is."""
+    low, high = np.zeros(len(target), dtype=np.intp), np.full(len(target), len(risen))
+    total = drawn.sum(axis=0)
+    while (open_ones := np.flatnonzero(low < high)).size:
+        middle = (low[open_ones] + high[open_ones]) // 2
+        share = np.einsum("rp,pr->r", risen[middle], drawn[:, open_ones]) / total[open_ones]
+        there = share >= target[open_ones] - NEARLY
+        high[open_ones[there]] = middle[there]
+        low[open_ones[~there]] = middle[~there] + 1
+    return low
+
+
+def _known(held: Courses) -> NDArray[np.bool_]:
+    """Of which problems there is a trial."""
+    return np.bincount(held.problem, minlength=held.problems) > 0
 
 
 def _watched(held: Courses, drawn: Array, at: Array) -> Array:

@@ -97,10 +97,10 @@ class _Kept:
 def _read(con: DuckDBPyConnection, which: str, values: Values) -> list[ExperimentRow]:
     """Plain columns into the plain constructor: of all ways to thousands of records, the quickest."""
     found = con.execute(f"select {_COLUMNS} {_FROM} {which}", values)
-    decode, place = cache(_models), _NAMES.index("models")
+    decode = cache(_models)
     rows = [list(row) for row in found.fetchall()]
     for row in rows:
-        row[place] = decode(row[place])
+        row[_MODELS] = decode(row[_MODELS])
     return [ExperimentRow(*row) for row in rows]
 
 
@@ -108,7 +108,8 @@ def _models(text: str) -> Mapping[str, tuple[str, ...]]:
     return msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
 
 
-_NAMES = [one.name for one in fields(ExperimentRow)]
+_NAMES = ExperimentRow.__struct_fields__
+_MODELS = _NAMES.index("models")
 _ELSEWHERE = {"strategy": "f", "models": "f", "dataset": "b", "dataset_sha256": "b", "licence": "b"}
 _COLUMNS = ", ".join(f"{_ELSEWHERE.get(name, 'r')}.{name}" for name in _NAMES)
 _FROM = """

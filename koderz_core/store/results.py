@@ -129,12 +129,12 @@ class Results:
         with self._reader(writers) as reader:
             return reader.summaries(writers, asked)
 
-    def trials(self, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
+    def trials(self, benchmarks: Collection[str], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
 
-        ``tries`` False: without what was tried in them, which takes a fraction of the time.
+        ``tries`` False: without what was tried, which takes a fraction of the time. ``apart``: as ``tables`` has it.
         """
-        with self._reader() as reader:
+        with self._reader(apart=apart) as reader:
             return reader.trials(benchmarks, tries=tries)
 
     def failures(self, benchmark: str) -> dict[str, dict[str, int]]:

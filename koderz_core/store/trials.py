@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from duckdb import DuckDBPyConnection
 
 from koderz_core.records.trials import Trial, Try
 from koderz_core.store.benchmarks import RESULTS
+
+AT_A_TIME = 5000  # rows
 
 
 def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
@@ -21,10 +24,16 @@ def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool 
     asked = {"benchmarks": list(benchmarks)}
     # Plain tuples into plain constructors: of all ways to 20 000 records, the quickest.
     tried: defaultdict[str, list[Try]] = defaultdict(list)
-    for experiment, *columns in con.execute(_TRIES, asked).fetchall() if tries else ():
+    for experiment, *columns in _rows(con.execute(_TRIES, asked)) if tries else ():
         tried[experiment].append(Try(*columns))
-    found = con.execute(_TRIALS, asked).fetchall()
+    found = _rows(con.execute(_TRIALS, asked))
     return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in found]
+
+
+def _rows(found: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what the columns of the SQL hold
+    """Some at a time: other threads, as those that draw pages, wait while rows are handed over."""
+    while some := found.fetchmany(AT_A_TIME):
+        yield from some
 
 
 _TRIALS = f"""
@@ -50,28 +59,35 @@ left join (
 where list_contains($benchmarks::varchar[], r.benchmark)
 order by list_position($benchmarks::varchar[], r.benchmark), r.configuration, r.problem, r.repeat
 """  # noqa: S608 (ours)
+# What is asked is picked out of each table at once: the store may hold a hundred times as much.
 _TRIES = """
-with asked as (select id from experiments where list_contains($benchmarks::varchar[], benchmark)),
+with asked as materialized (select id from experiments where list_contains($benchmarks::varchar[], benchmark)),
+tried as materialized (
+    select experiment, iteration, ordinal, code, passed, tests_passed, tests_total, error, seconds
+    from iterations semi join asked on asked.id = experiment
+),
 steps as (
     select experiment, ordinal, null::integer as iteration, seconds, cost_usd, cost_usd is null as unpriced,
         0 as reviews
-    from calls where state = 'finished'
+    from calls semi join asked on asked.id = experiment where state = 'finished'
     union all
-    select experiment, ordinal, iteration, seconds, 0, false, 0 from iterations
+    select experiment, ordinal, iteration, seconds, 0, false, 0 from tried
     union all
-    select experiment, ordinal, null, 0, 0, false, 1 from notes
+    select experiment, ordinal, null, 0, 0, false, 1 from notes semi join asked on asked.id = experiment
     where kind = 'checkpoint_reviewed' and regexp_matches(text, '\\S')  -- an empty review helps nobody
 ),
 used as (
     select experiment, iteration, sum(seconds) over way as seconds, sum(reviews) over way as reviews,
         case when not bool_or(unpriced) over way then sum(cost_usd) over way end as usd
-    from steps where experiment in (select id from asked)
-    window way as (partition by experiment order by ordinal rows unbounded preceding)
+    from steps window way as (partition by experiment order by ordinal rows unbounded preceding)
+),
+scored as (
+    select experiment, code, held_out_passed from scores semi join asked on asked.id = experiment
 )
 select i.experiment, i.iteration, i.code, i.passed, i.tests_passed, i.tests_total, i.error, s.held_out_passed, u.usd,
     u.seconds, u.reviews::integer
-from iterations i
+from tried i
 join used u on u.experiment = i.experiment and u.iteration = i.iteration
-left join scores s on s.experiment = i.experiment and s.code = i.code
+left join scored s on s.experiment = i.experiment and s.code = i.code
 order by i.experiment, i.iteration
 """

@@ -50,17 +50,23 @@ class Comparing:
         return list({(row.benchmark, row.configuration): row for row in found}.values())
 
     def compare(
-        self, rows: Sequence[SummaryRow], baseline: str | None = None, axes: Sequence[Axis] | None = None
+        self,
+        rows: Sequence[SummaryRow],
+        baseline: str | None = None,
+        axes: Sequence[Axis] | None = None,
+        *,
+        apart: bool = False,
     ) -> Comparison:
         """These configurations, held against ``baseline``, one of them by its letter or as in ``named``; None: chosen.
 
-        ``axes``: of which curves are wanted, None for all. Raises UnknownNameError, UsageError.
+        ``axes``: of which curves are wanted, None for all. ``apart``: from a copy of the store, so that nobody waits
+        while half a million tries are read. Raises UnknownNameError, UsageError.
         """
         from koderz_core.analysis.comparison import AXES, compare  # noqa: PLC0415 (numpy, which no run needs)
 
         chosen = None if baseline is None else _configuration(baseline, rows)
         keys = {_key(row) for row in rows}
-        trials = self._results.trials(sorted({row.benchmark for row in rows}))
+        trials = self._results.trials(sorted({row.benchmark for row in rows}), apart=apart)
         found = compare(rows, [one for one in trials if one.key in keys], chosen, AXES if axes is None else axes)
         return replace(
             found,

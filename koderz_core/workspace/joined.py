@@ -37,6 +37,7 @@ from koderz_core.store.store import Store
 from koderz_core.workspace.allowing import Allowing
 from koderz_core.workspace.announcing import Announcing
 from koderz_core.workspace.asking import Asking
+from koderz_core.workspace.awaiting import Awaiting
 from koderz_core.workspace.baselines import Baselines
 from koderz_core.workspace.bundling import Bundling
 from koderz_core.workspace.comparing import Comparing
@@ -60,6 +61,7 @@ class Workspace:
         self.costs = Costs(settings, self.results)
         self.baselines = Baselines(settings, self.results, self.costs, self.plan, self.dataset)
         self.comparing = Comparing(self.results, self.baselines)
+        self.awaiting = Awaiting(self.results, self.comparing)
         self.exporting = Exporting(self.results, self.comparing, settings.home)
         self.bundling = Bundling(settings, self.results, self.exporting)
         self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)

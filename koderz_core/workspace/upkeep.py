@@ -19,6 +19,7 @@ from koderz_core.settings_shown import has_password
 from koderz_core.store.results import Results
 from koderz_core.upkeep import pins
 from koderz_core.upkeep.backup import BackedUp, Source, back_up
+from koderz_core.upkeep.clearing import clear_left
 from koderz_core.upkeep.mending import Mended, mend_journals
 from koderz_core.upkeep.removing import remove, require_removable, size_of
 from koderz_core.upkeep.restoring import Restored, restore
@@ -46,9 +47,10 @@ class Upkeep:
         self._settings, self._results, self._clock = settings, results, clock
 
     def mend(self) -> Iterator[Mended]:
-        """Mend what can be mended without losing anything that is sound: journals, locks, the index."""
+        """Mend what can be mended without losing anything that is sound: journals, locks, left copies, the index."""
         mended = list(mend_journals(self._settings.journals_dir))
         yield from mended
+        yield from clear_left(self._settings.home, self._clock())
         if fault := self.index_fault():
             try:
                 events = self._results.reindex().events

@@ -15,6 +15,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.records.summaries import SummaryRow
 
 MOST_KEPT = 8
+LARGE = 2500  # experiments: comparing more takes longer than a page may
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Asked:
     workspace: Workspace
     rows: Sequence[SummaryRow]
     state: str
+
+
+def is_large(rows: Sequence[SummaryRow]) -> bool:
+    """Whether comparing these is nothing to wait for with a page: see ``pages.ui.waiting``."""
+    return sum(row.planned for row in rows) > LARGE
 
 
 def compared(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis) -> Comparison:

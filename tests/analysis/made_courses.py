@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate
 
 from made_trials import trials
+from msgspec.structs import replace
 
 from koderz_core.records.trials import Trial, Try
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from made_courses import answers, course
+from msgspec.structs import replace
 
 from koderz_core.analysis.attempts import Repeats, Transition, attempts, repeats, transitions
 from koderz_core.analysis.rates import wilson

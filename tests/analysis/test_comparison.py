@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from made_trials import trials
+from msgspec import structs
 from test_compared import ROW
 
 from koderz_core.analysis.bootstrap import Interval
@@ -47,7 +48,7 @@ ROWS = [row("weak"), row("cheap", "supervised"), row("dear", tier="frontier")]
 
 def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = None) -> Comparison:
     held = [
-        replace(one, usd=USD[name], frontier_usd=0.0, tokens=1, frontier_tokens=0, code=f"{name} {one.problem}")
+        structs.replace(one, usd=USD[name], frontier_usd=0.0, tokens=1, frontier_tokens=0, code=f"{name} {one.problem}")
         for name in [one.configuration for one in rows]
         for one in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
     ]
@@ -166,7 +167,7 @@ def test_cost_per_solved_problem_has_an_interval_and_is_endless_where_nothing_wa
     price = compared().measured["bench", "dear"].price
     assert price is not None
     assert price.value == pytest.approx(10 / 8)
-    held = [replace(one, usd=1.0) for one in trials("weak", {"p/1": "0", "p/2": "0"})]
+    held = [structs.replace(one, usd=1.0) for one in trials("weak", {"p/1": "0", "p/2": "0"})]
     nothing = compare([row("weak")], held).measured["bench", "weak"].price
     assert nothing is not None
     assert nothing.value == float("inf")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from math import inf
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import answers, course
+from msgspec.structs import replace
 from statsmodels.duration.survfunc import CumIncidenceRight, SurvfuncRight
 
 from koderz_core.analysis.curves import break_even, ceiling, curves

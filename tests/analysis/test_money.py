@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf, isnan
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import answers, course
+from msgspec.structs import replace
 
 from koderz_core.analysis.money import (
     FrontierShare,

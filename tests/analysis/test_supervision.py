@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from made_courses import course
+from msgspec.structs import replace
 
 from koderz_core.analysis.rates import wilson
 from koderz_core.analysis.supervision import supervision

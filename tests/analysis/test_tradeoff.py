@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import answers
 from made_trials import trials
+from msgspec.structs import replace
 
 from koderz_core.analysis.money import cost_per_solved
 from koderz_core.analysis.rates import wilson

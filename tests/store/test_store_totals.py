@@ -43,8 +43,8 @@ from calls where state = 'finished' group by experiment, coalesce(tier, '') orde
 DOINGS = st.sampled_from(("start", "ask", "answer", "unpriced", "fail", "test", "score", "solve", "lose", "read"))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), DOINGS), max_size=40))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), DOINGS), min_size=12, max_size=40))
 def test_totals_are_those_of_the_rows_after_anything_that_can_happen(plan, journal, doings):
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con, duckdb.connect() as at_once:
         journal = type(journal)(Path(folder), plan)
