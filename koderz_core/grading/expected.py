@@ -42,8 +42,8 @@ class Expectations:
     def of(self, problem: Problem, plus: PlusTests) -> Expected:
         """Without inputs whose right answer is too large to be judged, such as 5 of Mbpp/255's 109.
 
-        Raises DataError if the canonical solution fails, inputs are not as published, no answer is plain data or the
-        cache cannot be written, and SandboxError.
+        Raises DataError if the canonical solution fails, inputs are not as published or no answer is plain data, and
+        SandboxError.
         """
         parts = [VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
         return self._kept.get(parts, Expected) or self._kept.put(parts, self._computed(problem, plus))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from koderz_core.errors import DataError
+from koderz_core.writing import replace_file
 
 Record = TypeVar("Record")
 
@@ -30,25 +29,11 @@ class Kept:
             return None
 
     def put(self, parts: Sequence[object], record: Record) -> Record:
-        """Keep a record, and hand it through. Raises DataError if it cannot be written."""
+        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
         path = self._path(parts)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, msgspec.json.encode(record))
-        except OSError as error:
-            raise DataError(f"{path} cannot be written ({error.strerror}). Choose another --data-dir.") from error
+        with suppress(OSError):
+            replace_file(path, msgspec.json.encode(record))
         return record
 
     def _path(self, parts: Sequence[object]) -> Path:
         return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, also when two processes write the same."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other

@@ -1,0 +1,23 @@
+"""What can be computed anew is kept where there is room, and stands in nobody's way where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from koderz_core.grading.kept import Kept
+
+PARTS = ["a solution", "its tests"]
+
+
+def test_a_record_comes_back_under_its_parts_and_under_no_others(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "cache")
+    assert kept.put(PARTS, {"seconds": 0.5}) == {"seconds": 0.5}
+    assert kept.get(PARTS, dict) == {"seconds": 0.5}
+    assert kept.get(["another solution", "its tests"], dict) is None
+
+
+def test_where_nothing_can_be_written_the_record_is_handed_through(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    kept = Kept(tmp_path / "cache")
+    assert kept.put(PARTS, {"seconds": 0.5}) == {"seconds": 0.5}
+    assert kept.get(PARTS, dict) is None
