@@ -10,8 +10,6 @@ from typing import TypeVar
 
 import msgspec
 
-from koderz_core.writing import replace_file
-
 Record = TypeVar("Record")
 
 
@@ -31,8 +29,11 @@ class Kept:
     def put(self, parts: Sequence[object], record: Record) -> Record:
         """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
         path = self._path(parts)
+        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
         with suppress(OSError):
-            replace_file(path, msgspec.json.encode(record))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(msgspec.json.encode(record))
+            part.replace(path)  # two at once may spoil it, and then it is computed once more
         return record
 
     def _path(self, parts: Sequence[object]) -> Path:
