@@ -24,10 +24,11 @@ def test_where_nothing_can_be_written_the_record_is_handed_through(tmp_path: Pat
 
 
 def test_what_a_killed_process_left_half_written_is_gone_with_the_next_record(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
+    folder = tmp_path / "cache"
+    kept = Kept(folder)
     kept.put(PARTS, {"seconds": 0.5})
-    (record,) = tmp_path.iterdir()
+    (record,) = folder.iterdir()
     record.rename(record.with_suffix(".part")).write_bytes(b'{"sec')
     assert kept.get(PARTS, dict) is None
     kept.put(PARTS, {"seconds": 0.5})
-    assert list(tmp_path.iterdir()) == [record]
+    assert list(folder.iterdir()) == [record]
