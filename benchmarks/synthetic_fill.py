@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from duckdb import DuckDBPyConnection
 
+from koderz_core.store.totals import FILL
+
 SCRIPT = """
 create temp table filled as
 with ranked as (
@@ -39,10 +41,9 @@ from filled f join iterations x on x.experiment = f.template order by f.id, x.it
 
 insert into scores
 select x.* replace (f.id as experiment, sha256(x.code || f.turn) as code)
-from filled f join scores x on x.experiment = f.template order by f.id;
-
-drop table filled
+from filled f join scores x on x.experiment = f.template order by f.id
 """
+COPIES = "experiment in (select id from filled)"
 
 
 def fill(con: DuckDBPyConnection, template: str) -> None:
@@ -51,4 +52,7 @@ def fill(con: DuckDBPyConnection, template: str) -> None:
     for statement in SCRIPT.split(";\n"):
         asked = {"template": template} if "$template" in statement else {}
         con.execute(statement, asked)
+    for statement in FILL:
+        con.execute(statement.format(changed=COPIES))
+    con.execute("drop table filled")
     con.commit()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,17 +64,15 @@ def _cell(row: ExperimentRow, place: int) -> Cell:
 
 def _stretch(rows: Sequence[ExperimentRow]) -> Cell:
     shown = Counter(row.shown for row in rows)
-    begun = next((row.id for row in rows if row.shown != "planned"), None)
+    begun = next((row.id for row in rows if row.state != "planned"), None)
     return Cell(shown.most_common(1)[0][0], f"{shown['solved']}/{len(rows)}", begun)
 
 
 def _told(lane: Sequence[ExperimentRow]) -> str:
     """A rate of which a part is still to come says so."""
-    ended: defaultdict[str, list[bool]] = defaultdict(list)
-    for row in lane:
-        if row.shown in ("solved", "unsolved"):
-            ended[row.problem].append(row.shown == "solved")
-    known = clustered({problem: (sum(solved), len(solved)) for problem, solved in ended.items()})
+    ended = Counter((row.problem, row.outcome) for row in lane if row.state == "finished")
+    tried = dict.fromkeys(problem for problem, outcome in ended if outcome in ("solved", "unsolved"))
+    known = clustered({one: (solved := ended[one, "solved"], solved + ended[one, "unsolved"]) for one in tried})
     if not known.n:
         return f"no result yet of {count(len(lane))}"
     left = len(lane) - known.n

@@ -51,6 +51,11 @@ class Writers:
         """Whose writers could not be told so far, and the cure."""
         return tuple(self._faults.values())
 
+    @property
+    def present(self) -> frozenset[tuple[str, int]]:
+        """The benchmarks whose journals were being written, each with the process that did."""
+        return frozenset(self._holders.items())
+
     def of(self, benchmark: str, *, closed: bool) -> int | None:
         """The process that writes a benchmark's journal; unless ``closed`` it may have begun after ``self`` did."""
         pid = self._holders.get(benchmark)

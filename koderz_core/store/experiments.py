@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from typing import Any
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -79,42 +79,75 @@ class _Kept:
         if self.rows:
             self._put(_read(con, _CHANGED, {"benchmark": benchmark, "position": self.position}))
         else:
-            self._put(_read(con, "where r.benchmark = $benchmark", {"benchmark": benchmark}))
+            self._order(_read(con, _ALL, {"benchmark": benchmark}))
         (self.position,) = con.execute(_LAST, [benchmark]).fetchone() or (0,)
 
     def _put(self, changed: Iterable[ExperimentRow]) -> None:
+        new = []
         for row in changed:
             if row.id in self.places:
                 self.rows[self.places[row.id]] = row
             else:
-                self.rows.append(row)
-                self.places[row.id] = -1
-        if -1 in self.places.values():
-            self.rows = list(ordered(self.rows))
-            self.places = {row.id: place for place, row in enumerate(self.rows)}
+                new.append(row)
+        if new:
+            self._order([*self.rows, *new])
+
+    def _order(self, rows: Iterable[ExperimentRow]) -> None:
+        self.rows = list(ordered(rows))
+        self.places = {row.id: place for place, row in enumerate(self.rows)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the experiments of a configuration have in common, in the order of a row's fields."""
+
+    asked: tuple[str, str, Mapping[str, tuple[str, ...]]]
+    judged: tuple[str, str]
+    origin: tuple[str, str, str]
 
 
 def _read(con: DuckDBPyConnection, which: str, values: Values) -> list[ExperimentRow]:
-    """Plain columns into the plain constructor: of all ways to thousands of records, the quickest."""
-    found = con.execute(f"select {_COLUMNS} {_FROM} {which}", values)
-    decode = cache(_models)
-    rows = [list(row) for row in found.fetchall()]
-    for row in rows:
-        row[_MODELS] = decode(row[_MODELS])
-    return [ExperimentRow(*row) for row in rows]
+    """Plain columns into the plain constructor, without those that all of a configuration share: of all ways to
+    thousands of records, the quickest.
+    """
+    rows = con.execute(f"select {_COLUMNS} from experiment_results r {which}", values).fetchall()  # noqa: S608 (ours)
+    of = _shared(con, {row[1] for row in rows})
+    return [_row(of, *row) for row in rows]
+
+
+def _row(
+    of: Mapping[tuple[str, str], _Shared],
+    experiment: str,
+    benchmark: str,
+    configuration: str,
+    shared: bool | None,
+    *told: Any,  # what the columns of the SQL hold
+) -> ExperimentRow:
+    one = of[benchmark, configuration]
+    values: tuple[Any, ...] = (*one.asked, *told, *one.judged, shared, *one.origin)
+    return ExperimentRow(experiment, benchmark, configuration, *values)
+
+
+def _shared(con: DuckDBPyConnection, benchmarks: Collection[str]) -> dict[tuple[str, str], _Shared]:
+    found = con.execute(_SHARED, [list(benchmarks)]).fetchall()
+    return {
+        (benchmark, configuration): _Shared((label, strategy, _models(models)), (isolation, self_test), tuple(origin))
+        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin in found
+    }
 
 
 def _models(text: str) -> Mapping[str, tuple[str, ...]]:
     return msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
 
 
-_NAMES = ExperimentRow.__struct_fields__
-_MODELS = _NAMES.index("models")
-_ELSEWHERE = {"strategy": "f", "models": "f", "dataset": "b", "dataset_sha256": "b", "licence": "b"}
-_COLUMNS = ", ".join(f"{_ELSEWHERE.get(name, 'r')}.{name}" for name in _NAMES)
-_FROM = """
-from experiment_results r
-join configurations f on f.benchmark = r.benchmark and f.id = r.configuration join benchmarks b on b.id = r.benchmark
+_ELSEWHERE = ("label", "strategy", "models", "isolation", "self_test", "dataset", "dataset_sha256", "licence")
+_FIRST = ("id", "benchmark", "configuration", "shared")
+_TOLD = (name for name in ExperimentRow.__struct_fields__ if name not in (*_FIRST, *_ELSEWHERE))
+_COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_TOLD))
+_SHARED = """
+select f.benchmark, f.id, f.label, f.strategy, f.models, b.isolation, b.self_test, b.dataset, b.dataset_sha256,
+    b.licence
+from configurations f join benchmarks b on b.id = f.benchmark where f.benchmark in (select unnest($1::varchar[]))
 """
 _FITTING = """
 where r.id in (
@@ -124,5 +157,7 @@ where r.id in (
 )
 order by coalesce(r.finished_at, r.started_at) desc nulls last, r.id
 """
+# By name first, so that little is left to do for putting them in order as people count.
+_ALL = "where r.benchmark = $benchmark order by r.problem, r.label, r.repeat"
 _CHANGED = "where r.id in (select id from experiments where benchmark = $benchmark and position > $position)"
 _LAST = "select coalesce(max(position), 0) from experiments where benchmark = ?"

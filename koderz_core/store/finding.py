@@ -14,7 +14,11 @@ def find(con: DuckDBPyConnection, text: str) -> str:
 
     Raises UnknownNameError if there is none, UsageError if there are several.
     """
-    for sql, fits in ((_NAMED, "is the name of several benchmarks"), (_IDS, "fits several")):
+    for sql, fits in (
+        (_NAMED, "is the name of several benchmarks"),
+        (_WHOLE, "fits several"),
+        (_IDS, "fits several"),
+    ):
         rows = con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
         ids = [str(row[0]) for row in rows]
         if text in ids or len(ids) == 1:
@@ -31,6 +35,10 @@ def benchmark_ids(con: DuckDBPyConnection) -> list[str]:
 
 
 _NAMED = "select id from benchmarks where name = $text order by id limit $most"
+# A page asks by a whole id, and need not look at how each of a hundred thousand begins.
+_WHOLE = """
+select id from benchmarks where id = $text union all select id from experiments where id = $text limit $most
+"""
 _IDS = """
 select id from (select id from benchmarks union all select id from experiments)
 where starts_with(id, $text) or starts_with(split_part(id, '_', 2), $text) order by id limit $most

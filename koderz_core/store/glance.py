@@ -1,52 +1,62 @@
-"""All benchmarks at a glance, as every page takes it every other second: counted again when a journal says more."""
+"""Answers that pages ask for again and again: believed until a journal says more, or another process writes one."""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
-from koderz_core.store.benchmarks import Counted
+from koderz_core.store.benchmarks import Writers
 from koderz_core.store.store import Store
 
-Standing = tuple[tuple[str, int], ...]
-"""Every journal with its size in bytes: they only grow."""
+MOST_KEPT = 48  # answers of a page each; the largest has 500 experiments, some 300 kB
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was counted when the journals stood so, and which of them could not be read to their end."""
+class Moment:
+    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which."""
 
-    standing: Standing
-    counted: Counted
-    faults: tuple[str, ...]
+    journals: tuple[tuple[str, int, int], ...]
+    writers: frozenset[tuple[str, int]]
 
 
 class Glance:
-    """Safe to use from several threads: at worst two of them count the same."""
+    """Safe to use from several threads: at worst two of them ask the store the same."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._seen: Seen | None = None
+        self._guard = threading.Lock()  # guards _kept
+        self._kept: OrderedDict[Hashable, tuple[Moment, Any]] = OrderedDict()  # Any: what was asked says of which type
 
-    def last(self) -> Seen | None:
-        """What was counted last, if nothing has been said since and all could be read."""
-        seen = self._seen
-        if seen is None or seen.faults or not self._store.path.is_file():
+    def last(self, question: Hashable, now: Moment) -> Any:
+        """What was answered last, if nothing has happened since; else None."""
+        if not self._store.path.is_file():
             return None
-        return seen if seen.standing == self.standing() else None
+        with self._guard:
+            then, answer = self._kept.get(question, (None, None))
+        return answer if then == now else None
 
-    def keep(self, seen: Seen) -> None:
-        """Believe it until a journal says more."""
-        self._seen = seen
+    def keep(self, question: Hashable, then: Moment, answer: Any) -> None:
+        """Believe it as long as all is as it was ``then``, before it was asked."""
+        with self._guard:
+            self._kept.pop(question, None)
+            self._kept[question] = then, answer
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
 
-    def standing(self) -> Standing:
-        """How the journals stand now. Look before they are read: what is said meanwhile is then counted once more."""
-        sizes = ((path.name, _size(path)) for path in self._store.journals_dir.glob("*.jsonl"))
-        return tuple(sorted(sizes))
+    def moment(self, writers: Writers) -> Moment:
+        """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
+        return Moment(tuple(sorted(self._journals())), writers.present)
 
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # taken away meanwhile
-        return -1
+    def _journals(self) -> list[tuple[str, int, int]]:
+        found = []
+        for path in self._store.journals_dir.glob("*.jsonl"):
+            try:
+                known = path.stat()
+            except OSError:  # taken away meanwhile
+                found.append((path.name, -1, -1))
+            else:
+                found.append((path.name, known.st_size, known.st_mtime_ns))
+        return found

@@ -16,7 +16,10 @@ Place = tuple[tuple[tuple[int, str], ...], str, int]
 
 def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
     """The experiments of a benchmark in order."""
-    return tuple(sorted(experiments, key=lambda row: _place(row.problem, row.label, row.repeat)))
+    rows = list(experiments)
+    # Few problems have many experiments: the names are compared once, and then numbers.
+    place = {problem: at for at, problem in enumerate(sorted({row.problem for row in rows}, key=natural))}
+    return tuple(sorted(rows, key=lambda row: (place[row.problem], row.label, row.repeat)))
 
 
 def neighbours(con: DuckDBPyConnection, experiment: str) -> Neighbours:

@@ -19,7 +19,7 @@ from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
 from koderz_core.store.baselines import grounds, measured
-from koderz_core.store.benchmarks import RESULTS, Counted, Held, Writers, benchmarks, counted, in_effect
+from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, counted, in_effect
 from koderz_core.store.experiments import Asked, Followed, experiments
 from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.failures import failures
@@ -31,6 +31,7 @@ from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 from koderz_core.store.receipts import receipt
 from koderz_core.store.specs import specs
+from koderz_core.store.state import state
 from koderz_core.store.timing import spans
 from koderz_core.store.trials import trials
 
@@ -51,10 +52,6 @@ class Reader:
         if benchmark is not None and not found:
             raise UnknownNameError("benchmark", benchmark, benchmark_ids(self._con))
         return found
-
-    def counted(self) -> Counted:
-        """What the journals say of all benchmarks, the newest first."""
-        return counted(self._con)
 
     def held(self) -> frozenset[Held]:
         """The pauses and stops in effect."""
@@ -169,6 +166,10 @@ class Reader:
     def spans(self, benchmark: str) -> list[Span]:
         """When the parts of the ended experiments of a benchmark went on."""
         return spans(self._con, benchmark)
+
+    def state(self) -> str:
+        """A text that is another one as soon as a journal says more."""
+        return state(self._con)
 
     def tables(self, writers: Writers) -> Tables:
         """The tables as they are taken away; ``writers``: made before the journals were read."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
@@ -19,19 +19,18 @@ from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
 from koderz_core.store.benchmarks import Writers
-from koderz_core.store.benchmarks import benchmarks as told
 from koderz_core.store.details import details_of
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
-from koderz_core.store.glance import Glance, Seen
+from koderz_core.store.glance import Glance
 from koderz_core.store.queries import Reader
-from koderz_core.store.state import state
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 
+Answer = TypeVar("Answer")
 LATELY_SECONDS = 300.0  # what began before says nothing of who fails now
 
 Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
@@ -70,8 +69,7 @@ class Results:
 
         Raises UnknownNameError, UsageError.
         """
-        with self._reader() as reader:
-            return reader.find(text)
+        return self._known(("find", text), lambda reader, _: reader.find(text))
 
     def find_problem(self, name: str | None) -> str | None:
         """The id of a problem that some experiment is on; ``3`` is short for ``HumanEval/3``. None stays None.
@@ -89,22 +87,15 @@ class Results:
 
     def benchmarks(self) -> list[BenchmarkRow]:
         """All benchmarks, the newest first; made to be asked every second."""
-        writers, seen = self._writers(), self._glance.last()
-        if seen is not None:
-            rows = told(seen.counted, writers)
-            self.faults = (*seen.faults, *writers.faults)
-            return rows
-        standing = self._glance.standing()
-        with self._reader(writers) as reader:
-            seen = Seen(standing, reader.counted(), self.faults)
-            self._glance.keep(seen)
-            return told(seen.counted, writers)
+        return list(self._known("benchmarks", lambda reader, writers: reader.benchmarks(writers)))
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
         """The benchmark of that id. Raises UnknownNameError."""
-        writers = self._writers()
-        with self._reader(writers) as reader:
-            return reader.benchmarks(writers, benchmark)[0]
+        rows = self.benchmarks()
+        found = next((row for row in rows if row.id == benchmark), None)
+        if found is None:
+            raise UnknownNameError("benchmark", benchmark, [row.id for row in rows])
+        return found
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
         """How far the benchmark of that id is now; made to be asked every second. Raises UnknownNameError."""
@@ -119,15 +110,13 @@ class Results:
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
-        with self._reader() as reader:
-            return reader.neighbours(experiment)
+        return self._known(("neighbours", experiment), lambda reader, _: reader.neighbours(experiment))
 
     def summaries(self, benchmarks: str | Collection[str] | None = None) -> list[SummaryRow]:
         """One row per benchmark and configuration: of one id, of several in that order, of all the newest first."""
-        asked = [benchmarks] if isinstance(benchmarks, str) else benchmarks
-        writers = self._writers()
-        with self._reader(writers) as reader:
-            return reader.summaries(writers, asked)
+        of = [benchmarks] if isinstance(benchmarks, str) else benchmarks
+        question = ("summaries", None if of is None else tuple(of))
+        return list(self._known(question, lambda reader, writers: reader.summaries(writers, of)))
 
     def trials(self, benchmarks: Collection[str], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.
@@ -150,16 +139,17 @@ class Results:
         limit: int | None = None,
     ) -> list[ExperimentRow]:
         """Experiments that fit all that is given, the one with the newest news first."""
-        writers = self._writers()
-        with self._reader(writers) as reader:
+
+        def ask(reader: Reader, writers: Writers) -> list[ExperimentRow]:
             held = reader.held()
             return [writers.told(row, held) for row in reader.experiments(benchmark, problem, outcome, limit)]
 
+        question = ("experiments", benchmark, problem, outcome, limit)
+        return list(self._known(question, ask, keep=limit is not None))
+
     def experiment(self, experiment: str) -> ExperimentDetails:
         """Everything about the experiment of that id. Raises UnknownNameError."""
-        writers = self._writers()
-        with self._reader(writers) as reader:
-            return details_of(reader, writers, experiment)
+        return self._known(("experiment", experiment), lambda reader, writers: details_of(reader, writers, experiment))
 
     def several(self, experiments: Iterable[str], named: Naming) -> Several:
         """Everything about the experiments of these ids, read at one moment, with the texts that are ``named`` of them.
@@ -180,13 +170,11 @@ class Results:
 
     def measured(self) -> list[Measured]:
         """The registry of baselines: every model that was asked directly, without a spec; the newest first."""
-        with self._reader() as reader:
-            return reader.measured()
+        return list(self._known("measured", lambda reader, _: reader.measured()))
 
     def grounds(self, benchmarks: Collection[str]) -> list[Ground]:
         """What these benchmarks (by id) are about and under which conditions."""
-        with self._reader() as reader:
-            return reader.grounds(benchmarks)
+        return list(self._known(("grounds", tuple(benchmarks)), lambda reader, _: reader.grounds(benchmarks)))
 
     def past(self, strategies: Iterable[str]) -> list[Past]:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
@@ -222,14 +210,27 @@ class Results:
 
     def state(self) -> str:
         """A text that is another one as soon as a journal says more: what was computed before is then out of date."""
-        with self.store.latest() as latest:
-            return state(latest.con)
+        return self._known("state", lambda reader, _: reader.state())
 
     def reindex(self) -> Ingested:
         """Build the index anew from the journals. Raises StoreError."""
         ingested = self.store.reindex()
         self.faults = ingested.faults
         return ingested
+
+    def _known(self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True) -> Answer:
+        """What the store answers, or has answered since anything last happened."""
+        writers = self._writers()
+        now = self._glance.moment(writers)
+        last: Answer | None = self._glance.last(question, now)
+        if last is not None:
+            self.faults = ()
+            return last
+        with self._reader(writers) as reader:
+            answer = ask(reader, writers)
+        if keep and not self.faults and self._writers().present == now.writers:
+            self._glance.keep(question, now, answer)
+        return answer
 
     def _writers(self) -> Writers:
         return Writers(self.store.journals_dir)

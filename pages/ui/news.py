@@ -35,7 +35,7 @@ def _newest(progress: BenchmarkProgress) -> None:
 
 def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
     st.subheader("Live text")
-    speaking = {row.id: row for row in progress.experiments if row.shown == "running"}
+    speaking = {row.id: row for row in progress.experiments if row.state == "running"}
     if not speaking:
         st.caption("Words appear here while a local model is asked.")
         return
