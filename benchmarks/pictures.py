@@ -35,7 +35,7 @@ LENT = {"models": "KODERZ_MODELS_DIR", "datasets": "KODERZ_DATASETS_DIR"}  # fol
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 MAIN = '[data-testid="stMain"]'
-WITHIN = 90.0  # seconds for the dashboard to answer, and for a page to be drawn
+WITHIN = 240.0  # seconds for the dashboard to answer, and for a page to be drawn, on a busy machine
 SETTLED = 2000  # milliseconds until charts have their last size
 COLOURS = 192  # of a picture: text keeps its smooth edges, and a file has a third of the bytes
 
