@@ -40,7 +40,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 BENCHMARK_COLUMNS = {
-    "name": st.column_config.TextColumn(width=270),  # a long one must not push figures out of sight
+    "name": st.column_config.TextColumn(width=300),  # a long one must not push figures out of sight
     "done": st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1, width="small"),
     "begun": st.column_config.DatetimeColumn("begun", format="distance"),
     "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
