@@ -71,8 +71,8 @@ def _draw(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     left, right = st.columns([5, 6], gap="large")
     with left:
         show_heatmap(rows, shown)
-    with right:
         show_configurations(rows, problems)
+    with right:
         st.subheader("Problems")
         problem = show_table(rows, shown)
         st.subheader("Experiments on it")

@@ -15,7 +15,7 @@ from pages.ui.text import listed
 
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
     """The chosen configurations in the order of their benchmarks; at first all of the newest one."""
-    left, right = st.columns(2)
+    left, right = st.columns([2, 3])
     with left:
         named = {row.id: listed(row) for row in benchmarks}
         of = _several("benchmarks", "Benchmarks", named, [benchmarks[0].id])

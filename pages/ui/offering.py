@@ -45,3 +45,4 @@ def show_lacking(lacking: Iterable[Availability], plan: Plan) -> None:
         st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results show nothing about models.", icon="🎭")
+        st.page_link("pages/models.py", label="What other models lack, and what to do", icon="🩺")
