@@ -9,13 +9,14 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
-from pages.ui.allowing import show_allowance
-from pages.ui.edge import edge
+from pages.ui.allowing import LIVE, show_allowance
+from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called
 
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
 WHOLE = ""
+HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️"}
 STOPS = "What it stops ends at its next step and can be taken up again."
@@ -25,6 +26,8 @@ def show_running(workspace: Workspace, known: Rows) -> None:
     """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
     begun = states(known)
     now = from_known(known, workspace.results.benchmarks)
+    for place in (HEAD, LIVE):
+        forget_failure(place)
 
     @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
@@ -34,6 +37,7 @@ def show_running(workspace: Workspace, known: Rows) -> None:
                 st.rerun()
             for row in [one for one in rows if one.under_way]:
                 _one(workspace, row)
+            show_failure(HEAD)
 
     draw()
 
@@ -41,8 +45,9 @@ def show_running(workspace: Workspace, known: Rows) -> None:
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a benchmark that runs, or a part of it; or take up again what nobody is at."""
     row = progress.benchmark
+    show_failure(LIVE)
     if is_resumable(row):
-        _button("Resume", row, "live", lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+        _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
     if not row.under_way:
         return
     parts = _parts(progress)
@@ -57,9 +62,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         held, over = row.state == "paused", row.state == "stopping"
         waits = f"It waits before its next step.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            _button("Pause", row, "live", lambda: workspace.pause(row.id, part), waits, disabled=held or over)
-            _button("Resume", row, "live", lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
-            _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
+            _button("Pause", row, LIVE, lambda: workspace.pause(row.id, part), waits, disabled=held or over)
+            _button("Resume", row, LIVE, lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
+            _button("Stop", row, LIVE, lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
             show_allowance(workspace, row)
 
 
@@ -92,13 +97,8 @@ def _button(
     label: str, row: BenchmarkRow, place: str, act: Callable[[], object], tip: str, *, disabled: bool = False
 ) -> None:
     """``place`` tells two buttons of one benchmark apart."""
-    key = f"{label.lower()} {place} {row.id}"
-    st.button(label, key=key, icon=ICONS[label], on_click=_do, args=[act], disabled=disabled, help=tip.strip() or None)
-
-
-def _do(act: Callable[[], object]) -> None:
-    with edge():
-        act()
+    key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
+    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
 
 
 def states(rows: Rows) -> dict[str, str]:
@@ -117,4 +117,4 @@ def _one(workspace: Workspace, row: BenchmarkRow) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         st.text(called(row), width="content")
         st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
-        _button("Stop", row, "head", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+        _button("Stop", row, HEAD, lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
