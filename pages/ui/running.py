@@ -26,15 +26,12 @@ def show_running(workspace: Workspace, known: Rows) -> None:
     """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
     begun = states(known)
     now = from_known(known, workspace.results.benchmarks)
-    for place in (HEAD, LIVE):
-        forget_failure(place)
 
     @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
         with edge():
             rows = now()
-            if states(rows) != begun:
-                st.rerun()
+            redraw_on_change(begun, rows)
             for row in [one for one in rows if one.under_way]:
                 _one(workspace, row)
             show_failure(HEAD)
@@ -99,6 +96,14 @@ def _button(
     """``place`` tells two buttons of one benchmark apart."""
     key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
     st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
+
+
+def redraw_on_change(begun: Mapping[str, str], rows: Rows) -> None:
+    """Draw the page anew once a benchmark is in another state; what could not be done before is out of date then."""
+    if states(rows) != begun:
+        for place in (HEAD, LIVE):
+            forget_failure(place)
+        st.rerun()
 
 
 def states(rows: Rows) -> dict[str, str]:
