@@ -25,8 +25,7 @@ MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ pa
 def draw_cells(rows: Sequence[ExperimentRow]) -> None:
     """Draw all experiments of a benchmark, in its order. Only our own signs and ids become markdown.
 
-    They stand in a block as tall as they are, which scrolls where they are many (``looks.css``); every sign is equally
-    wide there, so that nothing below moves while signs change.
+    They stand in a block as tall as they are, which scrolls where they are many (``looks.css``).
     """
     drawn = lanes(rows)
     with st.container(gap="small", key="lanes"):
