@@ -29,12 +29,18 @@ from koderz_core import open_workspace
 from koderz_core.workspace.examples import open_example
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
+KODERZ = str(Path(sys.executable).with_name("koderz"))
+PLACE = Path(".local/share/koderz")  # of the data folder in a home folder
+LENT = {"models": "KODERZ_MODELS_DIR", "datasets": "KODERZ_DATASETS_DIR"}  # folders of the data folder
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 MAIN = '[data-testid="stMain"]'
-WITHIN = 90.0  # seconds for the dashboard to answer, and for a page to be drawn
+WITHIN = 240.0  # seconds for the dashboard to answer, and for a page to be drawn, on a busy machine
 SETTLED = 2000  # milliseconds until charts have their last size
-COLOURS = 192  # of a picture: text keeps its smooth edges, and a file has a third of the bytes
+COLOURS, ROUNDS = (
+    256,
+    3,
+)  # of a picture, and to choose them: small signs keep theirs, and a file has a third of the bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +65,13 @@ def main() -> None:
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "koderz"
+        person = Path(folder)  # whose home folder it is, so that pictures show ~ and nothing of this machine
+        home = person / PLACE
         addresses = _pages(home, options.home)
+        _lend(home)
+        _remember(home)
         wanted = options.only.split(",") if options.only else list(addresses)
-        with _dashboard(home, Path(folder) / "log") as url, _browser() as browser:
+        with _dashboard(home, person) as url, _browser() as browser:
             for name in wanted:
                 for look in LOOKS:
                     picture = _take(browser, f"{url}/{addresses[name]}", look, whole=options.whole)
@@ -93,12 +102,25 @@ def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
     }
 
 
+def _lend(home: Path) -> None:
+    """Weights and datasets that are elsewhere stand in the data folder too, where they are by default."""
+    for name, variable in LENT.items():
+        if (there := os.environ.get(variable)) and not (home / name).exists():
+            (home / name).symlink_to(Path(there).resolve(), target_is_directory=True)
+
+
+def _remember(home: Path) -> None:
+    """What memory would hold, had it been on when the benchmark ran."""
+    subprocess.run([KODERZ, "cortex", "backfill", "--data-dir", str(home)], check=True, stdout=subprocess.DEVNULL)
+
+
 @contextmanager
-def _dashboard(home: Path, log: Path) -> Iterator[str]:
+def _dashboard(home: Path, person: Path) -> Iterator[str]:
     """Serve the data folder as long as it is looked at."""
-    command = [str(Path(sys.executable).with_name("koderz")), "ui", "--no-browser", "--port", "0"]
+    command, log = [KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home)], person / "log"
+    own = {name: value for name, value in os.environ.items() if not name.startswith("KODERZ_")} | {"HOME": str(person)}
     with log.open("wb") as output:
-        server = subprocess.Popen([*command, "--data-dir", str(home)], stdout=output, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=own)
         try:
             yield _url(log)
         finally:
@@ -151,7 +173,8 @@ def _open(browser: Browser, url: str, look: Look) -> Page:
 def _keep(picture: bytes, path: Path) -> None:
     """As a file with a palette."""
     with Image.open(BytesIO(picture)) as taken:
-        taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        few = taken.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, ROUNDS, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
     print(f"{path}  {path.stat().st_size / 1024:.0f} KiB")
 
 

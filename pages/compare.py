@@ -31,7 +31,7 @@ from pages.ui.comparison import (
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.exported import offer_reports
-from pages.ui.frame import open_page
+from pages.ui.frame import open_page, show_remarks
 from pages.ui.waiting import awaited
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
@@ -72,7 +72,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     """``found``: what was computed already, None where that takes no time."""
     lead = st.container()
     left, right = st.columns(2)
-    with right, st.container(horizontal=True, vertical_alignment="center"):
+    with right, st.container(horizontal=True, vertical_alignment="center", key="curves-head"):
         st.subheader("Success against", width="content")
         axis = chosen_axis()
     comparison = found or compared(workspace, rows, baseline, axis)
@@ -81,7 +81,8 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
         show_configurations(comparison)
         show_findings(comparison)
     with left:
-        st.subheader("Cost against success")
+        with st.container(horizontal=True, vertical_alignment="center", key="frontier-head"):
+            st.subheader("Cost against success")
         show_frontier(comparison)
     st.subheader("On the same problems")
     pair = show_pairs(workspace, comparison)
@@ -95,8 +96,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     show_attempts(workspace, rows, comparison, pair)
     st.subheader("What differs")
     show_differences(comparison)
-    if comparison.remarks:
-        st.text("\n".join(remark.strip() for remark in comparison.remarks))
+    show_remarks(comparison.remarks)
     offer_reports(rows)
 
 

@@ -91,8 +91,8 @@ def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: Benchmark
             "cost": money(row.cost_usd),
         }
     )
-    spent = f"{count(row.input_tokens)} tokens in · {count(row.output_tokens)} out"
-    st.caption(f"{count(row.calls)} calls · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
+    spent = f"tokens: {count(row.input_tokens)} in, {count(row.output_tokens)} out"
+    st.caption(f"calls: {count(row.calls)} · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
     show_standing(workspace, row, benchmark)
     if not details.steps:
         st.caption("No step has been taken yet.")

@@ -92,7 +92,9 @@ def _offer(
     show_recorded(opened.benchmarks, plan)
     lacking = workspace.lacking(plan, surveyed)
     show_lacking(lacking, plan)
-    started = st.button("Start", icon="🚀", key="start", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch")
+    started = st.button(
+        "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
+    )
     st.caption("The same from a terminal:")
     st.code(command, language=None, wrap_lines=True)
     if agreed(plan.id, workspace.launching.concern(plan, forecast), forecast, started=started):

@@ -20,7 +20,7 @@ from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.frame import facts, open_page, show_ground
 from pages.ui.news import show_news
-from pages.ui.running import from_known, show_controls, show_trouble, states
+from pages.ui.running import from_known, redraw_on_change, show_controls, show_trouble, states
 from pages.ui.standing import show_remark
 from pages.ui.text import called, listed
 from pages.ui.watching import Watched
@@ -42,8 +42,7 @@ def main() -> None:
     def draw() -> None:
         with edge():
             seen = watched.now()
-            if states(seen.rows) != begun:
-                st.rerun()
+            redraw_on_change(begun, seen.rows)
             if seen.progress is None:
                 show_empty(workspace, NOTHING, "💤")
             else:

@@ -24,14 +24,17 @@ ABOUT = "What experiments left behind, where it comes from, and which lessons ar
 
 
 def main() -> None:
-    workspace = open_page("Memory", ABOUT).workspace
+    opened = open_page("Memory", ABOUT)
+    workspace = opened.workspace
     counts = workspace.memories.counts()
     if counts is None or not counts.total:
         st.info("Nothing is remembered yet. What benchmarks leave behind appears here while they run.", icon="🧠")
         if workspace.settings.memory == "off":
             st.text("KODERZ_MEMORY is off: nothing is remembered while experiments run.")
-        st.caption("What is missing of earlier ones, in a terminal: koderz cortex backfill")
-        offer_ways(workspace, "Launch a benchmark")
+        if opened.benchmarks:
+            st.caption("To remember the benchmarks that are here already, in a terminal:")
+            st.code("koderz cortex backfill", language=None)
+        offer_ways(workspace, "Launch a benchmark", example=not opened.benchmarks)
         _show_server(workspace)
         return
     show_counts(counts)

@@ -14,10 +14,10 @@ from pages.ui.tables import findings_table
 
 ABOUT = "Which models can be asked, and whether all stands ready that koderz needs."
 COLUMNS = {  # pixels: what to do is what is read
-    "state": st.column_config.TextColumn(width=90, pinned=True),
-    "what": st.column_config.TextColumn(width=210),
-    "found": st.column_config.TextColumn(width=300),
-    "what to do": st.column_config.TextColumn(width=520),
+    "state": st.column_config.TextColumn(width=80, pinned=True),
+    "what": st.column_config.TextColumn(width=184),
+    "found": st.column_config.TextColumn(width=284),
+    "what to do": st.column_config.TextColumn(width=486),
 }
 FRESH_SECONDS = 15.0  # how long a diagnosis is believed
 

@@ -16,7 +16,7 @@ from pages.ui.benchmarks import choose_benchmark
 from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
 from pages.ui.empty import offer_ways
-from pages.ui.frame import facts, open_page, show_isolation
+from pages.ui.frame import facts, open_page, show_isolation, show_remarks
 from pages.ui.running import POLL_SECONDS, from_known, is_resumable
 from pages.ui.tables import frame
 from pages.ui.text import called
@@ -98,8 +98,7 @@ def _glance(workspace: Workspace, row: BenchmarkRow) -> None:
     summaries = workspace.results.summaries(row.id)
     table = glance_table(summaries)
     st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, alt=table.title)
-    said = (*remarks(summaries), *untested(summaries), how_to_remove(row.id, workspace.settings))
-    st.text("\n".join(one.strip() for one in said if one))
+    show_remarks((*remarks(summaries), *untested(summaries), how_to_remove(row.id) or ""))
     show_isolation(row.isolation, row.self_test)
 
 

@@ -15,7 +15,7 @@ from pages.ui.compared import difficulties_of
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
-from pages.ui.frame import facts, open_page
+from pages.ui.frame import facts, open_page, show_remarks
 
 ABOUT = "What came of each problem under each configuration, the hardest first."
 
@@ -33,7 +33,7 @@ def main() -> None:
     _warn(rows)
     _count(rows, problems)
     _draw(rows, problems)
-    st.text("\n".join(remark.strip() for remark in remarks(rows)))
+    show_remarks(remarks(rows))
 
 
 def _warn(rows: Sequence[SummaryRow]) -> None:
@@ -71,8 +71,8 @@ def _draw(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     left, right = st.columns([5, 6], gap="large")
     with left:
         show_heatmap(rows, shown)
-    with right:
         show_configurations(rows, problems)
+    with right:
         st.subheader("Problems")
         problem = show_table(rows, shown)
         st.subheader("Experiments on it")

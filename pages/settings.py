@@ -8,6 +8,7 @@ from koderz_core.settings_shown import awaiting_start, settings_path, shown_sett
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.settings import choose_setting, show_setting
+from pages.ui.text import worded
 
 ABOUT = "What koderz goes by: command line, then environment, .env, settings.toml, and the defaults."
 WAITING = "This dashboard goes by what is new here from its next start on; commands in a terminal do at once."
@@ -23,7 +24,7 @@ def main() -> None:
     chosen = choose_setting(shown, waiting)
     show_setting(settings.home, chosen)
     st.caption("The file, which an editor may change as well:")
-    st.code(str(settings_path(settings.home)), language=None, wrap_lines=True)
+    st.code(worded(str(settings_path(settings.home))), language=None, wrap_lines=True)
 
 
 with edge():

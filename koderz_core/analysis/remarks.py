@@ -26,10 +26,10 @@ def untested(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """What must be said besides where only summaries are shown, and no trial was held against another."""
     said = []
     if any(row.planned > row.problems for row in rows):
-        said.append("Repeats of one problem are no independent trials: `koderz compare` gives such rates an interval.")
+        said.append("Repeats of one problem are no independent trials: koderz compare gives such rates an interval.")
     if _overlap(rows):
         said.append(
-            "Intervals that overlap do not settle it either way: `koderz compare` tests the configurations on the same "
+            "Intervals that overlap do not settle it either way: koderz compare tests the configurations on the same "
             "problems."
         )
     return tuple(said)

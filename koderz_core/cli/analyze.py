@@ -70,7 +70,7 @@ def print_details(details: ExperimentDetails) -> None:
     click.echo(f"\n{row.id}  {plain(row.problem)}  {plain(row.label)}")
     failure = f" ({row.failure})" if row.failure else ""
     tokens = f"{count(row.input_tokens)} tokens in, {count(row.output_tokens)} out"
-    spent = f"{row.calls} calls · {tokens} · {duration(row.seconds)} · {money(row.cost_usd)}"
+    spent = f"calls: {row.calls} · {tokens} · {duration(row.seconds)} · {money(row.cost_usd)}"
     click.echo(f"{MARKS[row.shown]}{failure} · {spent}")
     click.echo(f"Dataset: {plain(row.origin.said)}")
     if row.isolation:

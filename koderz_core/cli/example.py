@@ -8,7 +8,6 @@ import click
 
 from koderz_core.cli.options import data_dir, report_faults, workspace
 from koderz_core.cli.tables import print_summaries
-from koderz_core.export.formats import plain
 from koderz_core.workspace.examples import ABOUT_EXAMPLE, how_to_remove, open_example
 
 
@@ -26,6 +25,6 @@ def example(data_dir: Path | None) -> int:
             f"  koderz compare {benchmark}   how sure that is\n"
             f"  koderz analyze {benchmark}   each experiment; with an exp_ id, each iteration\n"
             f"  koderz quickstart                   the same on this machine, with a model of yours\n"
-            f"{plain(str(how_to_remove(benchmark, opened.settings)))}."
+            f"{how_to_remove(benchmark)}"
         )
         return report_faults(opened)

@@ -29,7 +29,9 @@ FIRST_DATASET = "humaneval"  # what every command takes where none is named
 def versions(koderz: str) -> Iterator[Finding]:
     """Of koderz (given), of Python and of the packages whose versions change results or prices."""
     yield Finding("versions", "koderz", "ready", koderz)
-    yield Finding("versions", "Python", "ready", f"{platform.python_version()} on {platform.platform()}")
+    yield Finding(
+        "versions", "Python", "ready", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    )
     for package in (*PACKAGES, EMBEDDED):
         try:
             yield Finding("versions", package, "ready", version(package))

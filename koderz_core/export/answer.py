@@ -24,6 +24,8 @@ def answer(comparison: Comparison) -> Answer:
     pair = telling(comparison.pairs)
     if pair is None:
         alone = comparison.configurations[0]
+        if not alone.n:
+            return Answer("Nothing has a result yet", alone.label)
         return Answer(f"{alone.letter} solved {share(alone)} of {_problems(alone.n)}", alone.label)
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)
     if pair.test.difference is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections import deque
@@ -17,6 +18,7 @@ MAX_ANSWER_BYTES = 8 << 20  # all that may arrive while one answer is awaited
 NICENESS = 10  # what is remembered can wait, what is measured beside it cannot
 _SLICE_SECONDS = 0.1  # how soon a changed deadline is noticed
 _CHUNK_BYTES = 1 << 16
+_ERROR = re.compile(r"[\w.]*(Error|Exception)\b")  # how the line begins that says what went wrong
 
 
 class Wire:
@@ -138,6 +140,8 @@ class Wire:
         return f" (signal {-code})" if code < 0 else f" (exit code {code})"
 
     def _said(self) -> str:
-        words = b"".join(self._words).decode(errors="replace").strip()
-        last = "".join(char if char.isprintable() else " " for char in words[-300:])
+        """Its last word: of a traceback the line that names the error, which Python has last and Node.js has not."""
+        lines = [line.strip() for line in b"".join(self._words).decode(errors="replace").splitlines() if line.strip()]
+        errors = [line for line in lines if _ERROR.match(line)]
+        last = "".join(char if char.isprintable() else " " for char in (errors or lines or [""])[-1][:300])
         return f": {last}" if last else ""

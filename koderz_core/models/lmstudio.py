@@ -19,6 +19,6 @@ PROVIDER = Provider(
         start="Start LM Studio's server with `lms server start`",
         fetch="`lms ls` shows its models, `lms get MODEL` fetches one",
         key="It wants a key: set OPENAI_BASE_URL to it, OPENAI_API_KEY, and ask for openai/MODEL.",
-        variable="LMSTUDIO_BASE_URL (it usually ends in /v1)",
+        variable="LMSTUDIO_BASE_URL (ends in /v1)",
     ),
 )

@@ -55,6 +55,6 @@ PROVIDER = Provider(
         start="Check the network and proxy settings",
         fetch="`koderz models list` names some",
         key=f"Set {VARIABLE} to a key that may use MODEL.",
-        variable="OPENAI_BASE_URL (it usually ends in /v1)",
+        variable="OPENAI_BASE_URL (ends in /v1)",
     ),
 )

@@ -19,6 +19,6 @@ PROVIDER = Provider(
         start="Start vLLM with `vllm serve MODEL`",
         fetch="`koderz models list` shows the one it serves",
         key="It wants a key: set OPENAI_BASE_URL to it, OPENAI_API_KEY, and ask for openai/MODEL.",
-        variable="VLLM_BASE_URL (it usually ends in /v1)",
+        variable="VLLM_BASE_URL (ends in /v1)",
     ),
 )

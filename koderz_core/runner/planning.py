@@ -141,8 +141,8 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
     """Raise PlanError for models that would be ignored, and for a strategy that lacks one to go on to."""
     if strategy in LADDERS and len(models["coder"]) < 2:
         raise PlanError(
-            f"{strategy} goes on from each coder to the next, so it needs several: name them from the cheapest to the "
-            f"strongest, as in --configuration '{strategy} coder=qwen2.5-coder-0.5b,qwen2.5-coder-1.5b'."
+            f"{strategy} goes on from each coder to the next, so it needs several coders: name them from the cheapest "
+            "to the strongest, in a terminal as in --coder qwen2.5-coder-0.5b,qwen2.5-coder-1.5b."
         )
     for role, (_, *others) in models.items():
         if others and not takes_several(strategy, role):

@@ -20,9 +20,11 @@ def open_example(settings: Settings) -> str:
     return EXAMPLE
 
 
-def how_to_remove(benchmark: str, settings: Settings) -> str | None:
+def how_to_remove(benchmark: str) -> str | None:
     """What to say below the example, None below any other benchmark."""
     if benchmark != EXAMPLE:
         return None
-    path = settings.journals_dir / f"{EXAMPLE}.jsonl"
-    return f"The example counts like any benchmark of yours, also in totals and forecasts. To remove it, delete {path}"
+    return (
+        "The example counts like any benchmark of yours, also in totals and forecasts. To remove it, in a terminal: "
+        f"koderz delete {EXAMPLE} --yes"
+    )

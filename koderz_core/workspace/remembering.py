@@ -129,5 +129,5 @@ class Remembering:
         """Once on the screen, always where ``koderz cortex status`` finds it."""
         parts.ledger.troubled(Trouble(time.time(), str(error)))
         if not warned:
-            _LOG.warning("The memory server fails; experiments go on. %s %s", plain(str(error)), CURE)
+            _LOG.warning("The memory server fails; experiments go on without it. %s %s", plain(str(error)), CURE)
         return True

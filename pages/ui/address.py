@@ -23,7 +23,7 @@ def choice(
     usual = default or options[0]
     key = _asked(name, options, usual)
     if short:
-        chosen = str(st.segmented_control(label, options, key=key, format_func=say, required=True))
+        chosen = str(st.segmented_control(label, options, key=key, format_func=say, required=True, wrap=True))
     else:
         chosen = str(st.selectbox(label, options, key=key, format_func=say))
     _chosen(name, chosen, usual)

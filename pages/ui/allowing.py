@@ -9,9 +9,10 @@ from koderz_core.export.formats import money
 from koderz_core.export.standing import changed
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
-from pages.ui.edge import edge
+from pages.ui.edge import attempt
 
 MOST_CHANGES = 3  # on screen, the newest; `koderz analyze` tells all
+LIVE = "live"  # the place of the buttons of a benchmark that is being run
 KEEPS = (
     "Empty: as it is. A lower budget sends no call that it does not hold, fewer places let the others wait; nothing is "
     "lost. What has stopped for the budget already goes on only when it is resumed."
@@ -37,5 +38,4 @@ def show_changes(progress: BenchmarkProgress) -> None:
 
 
 def _change(workspace: Workspace, benchmark: str, usd: str, places: str) -> None:
-    with edge():
-        workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[places])
+    attempt(LIVE, lambda: workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[places]))

@@ -20,19 +20,15 @@ SIGNS = {
     "planned": ("gray", "·"),
 }
 MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
-HEAD, LINE, PER_LINE = 64, 24, 16  # pixels of a lane's head and of a line of its cells, as many as there are at least
-LEAST, TALLEST = 120, 420
 
 
 def draw_cells(rows: Sequence[ExperimentRow]) -> None:
     """Draw all experiments of a benchmark, in its order. Only our own signs and ids become markdown.
 
-    The height goes by the number of cells alone, so that nothing below moves while they change.
+    They stand in a block as tall as they are, which scrolls where they are many (``looks.css``).
     """
     drawn = lanes(rows)
-    lines = sum(-(-len(lane.cells) // PER_LINE) for lane in drawn.lanes)
-    tall = min(TALLEST, max(LEAST, HEAD * len(drawn.lanes) + LINE * lines))
-    with st.container(height=tall, border=False, gap="small", key="lanes"):
+    with st.container(gap="small", key="lanes"):
         for lane in drawn.lanes:
             with st.container(gap="xxsmall"):
                 st.text(lane.label)

@@ -15,7 +15,7 @@ from pages.ui.text import listed
 
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
     """The chosen configurations in the order of their benchmarks; at first all of the newest one."""
-    left, right = st.columns(2)
+    left, right = st.columns([2, 3])
     with left:
         named = {row.id: listed(row) for row in benchmarks}
         of = _several("benchmarks", "Benchmarks", named, [benchmarks[0].id])
@@ -33,6 +33,6 @@ def _several(name: str, label: str, options: Mapping[str, str], usual: Sequence[
     if len(known) < len(wanted):
         st.warning(f"The address asks for a {name.rstrip('s')} that is not here. It was left out.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
-    chosen = st.multiselect(label, list(options), known, format_func=lambda one: options[one], key=key)
+    chosen = st.multiselect(label, list(options), known, format_func=lambda one: options[one], key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
     return [str(one) for one in chosen]

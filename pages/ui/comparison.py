@@ -114,6 +114,9 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
 
 def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
     """Success against what was used, up to what all had."""
+    if not comparison.curves[axis].curves:
+        st.info("No problem has a result of all of them, or a price of it. So there is no curve to draw.", icon="📈")
+        return
     looked_at = [pair.baseline, pair.key] if pair else []
     alt = f"Share solved against {AXIS_NAMES[axis]}, a staircase per configuration with its band"
     table = frame(curves_table(comparison, axis))

@@ -69,7 +69,7 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
     form = forms[str(st.selectbox("Strategy", names, names.index(begun.strategy), key=f"strategy {key}"))]
     st.text(form.doc)
     st.caption(plain(calls_of(form)))
-    place = st.container(horizontal=True)
+    place = st.container(horizontal=True, key=f"roles {key}")
     parameters = _parameters(form, begun, key)
     with place:
         asked = form.asked(parameters)

@@ -15,11 +15,13 @@ def show_empty(workspace: Workspace, said: str, icon: str, action: str = "Launch
     offer_ways(workspace, action)
 
 
-def offer_ways(workspace: Workspace, action: str, **query: str) -> None:
-    """The way to Launch, called ``action``, and to the example, which opens on the Compare page."""
+def offer_ways(workspace: Workspace, action: str, *, example: bool = True, **query: str) -> None:
+    """The way to Launch, called ``action``, and to the ``example``, which opens on the Compare page."""
     with st.container(horizontal=True, key="ways"):
         if st.button(action, key="to launch", icon="🚀", type="primary"):
             st.switch_page("pages/launch.py", query_params=query or None)
+        if not example:
+            return
         if st.button("Open the example", key="example", icon="📖"):
             with edge():
                 benchmark = open_example(workspace.settings)

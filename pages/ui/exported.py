@@ -18,6 +18,7 @@ from pages.ui.sending import link
 
 SHOWN = 50
 MOST_KEPT = 16
+PREVIEWED = {"dataset_sha256": st.column_config.TextColumn(width=120)}  # the file has it in full
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     first = _preview(Asked(workspace, order, workspace.results.state()))
     some = f"The first {SHOWN} of {count(first.lines)}" if first.lines > SHOWN else f"All {first.lines}"
     st.caption(f"{some} lines, {len(first.frame.columns)} columns. The file has all.")
-    st.dataframe(first.frame, hide_index=True, alt=f"The first lines of {order.table}")
+    st.dataframe(first.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
 
 
 def show_dictionary(table: str) -> None:

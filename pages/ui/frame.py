@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -36,6 +37,13 @@ def open_page(title: str, about: str) -> Opened:
     return opened
 
 
+def show_remarks(said: Iterable[str]) -> None:
+    """What a reader should know besides, quietly, and below what it is about; it may quote somebody's own text."""
+    if lines := [one.strip() for one in said if one.strip()]:
+        with st.container(key="remarks"):
+            st.text("\n".join(lines))
+
+
 def show_isolation(tier: str, self_test: str) -> None:
     """What programs are judged in, quietly."""
     st.caption(f"Isolation of programs: {isolation(tier, self_test)}")
@@ -43,7 +51,7 @@ def show_isolation(tier: str, self_test: str) -> None:
 
 def show_origin(origin: DatasetOrigin) -> None:
     """Where the problems are from, which file that was, and under which licence; a name may be somebody's own text."""
-    st.text(f"Problems of {origin.said}")
+    show_remarks([f"Problems of {origin.said}"])
 
 
 def show_ground(row: BenchmarkRow | ExperimentRow) -> None:

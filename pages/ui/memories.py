@@ -20,7 +20,7 @@ from koderz_core.memory.lessons import Lesson
 from koderz_core.memory.shelf import KINDS, MOST, ORDERS, Counts, Related, Sought
 from koderz_core.workspace.memories import Shown
 from pages.ui.address import choice, keep
-from pages.ui.frame import facts
+from pages.ui.frame import facts, show_remarks
 from pages.ui.lines import chosen_line
 from pages.ui.text import show_text
 
@@ -40,14 +40,10 @@ COLUMNS = {
 def choose_sought(counts: Counts) -> Sought:
     """What is looked for; all of it is part of the page's address."""
     words = _words()
-    kind, category, order, faded = st.columns(4)
-    with kind:
+    with st.container(horizontal=True):  # two beside each other where the screen is narrow
         of = choice("kind", "Kind", (ANY, *KINDS))
-    with category:
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
-    with order:
         by = choice("order", "First come", ORDERS)
-    with faded:
         more = choice("faded", "Faded and retired", ("without", "with"))
     return Sought(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
@@ -85,7 +81,9 @@ def show_memory(shown: Shown) -> None:
     """One memory in full. Hostile texts."""
     memory = shown.memory
     st.text(plain(one_line(memory.title), TITLE_CHARS * 4))
-    st.text(("RETIRED: found only on demand, and told to nobody. " if shown.retired else "") + plain(memory.about()))
+    if shown.retired:
+        st.text("RETIRED: found only on demand, and told to nobody.")
+    show_remarks([plain(memory.about())])
     if shown.lesson:
         _show_lesson(shown.lesson)
     show_text(memory.content, f"memory-{memory.id}")

@@ -13,6 +13,7 @@ from koderz_core.records import Plan
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.summaries import scripted
 from pages.ui.frame import show_isolation, show_origin
+from pages.ui.text import worded
 
 
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
@@ -41,6 +42,7 @@ def show_recorded(benchmarks: Sequence[BenchmarkRow], plan: Plan) -> None:
 def show_lacking(lacking: Iterable[Availability], plan: Plan) -> None:
     """The models that cannot be asked now, and those that are none."""
     for row in lacking:
-        st.text(f"{row.id} cannot run: {row.reason}. {row.cure}.")
+        st.text(worded(f"{row.id} cannot run: {row.reason}. {row.cure}."))
     if scripted(plan.models()):
         st.warning("SCRIPTED models follow a script: their results show nothing about models.", icon="🎭")
+        st.page_link("pages/models.py", label="What other models lack, and what to do", icon="🩺")

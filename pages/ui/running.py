@@ -9,13 +9,14 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
-from pages.ui.allowing import show_allowance
-from pages.ui.edge import edge
+from pages.ui.allowing import LIVE, show_allowance
+from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called
 
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
 WHOLE = ""
+HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️"}
 STOPS = "What it stops ends at its next step and can be taken up again."
@@ -30,10 +31,10 @@ def show_running(workspace: Workspace, known: Rows) -> None:
     def draw() -> None:
         with edge():
             rows = now()
-            if states(rows) != begun:
-                st.rerun()
+            redraw_on_change(begun, rows)
             for row in [one for one in rows if one.under_way]:
                 _one(workspace, row)
+            show_failure(HEAD)
 
     draw()
 
@@ -41,8 +42,9 @@ def show_running(workspace: Workspace, known: Rows) -> None:
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a benchmark that runs, or a part of it; or take up again what nobody is at."""
     row = progress.benchmark
+    show_failure(LIVE)
     if is_resumable(row):
-        _button("Resume", row, "live", lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+        _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
     if not row.under_way:
         return
     parts = _parts(progress)
@@ -57,9 +59,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         held, over = row.state == "paused", row.state == "stopping"
         waits = f"It waits before its next step.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            _button("Pause", row, "live", lambda: workspace.pause(row.id, part), waits, disabled=held or over)
-            _button("Resume", row, "live", lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
-            _button("Stop", row, "live", lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
+            _button("Pause", row, LIVE, lambda: workspace.pause(row.id, part), waits, disabled=held or over)
+            _button("Resume", row, LIVE, lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
+            _button("Stop", row, LIVE, lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
             show_allowance(workspace, row)
 
 
@@ -92,13 +94,16 @@ def _button(
     label: str, row: BenchmarkRow, place: str, act: Callable[[], object], tip: str, *, disabled: bool = False
 ) -> None:
     """``place`` tells two buttons of one benchmark apart."""
-    key = f"{label.lower()} {place} {row.id}"
-    st.button(label, key=key, icon=ICONS[label], on_click=_do, args=[act], disabled=disabled, help=tip.strip() or None)
+    key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
+    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
 
 
-def _do(act: Callable[[], object]) -> None:
-    with edge():
-        act()
+def redraw_on_change(begun: Mapping[str, str], rows: Rows) -> None:
+    """Draw the page anew once a benchmark is in another state; what could not be done before is out of date then."""
+    if states(rows) != begun:
+        for place in (HEAD, LIVE):
+            forget_failure(place)
+        st.rerun()
 
 
 def states(rows: Rows) -> dict[str, str]:
@@ -117,4 +122,4 @@ def _one(workspace: Workspace, row: BenchmarkRow) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         st.text(called(row), width="content")
         st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
-        _button("Stop", row, "head", lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+        _button("Stop", row, HEAD, lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")

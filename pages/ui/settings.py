@@ -12,6 +12,7 @@ from koderz_core.settings_shown import UNSET, ShownSetting
 from koderz_core.settings_writing import remove_setting, write_setting
 from pages.ui.edge import edge
 from pages.ui.lines import chosen_line
+from pages.ui.text import worded
 
 COLUMNS = {
     "value": st.column_config.TextColumn(width="medium"),
@@ -26,7 +27,7 @@ def choose_setting(shown: Sequence[ShownSetting], waiting: Collection[str]) -> S
     table = pd.DataFrame(
         {
             "setting": [one.name for one in shown],
-            "value": [one.value + (" ⏳" if one.name in waiting else "") for one in shown],
+            "value": [worded(one.value) + (" ⏳" if one.name in waiting else "") for one in shown],
             "from": [one.origins[0] for one in shown],
             "what it means": [one.meaning for one in shown],
         }
@@ -42,7 +43,7 @@ def choose_setting(shown: Sequence[ShownSetting], waiting: Collection[str]) -> S
 def show_setting(home: Path, shown: ShownSetting) -> None:
     """One setting: what it means, where it comes from, and how it is changed."""
     st.subheader(shown.name)
-    st.text(f"{shown.meaning}\nDefault: {shown.default}. In the environment and in .env: {shown.variable}.")
+    st.text(f"{shown.meaning}\nDefault: {worded(shown.default)}. In the environment and in .env: {shown.variable}.")
     if shown.why_not:
         st.info(shown.why_not, icon="🔒")
         return

@@ -17,6 +17,7 @@ from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
+from pages.ui.text import worded
 
 
 def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
@@ -39,7 +40,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 BENCHMARK_COLUMNS = {
-    "name": st.column_config.TextColumn(width=220),  # a long one must not push figures out of sight
+    "name": st.column_config.TextColumn(width=300),  # a long one must not push figures out of sight
     "done": st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1, width="small"),
     "begun": st.column_config.DatetimeColumn("begun", format="distance"),
     "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
@@ -137,8 +138,8 @@ def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:
         {
             "model": [row.id for row in rows],
             "tier": [row.tier for row in rows],
-            "why": [row.reason for row in rows],
-            "what to do": [row.cure for row in rows],
+            "why": [worded(row.reason) for row in rows],
+            "what to do": [worded(row.cure) for row in rows],
         }
     )
 
@@ -149,15 +150,15 @@ def findings_table(found: Sequence[Finding]) -> pd.DataFrame:
         {
             "state": [SIGNS[one.state] for one in found],
             "what": [one.subject for one in found],
-            "found": [one.said for one in found],
-            "what to do": [one.cure for one in found],
+            "found": [worded(one.said) for one in found],
+            "what to do": [worded(one.cure) for one in found],
         }
     )
 
 
 WORD_COLUMNS = {
     " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays in sight where the screen is narrow
-    "configuration": st.column_config.TextColumn(width=320),
+    "configuration": st.column_config.TextColumn(width=242),
 }
 MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
 

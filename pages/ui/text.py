@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import unified_diff
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,6 +16,13 @@ LONGEST_NAME = 60
 MOST_LINES = 22  # of a text that is shown in full height; a longer one scrolls
 MOST_UNFOLDED = 1500  # characters of a text of few lines
 MOST_CHARACTERS = 20_000  # of one text on screen; the whole of it can be downloaded
+
+
+def worded(said: str) -> str:
+    """A sentence of koderz on a page, where nothing reads backticks; what lies in the home folder begins with ~."""
+    home = str(Path.home())
+    short = said if home == "/" else re.sub(rf"(?<![\w./-]){re.escape(home)}(?=/|$)", "~", said, flags=re.MULTILINE)
+    return short.replace("`", "")
 
 
 def called(row: BenchmarkRow) -> str:

@@ -72,5 +72,7 @@ def obey(request: Any) -> None:
 LOG.with_suffix(".began").touch()
 if WAY == "dies at once":
     sys.exit("no node_modules here")
+if WAY == "breaks at once":
+    raise ModuleNotFoundError("No module named 'mcp'")
 for line in sys.stdin:
     obey(json.loads(line))

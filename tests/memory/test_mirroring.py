@@ -96,6 +96,7 @@ def test_lines_that_are_no_answer_are_passed_over(offer: Offer, log: Path) -> No
     [
         ("dies", r"ended \(exit code 7\)"),
         ("dies at once", "no node_modules here"),
+        ("breaks at once", r"\(exit code 1\): ModuleNotFoundError: No module named 'mcp'"),  # not its whole traceback
         ("is no cortex", "no tool named remember"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
-from koderz_core import Order, Wanted, open_workspace
+from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.export.charts_tradeoff import _letters
 from koderz_core.records import Plan
 from pages.ui.compared import compared
@@ -27,6 +27,12 @@ def plan() -> Plan:
         plan = workspace.plan(order)
         workspace.run(plan)
     return plan
+
+
+def begin_again(workspace: Workspace) -> None:
+    """The journal holds what was planned, and nothing that happened."""
+    journal = next(workspace.settings.journals_dir.glob("*.jsonl"))
+    journal.write_bytes(journal.read_bytes().splitlines(keepends=True)[0])
 
 
 def table(app: AppTest, column: str) -> pd.DataFrame:
@@ -127,13 +133,21 @@ def test_only_what_differs_is_listed(visit: Visit, plan: Plan) -> None:
 
 def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Visit, plan: Plan) -> None:
     with open_workspace() as workspace:
-        journal = next(workspace.settings.journals_dir.glob("*.jsonl"))
-    first = journal.read_bytes().splitlines(keepends=True)[0]
-    journal.write_bytes(first)
+        begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
     assert "No problem has a result of all of them" in said(app)
     assert any("Partial: 8 experiments have not ended" in one.value for one in app.warning)
+
+
+def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(visit: Visit) -> None:
+    with open_workspace() as workspace:
+        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
+        workspace.run(plan)
+        begin_again(workspace)
+    app = visit("compare", benchmarks=plan.id)
+    assert app.subheader[0].value == "Nothing has a result yet"
+    assert not app.get("plotly_chart")
 
 
 def test_two_benchmarks_stand_side_by_side(visit: Visit, plan: Plan) -> None:
