@@ -51,3 +51,13 @@ def test_a_store_that_was_taken_away_is_built_again_though_no_journal_says_more(
     store.path.unlink()
     assert results.benchmarks() == before
     assert store.path.is_file()
+
+
+def test_an_experiment_is_read_again_only_when_a_journal_says_more(results, journal, plan, monkeypatch):
+    experiment = plan.experiments()[0]
+    before = results.experiment(experiment.id)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "latest", lambda _store: pytest.fail("The store was asked."))
+        assert results.experiment(experiment.id) == before
+    journal.tell(experiment, passed=True)
+    assert results.experiment(experiment.id).experiment.outcome == "solved"
