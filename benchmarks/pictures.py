@@ -151,10 +151,11 @@ def _take(browser: Browser, url: str, look: Look, *, whole: bool) -> bytes:
     """The page from its top, once it has come to rest."""
     page = _open(browser, url, look)
     page.wait_for_timeout(SETTLED)
-    tall = int(page.evaluate(f"document.querySelector('{MAIN}').scrollHeight"))  # it scrolls in a part of its own
-    page.set_viewport_size({"width": look.width, "height": tall if whole else min(tall, look.tallest)})
-    page.wait_for_timeout(SETTLED)
-    page.wait_for_selector(IDLE, state="attached")
+    for _ in range(2):  # a page that became taller may draw what was out of sight, and be taller still
+        tall = int(page.evaluate(f"document.querySelector('{MAIN}').scrollHeight"))  # it scrolls in a part of its own
+        page.set_viewport_size({"width": look.width, "height": tall if whole else min(tall, look.tallest)})
+        page.wait_for_timeout(SETTLED)
+        page.wait_for_selector(IDLE, state="attached")
     picture = page.screenshot()
     page.close()
     return picture
