@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
-
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import Outcome, ScoreKind, StopReason
@@ -74,10 +72,9 @@ class BenchmarkRow:
         return self.planned - self.solved - self.unsolved
 
 
-class ExperimentRow(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class ExperimentRow:
     """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
-
-    A struct: tens of thousands are made at a time, in a tenth of the time that data classes take.
 
     ``iterations``: its tries; an untested answer is one. ``interrupted``: nobody is at it. ``paused``: held back.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -74,7 +74,7 @@ class Writers:
         held_back = any(Held(row.benchmark, one, "pause") in held for one in ("", row.configuration, row.id))
         if held_back and state in ("planned", "running") and self.of(row.benchmark, closed=False) is not None:
             state = "paused"
-        return row if state == row.state else msgspec.structs.replace(row, state=state)
+        return row if state == row.state else replace(row, state=state)
 
     def _holder(self, benchmark: str) -> int | None:
         try:

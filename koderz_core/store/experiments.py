@@ -142,7 +142,7 @@ def _models(text: str) -> Mapping[str, tuple[str, ...]]:
 
 _ELSEWHERE = ("label", "strategy", "models", "isolation", "self_test", "dataset", "dataset_sha256", "licence")
 _FIRST = ("id", "benchmark", "configuration", "shared")
-_TOLD = (name for name in ExperimentRow.__struct_fields__ if name not in (*_FIRST, *_ELSEWHERE))
+_TOLD = (one.name for one in fields(ExperimentRow) if one.name not in (*_FIRST, *_ELSEWHERE))
 _COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_TOLD))
 _SHARED = """
 select f.benchmark, f.id, f.label, f.strategy, f.models, b.isolation, b.self_test, b.dataset, b.dataset_sha256,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.errors import DataError
@@ -184,7 +183,7 @@ def test_an_id_that_is_none_makes_no_file_name(journal, results, direct):
     journal.ask(direct, 1)
     details = results.experiment(direct.id)
     texts = results.texts(named(details))
-    elsewhere = replace(details, experiment=structs.replace(details.experiment, id="exp_/../../../.bashrc"))
+    elsewhere = replace(details, experiment=replace(details.experiment, id="exp_/../../../.bashrc"))
     with pytest.raises(DataError, match="no id of an experiment"):
         files_of(elsewhere, texts)
 
