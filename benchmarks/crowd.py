@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from playwright.sync_api import ConsoleMessage, Page, TimeoutError, sync_playwright  # noqa: A004 (Playwright's own)
+from looking import browser, dashboard
+from playwright.sync_api import ConsoleMessage, Page, TimeoutError  # noqa: A004 (Playwright's own)
 
 from koderz_core import open_workspace
 
@@ -98,7 +98,7 @@ def _crowd(folder: Path, home: Path, seconds: float) -> tuple[list[str], int]:
         logs = [closed.enter_context((folder / f"terminal-{n}.log").open("w+")) for n in range(len(TERMINALS))]
         terminals = [Terminal(order, home, log) for order, log in zip(TERMINALS, logs, strict=True)]
         paths = [folder / f"dashboard-{number}.log" for number in range(DASHBOARDS)]
-        urls = [closed.enter_context(_dashboard(home, path)) for path in paths]
+        urls = [closed.enter_context(dashboard(home, path)).url for path in paths]
         looks = _watch(urls, terminals, seconds, faults)
         for terminal in terminals:
             terminal.interrupt()
@@ -110,28 +110,11 @@ def _crowd(folder: Path, home: Path, seconds: float) -> tuple[list[str], int]:
     return faults, looks
 
 
-@contextmanager
-def _dashboard(home: Path, log: Path) -> Iterator[str]:
-    """The address of a dashboard that answers."""
-    command = [KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home)]
-    with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
-        try:
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            while not (said := re.search(r"koderz is at (\S+)", log.read_text())):
-                if time.monotonic() > deadline or process.poll() is not None:
-                    raise SystemExit(f"The dashboard does not come up: {log.read_text()}")
-                time.sleep(0.1)
-            yield said[1]
-        finally:
-            process.terminate()
-
-
 def _watch(urls: Sequence[str], terminals: Sequence[Terminal], seconds: float, faults: list[str]) -> int:
     """Keep the terminals busy and both pages open; how often these were looked at."""
     looks, deadline = 0, time.monotonic() + seconds
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        pages = [browser.new_page() for _ in urls]
+    with browser() as opened:
+        pages = [opened.new_page() for _ in urls]
         for page, url in zip(pages, urls, strict=True):
             page.on("console", lambda message: faults.extend(_complaint(message)))
             page.goto(f"{url}/live")
@@ -144,7 +127,6 @@ def _watch(urls: Sequence[str], terminals: Sequence[Terminal], seconds: float, f
                 looks += 1
             pages[0].wait_for_timeout(1000 * POLL_SECONDS)
         faults += [fault for page in pages for fault in _idle(page)]
-        browser.close()
     return looks
 
 

@@ -7,21 +7,16 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from live_latency import SEEN
-from pictures import BROWSERS
-from playwright.sync_api import Page, sync_playwright
+from looking import WITHIN, browser, dashboard
+from playwright.sync_api import Page
 from synthetic import Teller, plan_of
 
 from koderz_core.events import CodeTested
@@ -29,7 +24,6 @@ from koderz_core.journal import Journal
 
 PER_SECOND = 50  # events
 TABS = 3
-WITHIN = 120.0  # seconds for the server to answer, and for a page to be drawn
 MIB = 1 << 20
 
 
@@ -45,22 +39,17 @@ def watch(home: Path, seconds: float) -> str:
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "home"
         shutil.copytree(home, copy)
-        with _server(copy, Path(work) / "log") as (url, server), sync_playwright() as playwright:
-            path = next(filter(None, map(shutil.which, BROWSERS)), None)
-            browser = playwright.chromium.launch(
-                executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else []
-            )
+        with dashboard(copy, Path(work) / "log") as served, browser() as opened:
             said, stop = Said(), threading.Event()
             writer = threading.Thread(target=_tell, args=(copy, said, stop))
             writer.start()
             try:
-                tabs = [_tab(browser.new_page(), url, said) for _ in range(TABS)]
-                memory, processor = _watched(server, seconds)
+                tabs = [_tab(opened.new_page(), served.url, said) for _ in range(TABS)]
+                memory, processor = _watched(served.process, seconds)
                 seen = [tab.evaluate("seen") for tab in tabs]
             finally:
                 stop.set()
                 writer.join()
-                browser.close()
     return f"{_lags(said.at, seen)}\n{_grown(memory)}, {processor / seconds:.2f} of a core"
 
 
@@ -118,29 +107,6 @@ def _lags(said: list[float], seen: list[list[list[float]]]) -> str:
 
 def _grown(memory: list[float]) -> str:
     return "the server's memory in MiB: " + ", ".join(f"{one:.0f}" for one in memory)
-
-
-@contextmanager
-def _server(home: Path, log: Path) -> Iterator[tuple[str, int]]:
-    command = [sys.executable, "-P", "-c", "from koderz_core.cli import main; main()", "ui", "--no-browser"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "KODERZ_HOME": str(home)}
-    with log.open("wb") as output:
-        asked = [*command, "--port", "0"]
-        server = subprocess.Popen(asked, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            yield _url(log), server.pid
-        finally:
-            server.terminate()
-            server.wait(WITHIN)
-
-
-def _url(log: Path) -> str:
-    last = time.monotonic() + WITHIN
-    while time.monotonic() < last:
-        if said := re.search(r"koderz is at (\S+)", log.read_text()):
-            return said[1]
-        time.sleep(0.2)
-    raise SystemExit(f"No dashboard after {WITHIN:.0f} s: {log.read_text()}")
 
 
 def _memory(process: int) -> float:

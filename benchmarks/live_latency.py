@@ -8,21 +8,17 @@ figure was painted.
 from __future__ import annotations
 
 import json
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
-from urllib.request import urlopen
 
-from playwright.sync_api import sync_playwright
+from looking import browser, dashboard
 
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 LIMIT_SECONDS = 2.0
 ITERATIONS = 40
-PORT = 8599
 SEEN = """() => {
     window.seen = [];
     const look = () => {
@@ -38,14 +34,9 @@ SEEN = """() => {
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        ui = [KODERZ, "ui", "--no-browser", "--port", str(PORT), "--data-dir", str(home)]
-        with subprocess.Popen(ui, stdout=subprocess.DEVNULL) as server:
-            try:
-                _wait()
-                painted = _watch(home)
-            finally:
-                server.terminate()
+        home = Path(folder, "home")
+        with dashboard(home, Path(folder, "log")) as served:
+            painted = _watch(served.url, home)
         happened = _iterations(home)
     lags = sorted(_lags(happened, painted))
     middle, high = statistics.median(lags), lags[int(0.95 * len(lags))]
@@ -53,30 +44,18 @@ def main() -> None:
     print(f"max {lags[-1]:.2f} s = {lags[-1] / LIMIT_SECONDS:.2f} of the limit")
 
 
-def _wait() -> None:
-    for _ in range(300):
-        try:
-            with urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit("The dashboard does not answer.")
-
-
-def _watch(home: Path) -> list[tuple[float, int]]:
+def _watch(url: str, home: Path) -> list[tuple[float, int]]:
     """When the page first showed each number of iterations."""
     slow = ["--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", str(ITERATIONS)]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{PORT}/live")
+    with browser() as opened:
+        page = opened.new_page()
+        page.goto(f"{url}/live")
         page.get_by_text("Nothing has been run here yet").wait_for()
         page.evaluate(SEEN)
         run = [KODERZ, "run", "--problem-id", "HumanEval/0", *slow, "--data-dir", str(home)]
         subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         page.wait_for_function(f"seen.length && seen[seen.length - 1][1] >= {ITERATIONS}")
         seen: list[tuple[float, int]] = page.evaluate("seen")
-        browser.close()
     return seen
 
 

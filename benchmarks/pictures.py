@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
+from looking import WITHIN, browser, dashboard
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from koderz_core import open_workspace
 from koderz_core.workspace.examples import open_example
@@ -32,15 +30,10 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 PLACE = Path(".local/share/koderz")  # of the data folder in a home folder
 LENT = {"models": "KODERZ_MODELS_DIR", "datasets": "KODERZ_DATASETS_DIR"}  # folders of the data folder
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 MAIN = '[data-testid="stMain"]'
-WITHIN = 240.0  # seconds for the dashboard to answer, and for a page to be drawn, on a busy machine
 SETTLED = 2000  # milliseconds until charts have their last size
-COLOURS, ROUNDS = (
-    256,
-    3,
-)  # of a picture, and to choose them: small signs keep theirs, and a file has a third of the bytes
+COLOURS, ROUNDS = 256, 3  # of a picture, and to choose them: small signs keep theirs at a third of the bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +64,10 @@ def main() -> None:
         _lend(home)
         _remember(home)
         wanted = options.only.split(",") if options.only else list(addresses)
-        with _dashboard(home, person) as url, _browser() as browser:
+        with dashboard(home, person / "log", HOME=str(person)) as served, browser() as opened:
             for name in wanted:
                 for look in LOOKS:
-                    picture = _take(browser, f"{url}/{addresses[name]}", look, whole=options.whole)
+                    picture = _take(opened, f"{served.url}/{addresses[name]}", look, whole=options.whole)
                     _keep(picture, options.into / f"{name}-{look.name}.png")
 
 
@@ -112,39 +105,6 @@ def _lend(home: Path) -> None:
 def _remember(home: Path) -> None:
     """What memory would hold, had it been on when the benchmark ran."""
     subprocess.run([KODERZ, "cortex", "backfill", "--data-dir", str(home)], check=True, stdout=subprocess.DEVNULL)
-
-
-@contextmanager
-def _dashboard(home: Path, person: Path) -> Iterator[str]:
-    """Serve the data folder as long as it is looked at."""
-    command, log = [KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home)], person / "log"
-    own = {name: value for name, value in os.environ.items() if not name.startswith("KODERZ_")} | {"HOME": str(person)}
-    with log.open("wb") as output:
-        server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=own)
-        try:
-            yield _url(log)
-        finally:
-            server.terminate()
-            server.wait(WITHIN)
-
-
-def _url(log: Path) -> str:
-    last = time.monotonic() + WITHIN
-    while time.monotonic() < last:
-        if said := re.search(r"koderz is at (\S+)", log.read_text()):
-            return said[1]
-        time.sleep(0.2)
-    raise SystemExit(f"No dashboard after {WITHIN:.0f} s: {log.read_text()}")
-
-
-@contextmanager
-def _browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses root
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=root)
-        yield browser
-        browser.close()
 
 
 def _take(browser: Browser, url: str, look: Look, *, whole: bool) -> bytes:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 
 import koderz_core
+from koderz_core.cli import main
 from koderz_core.config import Settings, load_settings
 
 TEST_DATA = os.environ.get("KODERZ_TEST_DATA")  # a folder with published files, which are no part of koderz
@@ -17,6 +22,19 @@ MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where
 hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
 hypothesis.settings.load_profile("patient")
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # Any: JSON
+        return json.loads(self.out)
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +54,19 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def settings() -> Settings:
     return load_settings()
+
+
+@pytest.fixture
+def koderz(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """The command line, called as a person would, in this process."""
+
+    def call(*arguments: object) -> Said:
+        with pytest.raises(SystemExit) as end:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Said(int(end.value.code or 0), captured.out, captured.err)
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -13,5 +13,5 @@ def test_the_example_is_shown_with_the_way_on_and_the_way_out(koderz: Callable[.
     assert said.code == 0
     assert "61 % [39, 80]" in said.out
     assert f"koderz analyze {EXAMPLE}" in said.out
-    assert f"{EXAMPLE}.jsonl" in said.out
+    assert f"koderz delete {EXAMPLE} --yes" in said.out
     assert koderz("example").out == said.out

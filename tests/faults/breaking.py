@@ -1,11 +1,8 @@
-"""What the tests of faults share: a benchmark, what a command said, and what repair did."""
+"""What the tests of faults share: a benchmark, what has ended in it, and what repair did."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import koderz_core
 from koderz_core.events import ExperimentFinished
@@ -14,19 +11,6 @@ from koderz_core.journal import read_all
 WEAK = koderz_core.Order([koderz_core.Wanted("repair", {"coder": "scripted/weak"})], "0:3")
 BENCHMARK = ("benchmark", "--problems", "0:3", "--strategy", "repair", "--coder", "scripted/weak")
 """One like it, for the command line."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command said and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:  # Any: JSON
-        return json.loads(self.out)
 
 
 def finished(path: Path) -> set[str]:

@@ -5,25 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from breaking import WEAK, Said
+from breaking import WEAK
 
 import koderz_core
-from koderz_core.cli import main
-
-
-@pytest.fixture
-def koderz(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    def call(*arguments: object) -> Said:
-        with pytest.raises(SystemExit) as end:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Said(int(end.value.code or 0), captured.out, captured.err)
-
-    return call
 
 
 @pytest.fixture(scope="session")

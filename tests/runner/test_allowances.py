@@ -66,6 +66,15 @@ def looping(bench: Make, budget: Budget, problems: tuple[str, ...] = ("tiny/0",)
     return made, model
 
 
+def budgeted_meanwhile(made: Any, model: Model, usd: float) -> Any:
+    """The runner, come to its end: its budget was changed during the first call, then every call was let to."""
+    with begun(made) as runner:
+        assert model.is_asked()
+        runner.heed(change(usd=usd))
+        model.let.release(9)
+    return runner
+
+
 def test_more_experiments_at_once_begin_as_soon_as_another_process_wishes_it(bench: Make) -> None:
     model = Model(RIGHT)
     made = bench(model, problems=("tiny/0", "tiny/1"))
@@ -96,10 +105,7 @@ def test_of_fewer_at_once_one_waits_before_its_next_step_and_both_come_to_their_
 
 def test_a_lowered_budget_sends_no_call_that_it_does_not_hold_and_loses_nothing(bench: Make) -> None:
     made, model = looping(bench, Budget(5.0))
-    with begun(made) as runner:
-        assert model.is_asked()
-        runner.heed(change(usd=0.75))
-        model.let.release(4)
+    runner = budgeted_meanwhile(made, model, 0.75)
     (end,) = of(made.entries(), ExperimentFinished)
     assert (end.outcome, end.reason) == ("cancelled", "budget")
     assert len(of(made.entries(), CallFinished)) == 2  # 0.25 + 0.5 fits into 0.75, 0.5 + 0.5 does not
@@ -108,20 +114,14 @@ def test_a_lowered_budget_sends_no_call_that_it_does_not_hold_and_loses_nothing(
 
 def test_a_raised_budget_lets_it_go_on_to_its_end(bench: Make) -> None:
     made, model = looping(bench, Budget(0.75))
-    with begun(made) as runner:
-        assert model.is_asked()
-        runner.heed(change(usd=5.0))
-        model.let.release(4)
+    budgeted_meanwhile(made, model, 5.0)
     (end,) = of(made.entries(), ExperimentFinished)
     assert (end.outcome, end.reason, len(made.requests)) == ("unsolved", "iterations", 4)
 
 
 def test_who_goes_on_keeps_to_the_budget_last_set_unless_it_is_given_another(bench: Make) -> None:
     made, model = looping(bench, Budget(5.0))
-    with begun(made) as runner:
-        assert model.is_asked()
-        runner.heed(change(usd=0.75))
-        model.let.release(9)
+    budgeted_meanwhile(made, model, 0.75)
     recorded = recorded_plan(made.path)
     assert recorded.budget.usd == 0.75
     replace(made, plan=recorded).go()
@@ -133,10 +133,7 @@ def test_who_goes_on_keeps_to_the_budget_last_set_unless_it_is_given_another(ben
 
 def test_the_command_that_began_it_keeps_to_what_was_changed_and_another_amount_is_a_new_wish(bench: Make) -> None:
     made, model = looping(bench, Budget(5.0))
-    with begun(made) as runner:
-        assert model.is_asked()
-        runner.heed(change(usd=0.75))
-        model.let.release(4)
+    budgeted_meanwhile(made, model, 0.75)
     assert under_newest_budget(made.plan, made.path).budget.usd == 0.75
     other = replace(made.plan, budget=Budget(6.0))
     assert under_newest_budget(other, made.path) == other

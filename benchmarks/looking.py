@@ -1,0 +1,70 @@
+"""A dashboard over a data folder in a process of its own, and a browser to look at it.
+
+Used by the benchmarks of the dashboard.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ROOT = str(Path(__file__).parents[1])
+SERVE = "from koderz_core.cli import main; main()"
+WITHIN = 240.0  # seconds for the dashboard to answer and to end, and for a page to be drawn, on a busy machine
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """Where it is, and its process."""
+
+    url: str
+    process: int
+
+
+@contextmanager
+def dashboard(home: Path, log: Path, **variables: str) -> Iterator[Dashboard]:
+    """This koderz over a data folder and, of what a person has set for koderz, only ``variables``."""
+    command = [sys.executable, "-P", "-c", SERVE, "ui", "--no-browser", "--port", "0", "--data-dir", str(home)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=_environment(variables))
+        try:
+            yield Dashboard(_url(server, log), server.pid)
+        finally:
+            server.terminate()
+            server.wait(WITHIN)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A Chromium of this machine."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses root
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=root)
+        yield opened
+        opened.close()
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("KODERZ_")}
+    return own | {"PYTHONPATH": ROOT} | variables
+
+
+def _url(server: subprocess.Popen[bytes], log: Path) -> str:
+    last = time.monotonic() + WITHIN
+    while time.monotonic() < last and server.poll() is None:
+        if said := re.search(r"koderz is at (\S+)", log.read_text()):
+            return said[1]
+        time.sleep(0.2)
+    raise SystemExit(f"The dashboard does not come up: {log.read_text()}")
