@@ -21,6 +21,7 @@ from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
 from pages.ui.exposure import ask_login, check_exposure
 from pages.ui.headers import Headers
+from pages.ui.leaving import pass_over_left_pages
 from pages.ui.sending import PATH, send
 
 LOOKS = Path(__file__).parent / "pages" / "ui"
@@ -70,6 +71,7 @@ if get_script_run_ctx(suppress_warning=True):
     menu()
 else:
     check_exposure()
+    pass_over_left_pages()
     # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
     PagesManager.uses_pages_directory = False
     app = st.App(__file__, routes=[Route(PATH, send)], middleware=[Middleware(Headers)], lifespan=lifespan)

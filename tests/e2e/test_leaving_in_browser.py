@@ -1,0 +1,55 @@
+"""A page that is left while a part of it is about to repeat itself, as Launch is by Start."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import chdir
+from pathlib import Path
+
+from playwright.sync_api import Page
+from serving import serving
+
+import koderz_core
+
+ROOT = Path(koderz_core.__file__).parents[1]
+SLOWLY_LEFT = """
+import time
+import streamlit as st
+from pages.ui.leaving import pass_over_left_pages
+
+pass_over_left_pages()
+
+@st.fragment(run_every=0.3, key="what repeats")
+def repeat():
+    st.text("repeated")
+
+def first():
+    with st.container():
+        repeat()
+    if st.button("Leave"):
+        time.sleep(1.5)
+        st.switch_page(pages[1])
+
+def second():
+    st.text("arrived")
+    with st.container():
+        repeat()
+
+pages = [st.Page(first), st.Page(second)]
+st.navigation(pages).run()
+"""
+ALONE = ("--server.headless", "true", "--browser.gatherUsageStats", "false", "--server.port", "0")
+
+
+def test_the_page_that_follows_stays(tmp_path: Path, page: Page) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SLOWLY_LEFT)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = (sys.executable, "-u", "-m", "streamlit", "run", str(script), *ALONE, "--server.address", "127.0.0.1")
+    with chdir(tmp_path), serving(command, environment, tmp_path / "log", said="URL:") as server:
+        page.goto(server.url)
+        page.get_by_role("button", name="Leave").click()
+        page.wait_for_url(f"{server.url}/second")
+        page.wait_for_timeout(2500)  # until it is drawn, and has repeated itself some times
+        assert page.get_by_text("arrived").is_visible()
