@@ -1,4 +1,4 @@
-"""Brings about the errors of docs/troubleshooting.md, each through the command line in a process of its own."""
+"""Brings about the errors of docs/troubleshooting.md, each through the command line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 from chat_server import sends, serving_chat
 
 import koderz_core
+from koderz_core.cli import main
 from koderz_core.models.weights_sources import WEIGHTS
 
 ROOT = Path(koderz_core.__file__).parents[1]
@@ -54,10 +58,25 @@ class Ground:
         (journal,) = (self.home / "journals").glob("*.jsonl")
         return journal
 
-    def koderz(self, *words: object, first: str = "", **environment: object) -> Said:
+    def koderz(self, *words: object, **environment: object) -> Said:
+        """A command, in this process."""
+        screen = StringIO()
+        with ExitStack() as person:
+            person.enter_context(patch.dict(os.environ, self._given(environment)))
+            person.enter_context(redirect_stdout(screen))
+            person.enter_context(redirect_stderr(screen))
+            try:
+                main([str(word) for word in words])
+            except SystemExit as end:
+                return Said(int(end.code or 0), screen.getvalue())
+        raise AssertionError("A command ends by saying how.")
+
+    def alone(self, *words: object, first: str = "", **environment: object) -> Said:
         """A command in a process of its own, which executes ``first`` before it begins."""
-        given = self.environment | {name: str(value) for name, value in environment.items()}
-        return self.command(*self.words(*words, first=first), **given)
+        return self.command(*self.words(*words, first=first), **self._given(environment))
+
+    def _given(self, environment: Mapping[str, object]) -> dict[str, str]:
+        return self.environment | {name: str(value) for name, value in environment.items()}
 
     def words(self, *words: object, first: str = "") -> tuple[str, ...]:
         script = f"import sys; from koderz_core.cli import main; {first or 'pass'}; main()"
@@ -80,9 +99,14 @@ class Ground:
 Provoke = Callable[[Ground], Said]
 
 
-def command(*words: object, first: str = "", **environment: object) -> Provoke:
+def command(*words: object, **environment: object) -> Provoke:
     """An error that a single command brings about."""
-    return lambda ground: ground.koderz(*words, first=first, **environment)
+    return lambda ground: ground.koderz(*words, **environment)
+
+
+def alone(*words: object, first: str = "", **environment: object) -> Provoke:
+    """One that needs a process of its own."""
+    return lambda ground: ground.alone(*words, first=first, **environment)
 
 
 def answered(status: int, model: str) -> Provoke:
@@ -110,7 +134,7 @@ def old_python(ground: Ground) -> Said:
 
 def no_weights(ground: Ground) -> Said:
     (ground.folder / "llama_cpp.py").touch()
-    return ground.koderz(*SMALL, "embedded/smollm2-135m", first=f"sys.path.insert(0, {str(ground.folder)!r})")
+    return ground.alone(*SMALL, "embedded/smollm2-135m", first=f"sys.path.insert(0, {str(ground.folder)!r})")
 
 
 def wrong_hash(ground: Ground) -> Said:
@@ -233,23 +257,23 @@ def corrupt_journal(ground: Ground) -> Said:
 def damaged_store(ground: Ground) -> Said:
     ground.koderz(*WEAK)
     (ground.home / "koderz.duckdb").write_text("no store at all")
-    return ground.koderz("results")
+    return ground.alone("results")
 
 
 def workers_lost(ground: Ground) -> Said:
     (ground.folder / "killer.py").write_text(KILLER)
-    return ground.koderz("grade", ground.folder / "killer.py", "--problem", "HumanEval/0", KODERZ_SANDBOX="limited")
+    return ground.alone("grade", ground.folder / "killer.py", "--problem", "HumanEval/0", KODERZ_SANDBOX="limited")
 
 
 def port_in_use(ground: Ground) -> Said:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        return ground.koderz("ui", "--no-browser", "--port", taken.getsockname()[1])
+        return ground.alone("ui", "--no-browser", "--port", taken.getsockname()[1])
 
 
 PROVOKED: Mapping[str, Provoke] = {
     "old-python": old_python,
-    "windows": command("models", "list", first=WINDOWS),
-    "no-runtime": command(*SMALL, "embedded/smollm2-135m", first=NO_RUNTIME),
+    "windows": alone("models", "list", first=WINDOWS),
+    "no-runtime": alone(*SMALL, "embedded/smollm2-135m", first=NO_RUNTIME),
     "no-weights": no_weights,
     "download-blocked": command("models", "pull", WEIGHTS_NAME),
     "download-offline": command("models", "pull", WEIGHTS_NAME, KODERZ_OFFLINE=1),
@@ -292,13 +316,13 @@ PROVOKED: Mapping[str, Provoke] = {
     "unknown-setting": unknown_setting,
     "wrong-settings-file": wrong_settings_file,
     "unwritable": unwritable,
-    "disk-full": command(*WEAK, first=SMALL_FILES),
+    "disk-full": alone(*WEAK, first=SMALL_FILES),
     "journal-held": journal_held,
     "corrupt-journal": corrupt_journal,
     "damaged-store": damaged_store,
-    "no-strong-sandbox": command(*WEAK, first=MACOS),
+    "no-strong-sandbox": alone(*WEAK, first=MACOS),
     "tier-does-not-hold": command(*WEAK, KODERZ_SANDBOX="hardened", PATH=""),
     "workers-lost": workers_lost,
     "port-in-use": port_in_use,
-    "exposed": command("ui", "--no-browser", "--port", "0", STREAMLIT_SERVER_ADDRESS="0.0.0.0"),
+    "exposed": alone("ui", "--no-browser", "--port", "0", STREAMLIT_SERVER_ADDRESS="0.0.0.0"),
 }

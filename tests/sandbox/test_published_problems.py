@@ -1,10 +1,11 @@
-"""All of HumanEval and MBPP+: published solutions pass, and every program one change away has a plain run's verdict."""
+"""HumanEval and MBPP+: published solutions pass, and every program one change away has a plain run's verdict."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from mutants import changed, plain_verdicts
 from small_problem import best_tier, judge_of
+from thinned import thinned
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
@@ -19,7 +20,7 @@ def problems(request):
     folder = request.getfixturevalue("test_data") if request.param != "humaneval" else None
     found = load(request.param, load_settings(datasets_dir=folder)).problems
     assert len(found) == SIZES[request.param]
-    return found
+    return thinned(found)
 
 
 def test_every_solution_of_the_publisher_passes(problems):
