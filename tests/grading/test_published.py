@@ -42,4 +42,4 @@ def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Pat
         special = [one for one in every if one.id in LARGE + EMPTY]
         lenient = [one for one in every if one.plus and (one.plus.oracle or one.plus.tolerance)]
         found = graded(workspace, [*special, *thinned(lenient)], "plus")
-    assert (len(found) >= 4, wrong(found)) == (True, [])
+    assert (bool(lenient), wrong(found)) == (True, [])
