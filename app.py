@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import streamlit as st
+import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit.navigation.page import StreamlitPage
@@ -24,6 +25,7 @@ from pages.ui.headers import Headers
 from pages.ui.leaving import pass_over_left_pages
 from pages.ui.sending import PATH, send
 
+WITHIN_SECONDS = 3  # for answers that are being sent when the dashboard is told to end
 LOOKS = Path(__file__).parent / "pages" / "ui"
 PAGES = {
     "overview": ("", "Overview", "🏠"),
@@ -63,6 +65,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a closed terminal ends it as SIGTERM does, but for nohup
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    if isinstance(server, uvicorn.Server):  # it would else wait for as long as a browser holds a connection
+        server.config.timeout_graceful_shutdown = WITHIN_SECONDS
     yield
     await asyncio.to_thread(leave)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+import streamlit
 from playwright.sync_api import Page
 from serving import WITHIN, Serve
 from test_dashboard_in_browser import NO_WEIGHTS, launch
@@ -21,3 +24,15 @@ def test_a_benchmark_that_runs_when_the_dashboard_ends_is_closed_as_stopped(
     assert running.process.wait(WITHIN) == -signal.SIGTERM
     (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
     assert '"reason":"stopped"' in journal.read_text().splitlines()[-1]
+
+
+def test_who_does_not_read_on_holds_up_nobody(server: Serve) -> None:
+    running = server()
+    static = Path(streamlit.__file__).parent / "static"
+    largest = max(static.rglob("*.js"), key=lambda path: path.stat().st_size).relative_to(static)
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", urlsplit(running.url).port))
+        slow.sendall(f"GET /{largest} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        assert b"200 OK" in slow.recv(100)
+        assert running.end() == -signal.SIGTERM
