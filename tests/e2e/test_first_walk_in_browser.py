@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
@@ -56,10 +56,14 @@ def read(download: Download, path: Path) -> pd.DataFrame:
     return pd.read_csv(path)
 
 
-def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(dashboard: Server, page: Page, tmp_path: Path) -> None:
+def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
+    dashboard: Server, page: Page, idle: Callable[[Page], None], tmp_path: Path
+) -> None:
     page.goto(dashboard.url)
     expect(page.get_by_text("Nothing has been run here yet")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Launch the quick look").click()
+    arrived(page, "Launch")
+    idle(page)
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
     with page.context.expect_page() as opened:
