@@ -6,7 +6,10 @@ Most of it opens no workspace: a client waits while its server starts, and the m
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,6 +26,7 @@ from koderz_core.memory.cortex.open import (
 )
 from koderz_core.memory.servers import memory_file
 
+WATCH_SECONDS = 0.1
 # Of its own: what the options of other commands are imported with takes longer than a server to start.
 DATA_DIR = click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Instead of KODERZ_HOME.")
 
@@ -66,7 +70,23 @@ def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, dat
     For an MCP client, which starts it itself: for Claude Code, `claude mcp add koderz -- koderz cortex serve`. Several
     may run on one file.
     """
-    from koderz_core.memory.cortex.server import serve as serve_cortex  # noqa: PLC0415 (what it imports takes a second)
+    with _ends_with_its_starter():
+        from koderz_core.memory.cortex.server import serve as serve_cortex  # noqa: PLC0415 (imports for a second)
 
     path = db or memory_file(load_settings(home=data_dir))
     serve_cortex(Cortex(path, CortexLimits(max_chars, max_megabytes), project), __version__)
+
+
+@contextmanager
+def _ends_with_its_starter() -> Iterator[None]:
+    """As long as nothing is read, no end of the input tells that who started this process has gone."""
+    starter, reads = os.getppid(), threading.Event()
+
+    def watch() -> None:
+        while not reads.wait(WATCH_SECONDS):
+            if os.getppid() != starter:
+                os._exit(0)
+
+    threading.Thread(target=watch, daemon=True, name="starter").start()
+    yield
+    reads.set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -20,6 +21,12 @@ from mcp.shared.exceptions import MCPError
 
 COMMAND = [sys.executable, "-c", "from koderz_core.cli import main; main()", "cortex", "serve", "--db"]
 CONTRACT = json.loads((Path(__file__).parent / "contract.json").read_text())
+STARTER = """
+import pathlib, subprocess, sys, time
+server = subprocess.Popen(sys.argv[1:])
+while len(list(pathlib.Path(f"/proc/{server.pid}/task").iterdir())) < 2:  # it imports, and watches
+    time.sleep(0.005)
+"""
 CALLS: dict[str, dict[str, Any]] = {
     "remember": {"title": "t", "content": "c"},
     "recall": {"query": "c"},
@@ -166,3 +173,11 @@ def test_the_help_of_koderz_loads_no_mcp() -> None:
     shown = "import sys; from koderz_core.cli import commands; commands.main(['--help'], standalone_mode=False)"
     asked = f"{shown}; assert 'mcp' not in sys.modules"
     assert b"cortex" in subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True).stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the threads of a process")
+def test_a_server_that_still_starts_does_not_outlive_who_started_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STARTER, *COMMAND, str(tmp_path / "cortex.db")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
+        assert starter.wait(60) == 0
+        assert select.select([starter.stdout], [], [], 60)[0]  # the server has let go of it
