@@ -17,6 +17,7 @@ from urllib.request import urlopen
 
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 OURS = "koderz is at"
+PLAINLY = ("--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", "0")
 WITHIN = 60.0  # seconds for a server to answer, and to end, on a busy machine
 
 
@@ -40,6 +41,12 @@ class Serve(Protocol):
     def __call__(
         self, home: Path | None = None, environment: Mapping[str, str] | None = None, command: Sequence[str] = ()
     ) -> Server: ...
+
+
+def streamlit_alone(script: Path) -> tuple[str, ...]:
+    """The command that serves a script of one's own, without koderz's server and settings."""
+    quiet = ("--browser.gatherUsageStats", "false")
+    return (sys.executable, "-u", "-m", "streamlit", "run", str(script), *PLAINLY, *quiet)
 
 
 @contextmanager

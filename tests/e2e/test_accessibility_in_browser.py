@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, chdir
 from importlib.resources import files
@@ -16,7 +15,7 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, ViewportSize
-from serving import KODERZ, serving
+from serving import KODERZ, serving, streamlit_alone
 
 import koderz_core
 from koderz_core import open_workspace
@@ -47,16 +46,6 @@ DRAWN = (
 )
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TELEPHONE: ViewportSize = {"width": 390, "height": 844}
-PLAINLY = (
-    "--server.headless",
-    "true",
-    "--browser.gatherUsageStats",
-    "false",
-    "--server.address",
-    "127.0.0.1",
-    "--server.port",
-    "0",
-)
 JUDGE = """async levels => {
     const judged = await axe.run(document, {runOnly: {type: 'tag', values: levels}, resultTypes: ['violations']})
     return judged.violations.flatMap(rule => rule.nodes.map(node => {
@@ -85,7 +74,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         for name in ("example", "empty"):
             command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(folder / name))
             urls[name] = ended.enter_context(serving(command, own, folder / f"{name}.log")).url
-        plain = [sys.executable, "-u", "-m", "streamlit", "run", str(folder / "plain.py"), *PLAINLY]
+        plain = streamlit_alone(folder / "plain.py")
         urls["plain"] = ended.enter_context(serving(plain, own, folder / "plain.log", said="URL:")).url
         yield urls | {"home": str(folder / "example")}
 

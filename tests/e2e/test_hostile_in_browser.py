@@ -109,7 +109,7 @@ def test_no_page_obeys_what_a_model_says(server: Serve, page: Page, hostile: Pla
     for address in ("", "launch", *lists, *views):
         page.goto(f"{url}/{address}")
         page.wait_for_selector('[data-testid="stAppViewContainer"]')
-        page.wait_for_timeout(600)  # time for a request that must not be made
+        page.wait_for_timeout(1200)  # time for a request that must not be made
         unharmed(page)
 
 

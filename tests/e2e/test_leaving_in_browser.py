@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import chdir
 from pathlib import Path
 
 from playwright.sync_api import Page
-from serving import serving
+from serving import serving, streamlit_alone
 
 import koderz_core
 
@@ -39,15 +38,13 @@ def second():
 pages = [st.Page(first), st.Page(second)]
 st.navigation(pages).run()
 """
-ALONE = ("--server.headless", "true", "--browser.gatherUsageStats", "false", "--server.port", "0")
 
 
 def test_the_page_that_follows_stays(tmp_path: Path, page: Page) -> None:
     script = tmp_path / "script.py"
     script.write_text(SLOWLY_LEFT)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = (sys.executable, "-u", "-m", "streamlit", "run", str(script), *ALONE, "--server.address", "127.0.0.1")
-    with chdir(tmp_path), serving(command, environment, tmp_path / "log", said="URL:") as server:
+    with chdir(tmp_path), serving(streamlit_alone(script), environment, tmp_path / "log", said="URL:") as server:
         page.goto(server.url)
         page.get_by_role("button", name="Leave").click()
         page.wait_for_url(f"{server.url}/second")
