@@ -105,7 +105,7 @@ class Settings(BaseSettings):
     )
 
     allowed_models: str = Field("", description="models that may be asked, with spaces between; empty: all")
-    timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request to a model may take")
+    timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request takes; embedded, until a next word")
     connect_timeout: float = Field(10.0, gt=0, le=600, description="seconds that reaching a server may take")
     first_token_timeout: float = Field(
         180.0, gt=0, le=86_400, description="seconds a streamed answer may be silent, above all before its first token"

@@ -9,7 +9,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.export.formats import count, duration
 from koderz_core.export.standing import at_work, beat_seconds, freshness, spent, standing
-from koderz_core.records.progress import BenchmarkProgress
+from koderz_core.records.progress import BenchmarkProgress, meant
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.allowing import show_changes
@@ -20,10 +20,10 @@ from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.frame import facts, open_page, show_ground
 from pages.ui.news import show_news
-from pages.ui.running import from_known, redraw_on_change, show_controls, show_trouble, states
+from pages.ui.running import redraw_on_change, show_controls, show_trouble, states
 from pages.ui.standing import show_remark
 from pages.ui.text import called, listed
-from pages.ui.watching import Watched
+from pages.ui.watching import Watch
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
 USUAL = "what runs, else the newest"
@@ -34,19 +34,18 @@ def main() -> None:
     opened = open_page("Live", ABOUT)
     workspace, begun = opened.workspace, states(opened.benchmarks)
     rows = {row.id: row for row in opened.benchmarks}
-    ask = from_known(opened.benchmarks, workspace.results.benchmarks)
     chosen = choice("benchmark", "Benchmark", ["", *rows], lambda one: _said(rows, one))
-    watched = Watched(workspace, chosen, ask)
+    watch = Watch(workspace, chosen)
 
-    @st.fragment(run_every=beat_seconds(watched.meant(opened.benchmarks)), key="live")
+    @st.fragment(run_every=beat_seconds(meant(opened.benchmarks, chosen)), key="live")
     def draw() -> None:
         with edge():
-            seen = watched.now()
+            seen = watch.now()
             redraw_on_change(begun, seen.rows)
             if seen.progress is None:
                 show_empty(workspace, NOTHING, "💤")
             else:
-                _draw(workspace, seen.progress, watched.fault)
+                _draw(workspace, seen.progress, watch.fault)
 
     draw()
 

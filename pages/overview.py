@@ -38,7 +38,7 @@ def main() -> None:
         _empty(opened.workspace)
         return
     running = any(row.state == "running" for row in rows)
-    now = from_known(rows, results.benchmarks)
+    now = from_known(rows, opened.workspace)
     st.fragment(lambda: _figures(now()), run_every=POLL_SECONDS if running else None)()
     _go_on(rows)
     lead = st.container()

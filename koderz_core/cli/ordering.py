@@ -40,7 +40,9 @@ REPLACED: Mapping[str, str] = {
 _SETTINGS: Options = (
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
     click.option("--num-ctx", type=int, help="Context of embedded and Ollama models, in tokens."),
-    click.option("--timeout", type=float, help="Seconds one request may take."),
+    click.option(
+        "--timeout", type=float, help="Seconds one request may take; of an embedded model, until its next word."
+    ),
     click.option(
         "--test-timeout",
         type=float,

@@ -62,17 +62,16 @@ class EmbeddedModel:
         return f"embedded/{self._weights.name}"
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Answer once, within ``settings.timeout`` seconds (loading included, waiting for other calls not).
+        """Answer once; only a silence may not exceed ``settings.timeout`` seconds: who writes on slowly is not stuck.
 
         ``seconds`` of the completion are those of the answer, without loading. Raises WeightsError if the weights are
-        not on this machine; ModelError, retryable if the child was lost or too slow: the next call has a fresh one.
+        not on this machine; ModelError, retryable if the child was lost or silent: the next call has a fresh one.
         What ``on_text`` raises ends the child and comes through.
         """
         with self._one_call:
-            deadline = time.monotonic() + self._settings.timeout
             try:
                 sent = replace(request, sampling=honoured(request, capabilities_of(self.id, self._settings)))
-                return self._loaded(deadline).answer(sent, on_text, deadline)
+                return self._loaded().answer(sent, on_text)
             except BaseException:  # the child may be in the middle of an answer: only a fresh one is in step again
                 self._drop()
                 raise
@@ -85,13 +84,13 @@ class EmbeddedModel:
         with self._one_call:
             self._drop()
 
-    def _loaded(self, deadline: float) -> _Child:
+    def _loaded(self) -> _Child:
         if self._child and self._child.ended:
             self._drop()
         if self._child is None and not self._closed:
             load = Load(str(self._path()), self._settings.num_ctx)
             self._child = _Child(self.id, self._command, self._settings.timeout)
-            self._child.load(load, deadline)
+            self._child.load(load)
         if self._child is None or self._closed:  # close() may have come just before there was a child to kill
             raise ModelError(f"{self.id} was closed, so it answers no more. Make a new one.")
         return self._child
@@ -130,15 +129,15 @@ class _Child:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def load(self, load: Load, deadline: float) -> None:
+    def load(self, load: Load) -> None:
         self._send(load)
-        self._receive(deadline)
+        self._receive()
 
-    def answer(self, request: Request, on_text: OnText | None, deadline: float) -> Completion:
+    def answer(self, request: Request, on_text: OnText | None) -> Completion:
         started, first_token_seconds = time.monotonic(), None
         pieces: list[str] = []
         self._send(request)
-        while isinstance(reply := self._receive(deadline), Piece):
+        while isinstance(reply := self._receive(), Piece):
             if first_token_seconds is None:
                 first_token_seconds = time.monotonic() - started
             pieces.append(reply.text)
@@ -173,11 +172,12 @@ class _Child:
             self._orders.write(msgspec.json.encode(order) + b"\n")
             self._orders.flush()
 
-    def _receive(self, deadline: float) -> Reply:
+    def _receive(self) -> Reply:
+        deadline = time.monotonic() + self._timeout_seconds
         while b"\n" not in self._unread:
             left_seconds = deadline - time.monotonic()
             if left_seconds <= 0 or not self._readable.poll(left_seconds * 1000):
-                raise self._lost(f"did not finish within {self._timeout_seconds:g} s (KODERZ_TIMEOUT)")
+                raise self._lost(f"said nothing for {self._timeout_seconds:g} s (KODERZ_TIMEOUT)")
             piece = os.read(self._replies.fileno(), 1 << 16)
             if not piece:
                 raise self._lost(self._death())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.records import Allowance
@@ -67,6 +68,21 @@ class BenchmarkProgress:
     at: float = 0.0
     news_at: float | None = None
     changes: tuple[AllowanceChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What one look brought: all benchmarks, the newest first, and how far the one is that was meant; None: none is."""
+
+    rows: Sequence[BenchmarkRow]
+    progress: BenchmarkProgress | None
+
+
+def meant(rows: Sequence[BenchmarkRow], benchmark: str) -> BenchmarkRow | None:
+    """The one of that id; without one (``""``) what runs, else the newest, which stands first."""
+    if benchmark:
+        return next((row for row in rows if row.id == benchmark), None)
+    return next((row for row in rows if row.under_way), rows[0] if rows else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Writers:
 
     def told(self, row: ExperimentRow, held: Set[Held]) -> ExperimentRow:
         """The experiment with its ``state`` so told, and what waits because somebody holds it back as ``paused``."""
-        if row.state == "finished":  # most are, and nobody holds them back
+        if row.state == "finished" or (row.state == "planned" and not held):  # most are
             return row
         state = self.state(row.benchmark, row.state)
         held_back = any(Held(row.benchmark, one, "pause") in held for one in ("", row.configuration, row.id))

@@ -1,4 +1,4 @@
-"""What a text of a person means: a benchmark by its name, or a benchmark or an experiment by how its id begins."""
+"""What a text of a person means: a benchmark by its name, one or an experiment by how its id begins, a problem."""
 
 from __future__ import annotations
 
@@ -29,11 +29,24 @@ def find(con: DuckDBPyConnection, text: str) -> str:
     raise UnknownNameError("benchmark or experiment", text, benchmark_ids(con))
 
 
+def find_problem(con: DuckDBPyConnection, name: str) -> str:
+    """The id of the problem of that name (``3`` is short for ``HumanEval/3``) that some experiment is on.
+
+    Raises UnknownNameError.
+    """
+    known = [str(row[0]) for row in con.execute(_PROBLEMS).fetchall()]
+    fitting = [one for one in known if one == name or one.rpartition("/")[2] == name]
+    if not fitting:
+        raise UnknownNameError("problem in these results", name, known)
+    return fitting[0]
+
+
 def benchmark_ids(con: DuckDBPyConnection) -> list[str]:
     """The ids of all benchmarks."""
     return [str(row[0]) for row in con.execute("select id from benchmarks").fetchall()]
 
 
+_PROBLEMS = "select distinct problem from experiments order by problem"
 _NAMED = "select id from benchmarks where name = $text order by id limit $most"
 # A page asks by a whole id, and need not look at how each of a hundred thousand begins.
 _WHOLE = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
@@ -25,12 +26,25 @@ class Lately:
     changes: tuple[AllowanceChange, ...]
     news_at: float | None
 
-    def progress(
-        self, row: BenchmarkRow, experiments: tuple[ExperimentRow, ...], seconds_left: float | None, now: float
-    ) -> BenchmarkProgress:
-        """With all that is known of the benchmark at this moment."""
+
+Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
+"""All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A benchmark with all that its journal says of how far it is; only time makes more of it."""
+
+    row: BenchmarkRow
+    experiments: tuple[ExperimentRow, ...]
+    late: Lately
+
+    def progress(self, forecast: Forecast, now: float) -> BenchmarkProgress:
+        """How far it is at this moment (seconds since 1970), as nothing has happened since."""
+        row, late = self.row, self.late
+        left = forecast(self.experiments, now) if row.state == "running" else None
         return BenchmarkProgress(
-            row, experiments, self.newest, seconds_left, self.receipt, self.failing, now, self.news_at, self.changes
+            row, self.experiments, late.newest, left, late.receipt, late.failing, now, late.news_at, late.changes
         )
 
 

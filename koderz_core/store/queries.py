@@ -23,9 +23,9 @@ from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, cou
 from koderz_core.store.experiments import Asked, Followed, experiments
 from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.failures import failures
-from koderz_core.store.finding import benchmark_ids, find
+from koderz_core.store.finding import benchmark_ids, find, find_problem
 from koderz_core.store.frames import Tables
-from koderz_core.store.lately import Lately, lately
+from koderz_core.store.lately import Standing, lately
 from koderz_core.store.past import past
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
@@ -46,6 +46,10 @@ class Reader:
         """The id of the one benchmark of that name, or benchmark or experiment that begins so. Raises as ``find``."""
         return find(self._con, text)
 
+    def find_problem(self, name: str) -> str:
+        """The id of a problem that some experiment is on. Raises as ``find_problem``."""
+        return find_problem(self._con, name)
+
     def benchmarks(self, writers: Writers, benchmark: str | None = None) -> list[BenchmarkRow]:
         """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
         found = benchmarks(counted(self._con, benchmark), writers)
@@ -56,10 +60,6 @@ class Reader:
     def held(self) -> frozenset[Held]:
         """The pauses and stops in effect."""
         return in_effect(self._con)
-
-    def lately(self, benchmark: str, since: float) -> Lately:
-        """What came last in a benchmark; ``since`` (seconds since 1970): who has failed before does not count."""
-        return lately(self._con, benchmark, since)
 
     def summaries(self, writers: Writers, benchmarks: Collection[str] | None = None) -> list[SummaryRow]:
         """One row per benchmark (in the order of the ids given; of all the newest first) and configuration."""
@@ -73,11 +73,6 @@ class Reader:
             more = {"tiers": tiers.get(_pair(row), []), "running": row["running"] if at_work else 0}
             found.append(msgspec.convert({**row, **more}, SummaryRow))
         return found
-
-    def problems(self) -> list[str]:
-        """The ids of all problems that experiments are on."""
-        rows = self._con.execute("select distinct problem from experiments order by problem").fetchall()
-        return [str(row[0]) for row in rows]
 
     def experiments(
         self,
@@ -96,9 +91,14 @@ class Reader:
             raise UnknownNameError("experiment", experiment, [])
         return found
 
-    def followed(self, followed: Followed, benchmark: BenchmarkRow) -> tuple[ExperimentRow, ...]:
-        """All experiments of a benchmark, in its order; only what has changed since is read again."""
-        return followed.of(self._con, benchmark)
+    def standing(self, writers: Writers, followed: Followed, row: BenchmarkRow, since: float) -> Standing:
+        """How far a benchmark is; of its experiments only what has changed since is read again.
+
+        ``since`` (seconds since 1970): who has failed before does not count.
+        """
+        held = frozenset(one for one in self.held() if one.benchmark == row.id)
+        experiments = tuple(writers.told(one, held) for one in followed.of(self._con, row))
+        return Standing(row, experiments, lately(self._con, row.id, since))
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of an id in its benchmark. Raises UnknownNameError."""

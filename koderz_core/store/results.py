@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core.errors import UnknownNameError
@@ -13,17 +12,19 @@ from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import SpecRow
-from koderz_core.records.progress import BenchmarkProgress, Neighbours
+from koderz_core.records.progress import BenchmarkProgress, Neighbours, Watched, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
 from koderz_core.store.benchmarks import Writers
-from koderz_core.store.details import details_of
+from koderz_core.store.details import Naming, Several, details_of, several_of
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.glance import Glance
+from koderz_core.store.lately import Forecast, Standing
 from koderz_core.store.queries import Reader
+from koderz_core.store.sharing import Shared
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:
@@ -32,21 +33,8 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 LATELY_SECONDS = 300.0  # what began before says nothing of who fails now
-
-Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
-"""All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
-
-
-Naming = Callable[[ExperimentDetails], Collection[str]]
-"""An experiment to the SHA-256 of texts that are wanted of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Several:
-    """Several experiments; ``texts``: by SHA-256."""
-
-    details: tuple[ExperimentDetails, ...]
-    texts: Mapping[str, str]
+RENEWED_SECONDS = 60.0
+_ALL = "benchmarks"
 
 
 class Results:
@@ -62,7 +50,7 @@ class Results:
         self._forecast = forecast
         self._clock = clock
         self.faults: tuple[str, ...] = ()
-        self._followed, self._glance = Followed(), Glance(store)
+        self._followed, self._glance, self._shared = Followed(), Glance(store), Shared(clock)
 
     def find(self, text: str) -> str:
         """The id of the one benchmark of that name, or benchmark or experiment whose id begins so.
@@ -79,34 +67,36 @@ class Results:
         if name is None:
             return None
         with self._reader() as reader:
-            known = reader.problems()
-        fitting = [one for one in known if one == name or one.rpartition("/")[2] == name]
-        if not fitting:
-            raise UnknownNameError("problem in these results", name, known)
-        return fitting[0]
+            return reader.find_problem(name)
 
-    def benchmarks(self) -> list[BenchmarkRow]:
-        """All benchmarks, the newest first; made to be asked every second."""
-        return list(self._known("benchmarks", lambda reader, writers: reader.benchmarks(writers)))
+    def benchmarks(self, since: float | None = None) -> list[BenchmarkRow]:
+        """All benchmarks, the newest first; made to be asked every second.
+
+        ``since`` (seconds since 1970): what was just read for somebody else will do, if not read before that.
+        """
+        return list(self._benchmarks() if since is None else self._shared.of(_ALL, since, self._benchmarks))
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
         """The benchmark of that id. Raises UnknownNameError."""
-        rows = self.benchmarks()
-        found = next((row for row in rows if row.id == benchmark), None)
-        if found is None:
-            raise UnknownNameError("benchmark", benchmark, [row.id for row in rows])
-        return found
+        known = {row.id: row for row in self.benchmarks()}
+        if benchmark not in known:
+            raise UnknownNameError("benchmark", benchmark, list(known))
+        return known[benchmark]
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
-        """How far the benchmark of that id is now; made to be asked every second. Raises UnknownNameError."""
+        """How far the benchmark of that id is now. Raises UnknownNameError."""
         writers, now = self._writers(), self._clock()
         with self._reader(writers) as reader:
             row = reader.benchmarks(writers, benchmark)[0]
-            held = reader.held()
-            experiments = tuple(writers.told(one, held) for one in reader.followed(self._followed, row))
-            late = reader.lately(benchmark, now - LATELY_SECONDS)
-        left = self._forecast(experiments, now) if row.state == "running" else None
-        return late.progress(row, experiments, left, now)
+            standing = reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
+        return standing.progress(self._forecast, now)
+
+    def watched(self, benchmark: str, since: float) -> Watched:
+        """All benchmarks, and how far one of them is: that of an id or, without one, what runs, else the newest.
+
+        Made to be asked every second by all who look at it. ``since`` as ``benchmarks`` has it.
+        """
+        return self._shared.of(("watched", benchmark), since, lambda: self._watch(benchmark))
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
@@ -158,8 +148,7 @@ class Results:
         """
         writers = self._writers()
         with self._reader(writers) as reader:
-            details = tuple(details_of(reader, writers, experiment) for experiment in experiments)
-            return Several(details, reader.texts({text for one in details for text in named(one)}))
+            return several_of(reader, writers, experiments, named)
 
     def specs(
         self, benchmark: str | None = None, problem: str | None = None, experiment: str | None = None
@@ -217,6 +206,23 @@ class Results:
         ingested = self.store.reindex()
         self.faults = ingested.faults
         return ingested
+
+    def _benchmarks(self) -> list[BenchmarkRow]:
+        return self._known(_ALL, lambda reader, writers: reader.benchmarks(writers))
+
+    def _watch(self, benchmark: str) -> Watched:
+        now = self._clock()
+
+        def look(reader: Reader, writers: Writers) -> tuple[Sequence[BenchmarkRow], Standing | None]:
+            rows = reader.benchmarks(writers)
+            if (row := meant(rows, benchmark)) is None:
+                return rows, None
+            return rows, reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
+
+        # Who keeps failing is told of a while, so it is asked anew from time to time even if nothing happens.
+        rows, standing = self._known(("watched", benchmark, now // RENEWED_SECONDS), look)
+        self._shared.tell(_ALL, now, rows)
+        return Watched(rows, None if standing is None else standing.progress(self._forecast, now))
 
     def _known(self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True) -> Answer:
         """What the store answers, or has answered since anything last happened."""

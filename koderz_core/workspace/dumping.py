@@ -9,7 +9,8 @@ from pathlib import Path
 from koderz_core.errors import DataError
 from koderz_core.export.dump import DumpFile, files_of, named
 from koderz_core.export.dump_writing import write
-from koderz_core.store.results import Naming, Results, Several
+from koderz_core.store.details import Naming, Several
+from koderz_core.store.results import Results
 
 AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
 

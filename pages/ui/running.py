@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -16,6 +17,7 @@ from pages.ui.text import called
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
 WHOLE = ""
+MOST_WAITING = 200  # of thousands, each browser would be sent all of them at every look
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️"}
@@ -25,7 +27,7 @@ STOPS = "What it stops ends at its next step and can be taken up again."
 def show_running(workspace: Workspace, known: Rows) -> None:
     """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
     begun = states(known)
-    now = from_known(known, workspace.results.benchmarks)
+    now = from_known(known, workspace)
 
     @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
@@ -81,12 +83,14 @@ def is_resumable(row: BenchmarkRow) -> bool:
 
 
 def _parts(progress: BenchmarkProgress) -> dict[str, str]:
-    """What can be paused and stopped, by target: what has not ended yet."""
+    """What can be paused and stopped, by target: what has not ended yet; of very many that wait, the next ones."""
     left = [one for one in progress.experiments if one.state != "finished"]
+    waiting = [one for one in left if one.state == "planned"][:MOST_WAITING]
+    single = [*(one for one in left if one.state != "planned"), *waiting]
     return {
         WHOLE: "the whole benchmark",
         **{one.configuration: f"configuration {one.label}" for one in left},
-        **{one.id: f"experiment {one.problem} {one.label} {one.repeat + 1}" for one in left},
+        **{one.id: f"experiment {one.problem} {one.label} {one.repeat + 1}" for one in single},
     }
 
 
@@ -111,10 +115,10 @@ def states(rows: Rows) -> dict[str, str]:
     return {row.id: row.state for row in rows}
 
 
-def from_known(known: Rows, ask: Callable[[], Rows]) -> Callable[[], Rows]:
+def from_known(known: Rows, workspace: Workspace) -> Callable[[], Rows]:
     """Says what is ``known`` once, then asks: so a part that repeats by itself does not ask when it is first drawn."""
-    first = [known]
-    return lambda: first.pop() if first else ask()
+    first, since = [known], time.time()
+    return lambda: first.pop() if first else workspace.results.benchmarks(since)
 
 
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:

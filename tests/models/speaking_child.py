@@ -31,6 +31,12 @@ while line := sys.stdin.buffer.raw.readline():
     if word == "sleep":
         say(type="piece", text="awake")
         time.sleep(600)
+    if word == "slow":
+        for piece in "abcde":
+            say(type="piece", text=piece + " ")
+            time.sleep(0.3)
+        done()
+        continue
     if word == "chatter":
         sys.stdout.buffer.write(b"llama_model_load: chatter\n")
     if word == "too long":

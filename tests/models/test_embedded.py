@@ -158,13 +158,18 @@ def test_foreign_lines_on_the_pipe_end_the_call(make: Make) -> None:
     assert caught.value.retryable
 
 
-def test_an_answer_that_takes_too_long_is_ended(make: Make) -> None:
+def test_a_model_that_falls_silent_is_ended(make: Make) -> None:
     model = make(timeout=1)
     pid = model.complete(say("pid")).text
-    with pytest.raises(ModelError, match=r"within 1 s \(KODERZ_TIMEOUT\)") as caught:
+    with pytest.raises(ModelError, match=r"said nothing for 1 s \(KODERZ_TIMEOUT\)") as caught:
         model.complete(say("sleep"))
     assert caught.value.retryable
     assert not is_alive(pid)
+
+
+def test_an_answer_may_take_longer_than_any_silence_in_it(make: Make) -> None:
+    answer = make(timeout=1).complete(say("slow"))
+    assert (answer.text, answer.seconds > 1) == ("a b c d e ", True)
 
 
 def test_what_the_listener_raises_comes_through_and_ends_the_child(make: Make) -> None:
