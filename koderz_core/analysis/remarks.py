@@ -54,7 +54,7 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if left:
         yield f"Partial: {left} of {planned} experiments have not ended, and those that ended may be the easy ones."
     if without:
-        yield f"{without} experiments ended without a result (error or cancelled); no rate counts them."
+        yield f"{without} of {planned} experiments ended without a result (error or cancelled); no rate counts them."
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
         yield f"{unpriced} calls have no known price, so their costs are left open."
@@ -72,7 +72,7 @@ def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if any(row.isolation == "limited" for row in rows):
         yield "limited: programs here could read your files and use your network."
     if shared := sum(row.shared for row in rows):
-        yield f"shared: the tests of {shared} experiments ran in the program's own process, which could fake a pass."
+        yield f"shared: in {shared} of the experiments tests ran in the program's own process, which could fake a pass."
 
 
 def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.export.forecasts import receipt
-from koderz_core.export.formats import isolation, money, plain
+from koderz_core.export.formats import isolation, money, plain, several
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.summaries import scripted
@@ -194,14 +194,14 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
     if as_json:
         print_json({**asdict(forecast), "can_show": showing(plan), "baselines": offer.told})
         return 0
-    click.echo(f"{plan.id}: {len(plan.problems)} problems, {len(plan.experiments())} experiments.")
+    click.echo(f"{_size(plan, len(plan.experiments()))}.")
     told = (*choices(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
     for line in (showing(plan), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
         click.echo(
-            f"Left to do: {forecast.experiments} experiments. Calls, price and time are not known: too little like it "
-            f"has ended so far. --pilot 5 runs five of the problems first, and tells then."
+            f"Left to do: {several(forecast.experiments, 'experiment')}. Calls, price and time are not known: too "
+            f"little like it has ended so far. --pilot 5 runs five of the problems first, and tells then."
         )
     return 0
 
@@ -210,11 +210,15 @@ def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Fo
     plan, experiments = runner.asked, len(runner.experiments)
     known = experiments - runner.remaining
     already = f", {known} of them done before" if known else ""
-    click.echo(f"{plan.id}: {len(plan.problems)} problems, {experiments} experiments{already}.", err=True)
+    click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
     for line in (*choices(plan), *told, *_remarks(runner, origin)):
         click.echo(line, err=True)
+
+
+def _size(plan: Plan, experiments: int) -> str:
+    return f"{plan.id}: {several(len(plan.problems), 'problem')}, {several(experiments, 'experiment')}"
 
 
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
@@ -225,7 +229,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"Added to what was recorded: {_added(plan, before)}."
     yield from outside(plan)
     if runner.left_out:
-        yield f"Planned and not run now: {runner.left_out} experiments. To run them: koderz resume {plan.id}"
+        yield f"Planned and not run now: {several(runner.left_out, 'experiment')}. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
     if scripted(plan.models()):

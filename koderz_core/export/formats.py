@@ -118,6 +118,11 @@ def count(number: int | None) -> str:
     return "?" if number is None else f"{number:,}".replace(",", " ")
 
 
+def several(number: int, thing: str) -> str:
+    """``1 experiment``, ``2 experiments``."""
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
 def plain(text: str, limit: int | None = None) -> str:
     """A text from a model, problem or test without anything a terminal would obey; cut at ``limit`` characters."""
     kept = "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -27,7 +27,6 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
             "state": [STATES[row.state] for row in rows],
             "name": [("SCRIPTED " if row.scripted else "") + row.name for row in rows],
             "benchmark": [row.id for row in rows],
-            "done": [1 - row.left / row.planned for row in rows],
             "experiments": [f"{row.planned - row.left}/{row.planned}" for row in rows],
             "solved": [row.solved for row in rows],
             "no result": [row.errors + row.cancelled for row in rows],
@@ -40,8 +39,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 BENCHMARK_COLUMNS = {
-    "name": st.column_config.TextColumn(width=300),  # a long one must not push figures out of sight
-    "done": st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1, width="small"),
+    "name": st.column_config.TextColumn(width=240),  # a long one must not push figures out of sight
     "begun": st.column_config.DatetimeColumn("begun", format="distance"),
     "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
 }

@@ -105,7 +105,7 @@ def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
 def test_what_was_graded_less_safely_is_said() -> None:
     assert "limited" not in remarks(replace(ROW, isolation="strong"))
     assert "could read your files" in remarks(ROW, replace(ROW, isolation="limited"))
-    assert "tests of 3 experiments ran in the program's own process" in remarks(replace(ROW, shared=3))
+    assert "in 3 of the experiments tests ran in the program's own process" in remarks(replace(ROW, shared=3))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_partial_results_are_called_so() -> None:
 
 def test_experiments_without_a_result_and_calls_without_a_price_are_counted() -> None:
     told = remarks(replace(ROW, unsolved=1, errors=2, cancelled=1, unpriced=7))
-    assert "3 experiments ended without a result" in told
+    assert "3 of 20 experiments ended without a result" in told
     assert "7 calls have no known price" in told
 
 

@@ -59,7 +59,7 @@ def test_analyze_dumps_the_same_as_debug_did(koderz: Any) -> None:
     koderz("run", "--problem-id", "0", "--coder", "scripted/weak", "--debug")
     (row,) = koderz("results", "--experiments", "--json").json
     for chosen in (row["id"], row["benchmark"]):
-        assert "4 files of 1 experiments into" in koderz("analyze", chosen, "--dump", chosen, "--json").err
+        assert "4 files of 1 experiment into" in koderz("analyze", chosen, "--dump", chosen, "--json").err
         written, before = ({path.name: path.read_bytes() for path in Path(one).iterdir()} for one in (chosen, "debug"))
         assert written == before
 

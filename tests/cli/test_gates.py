@@ -39,7 +39,7 @@ def test_what_a_gate_leaves_out_is_told_before_while_and_after(koderz: Any) -> N
         *STRONG,
     )
     planned = koderz(*command, "--plan-only").out.replace("\n", " ")
-    assert "1 problems, 1 experiments" in planned
+    assert "1 problem, 1 experiment" in planned
     left_out = "Left out for all configurations, 2 of 3 problems"
     assert left_out in planned
     assert "its text holds no example that can be read: HumanEval/68" in planned
