@@ -14,7 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.allowing import show_changes
 from pages.ui.budget import show_receipt
-from pages.ui.cells import draw_cells
+from pages.ui.cells import Cells
 from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
@@ -35,7 +35,7 @@ def main() -> None:
     workspace, begun = opened.workspace, states(opened.benchmarks)
     rows = {row.id: row for row in opened.benchmarks}
     chosen = choice("benchmark", "Benchmark", ["", *rows], lambda one: _said(rows, one))
-    watch = Watch(workspace, chosen)
+    watch, cells = Watch(workspace, chosen), Cells()
 
     @st.fragment(run_every=beat_seconds(meant(opened.benchmarks, chosen)), key="live")
     def draw() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
             if seen.progress is None:
                 show_empty(workspace, NOTHING, "💤")
             else:
-                _draw(workspace, seen.progress, watch.fault)
+                _draw(workspace, seen.progress, watch.fault, cells)
 
     draw()
 
@@ -54,13 +54,13 @@ def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
     return listed(rows[name]) if name in rows else f"{USUAL}, whoever started it"
 
 
-def _draw(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
+def _draw(workspace: Workspace, progress: BenchmarkProgress, fault: str | None, cells: Cells) -> None:
     fresh = freshness(progress, time.time())
     _head(workspace, progress)
     (st.caption if fresh.tone == "info" else st.warning)(fresh.text)
     if fault:
         st.text(fault)
-    draw_cells(progress.experiments)
+    cells.draw(progress.experiments)
     show_news(workspace, progress)
     show_ground(progress.benchmark)
 

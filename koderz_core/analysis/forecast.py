@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from statistics import NormalDist, fmean, variance
@@ -85,21 +86,20 @@ def seconds_left(rows: Sequence[ExperimentRow], now: float) -> float | None:
     turn. An extrapolation, not a promise: problems differ, and the last ones leave threads idle.
     """
     took: dict[str, list[float]] = {}
+    waiting: Counter[str] = Counter()
+    running: list[tuple[str, float]] = []
     for row in rows:
-        if _has_result(row) and row.seconds is not None:
-            took.setdefault(row.configuration, []).append(row.seconds)
+        if row.outcome in ("solved", "unsolved"):  # these are final, so no experiment that runs has one
+            if row.seconds is not None:
+                took.setdefault(row.configuration, []).append(row.seconds)
+        elif row.state == "running" and row.started_at is not None:
+            running.append((row.configuration, now - row.started_at))
+        else:
+            waiting[row.configuration] += 1
     if not took:
         return None
     overall = fmean(seconds for ended in took.values() for seconds in ended)
     means = {configuration: fmean(ended) for configuration, ended in took.items()}
-    running, left = 0, 0.0
-    for row in (row for row in rows if not _has_result(row)):
-        elapsed = 0.0
-        if row.state == "running" and row.started_at is not None:
-            running, elapsed = running + 1, now - row.started_at
-        left += max(0.0, means.get(row.configuration, overall) - elapsed)
-    return left / max(1, running)
-
-
-def _has_result(row: ExperimentRow) -> bool:
-    return row.outcome in ("solved", "unsolved")  # these are final, so no experiment that runs has one
+    left = sum(number * means.get(configuration, overall) for configuration, number in waiting.items())
+    left += sum(max(0.0, means.get(configuration, overall) - elapsed) for configuration, elapsed in running)
+    return left / max(1, len(running))

@@ -12,7 +12,7 @@ from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 
 STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anything happened in what runs
-MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.75, 5.0  # more experiments than that take long to read
+MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.6, 5.0  # more experiments than that take long to read
 
 
 Tone = Literal["info", "warning", "error"]

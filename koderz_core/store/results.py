@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 Answer = TypeVar("Answer")
-LATELY_SECONDS = 300.0  # what began before says nothing of who fails now
-RENEWED_SECONDS = 60.0
+LATELY_SECONDS, RENEWED_SECONDS = 300.0, 60.0  # what began before says nothing of who fails now; told anew so often
+AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # of what was just read for somebody else: one benchmark, the list of all
 _ALL = "benchmarks"
 
 
@@ -47,8 +47,7 @@ class Results:
     def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
         """``clock``: seconds since 1970."""
         self.store = store
-        self._forecast = forecast
-        self._clock = clock
+        self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
         self._followed, self._glance, self._shared = Followed(), Glance(store), Shared(clock)
 
@@ -74,7 +73,11 @@ class Results:
 
         ``since`` (seconds since 1970): what was just read for somebody else will do, if not read before that.
         """
-        return list(self._benchmarks() if since is None else self._shared.of(_ALL, since, self._benchmarks))
+
+        def read() -> list[BenchmarkRow]:
+            return self._known(_ALL, Reader.benchmarks)
+
+        return list(read() if since is None else self._shared.of(_ALL, since, read, LISTED_SECONDS))
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
         """The benchmark of that id. Raises UnknownNameError."""
@@ -96,7 +99,7 @@ class Results:
 
         Made to be asked every second by all who look at it. ``since`` as ``benchmarks`` has it.
         """
-        return self._shared.of(("watched", benchmark), since, lambda: self._watch(benchmark))
+        return self._shared.of(("watched", benchmark), since, lambda: self._watch(benchmark), AGE_SECONDS)
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
@@ -206,9 +209,6 @@ class Results:
         ingested = self.store.reindex()
         self.faults = ingested.faults
         return ingested
-
-    def _benchmarks(self) -> list[BenchmarkRow]:
-        return self._known(_ALL, lambda reader, writers: reader.benchmarks(writers))
 
     def _watch(self, benchmark: str) -> Watched:
         now = self._clock()

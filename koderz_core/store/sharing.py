@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
-AGE_SECONDS = 0.25  # of an answer that somebody else got, at most
+KEPT_SECONDS = 5.0  # what nobody asked for so long is forgotten: an answer may be large
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,16 @@ class Shared:
         self._guard = threading.Lock()  # guards _asked
         self._asked: dict[Hashable, _Asked] = {}
 
-    def of(self, question: Hashable, since: float, ask: Callable[[], Answer]) -> Answer:
-        """What ``ask`` answers, or just answered somebody who asked no earlier than ``since`` (seconds since 1970).
+    def of(self, question: Hashable, since: float, ask: Callable[[], Answer], age_seconds: float) -> Answer:
+        """What ``ask`` answers, or has answered somebody who asked no earlier than ``since`` (seconds since 1970).
 
-        Raises what ``ask`` does, to all who waited for it.
+        ``age_seconds``: how long ago that may have been asked if nobody is waiting for it any more. Raises what ``ask``
+        does, to all who waited for it.
         """
         with self._guard:
             now = self._clock()
             last = self._asked.get(question)
-            if last is not None and last.at >= since and (not last.answer.done() or _young(last, now)):
+            if last is not None and last.at >= since and (not last.answer.done() or now - last.at <= age_seconds):
                 mine = None
             else:
                 mine = last = self._put(question, now)
@@ -54,10 +55,6 @@ class Shared:
             self._put(question, at).answer.set_result(answer)
 
     def _put(self, question: Hashable, at: float) -> _Asked:
-        self._asked = {one: asked for one, asked in self._asked.items() if not asked.answer.done() or _young(asked, at)}
+        self._asked = {one: it for one, it in self._asked.items() if not it.answer.done() or at - it.at <= KEPT_SECONDS}
         self._asked[question] = _Asked(at)
         return self._asked[question]
-
-
-def _young(asked: _Asked, now: float) -> bool:
-    return now - asked.at <= AGE_SECONDS

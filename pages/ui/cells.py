@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core.export.lanes import Cell, lanes
+from koderz_core.export.lanes import Cell, Lanes, lanes
 from koderz_core.records.rows import ExperimentRow
 
+FEW, EVERY_SECONDS = 60, 2.0
 SIGNS = {
     "solved": ("green", "✔"),
     "unsolved": ("red", "✘"),
@@ -22,12 +24,23 @@ SIGNS = {
 MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
 
 
-def draw_cells(rows: Sequence[ExperimentRow]) -> None:
-    """Draw all experiments of a benchmark, in its order. Only our own signs and ids become markdown.
+class Cells:
+    """The cells of a benchmark that is watched; many are not made anew each time, as a browser takes long for them."""
 
-    They stand in a block as tall as they are, which scrolls where they are many (``looks.css``).
-    """
-    drawn = lanes(rows)
+    def __init__(self) -> None:
+        self._lanes = Lanes((), 1)
+        self._old = 0.0  # from when on they are, by the monotonic clock
+
+    def draw(self, rows: Sequence[ExperimentRow]) -> None:
+        """Draw all experiments of a benchmark, in its order."""
+        now = time.monotonic()
+        if len(rows) <= FEW or now >= self._old:
+            self._lanes, self._old = lanes(rows), now + EVERY_SECONDS
+        _draw(self._lanes)
+
+
+def _draw(drawn: Lanes) -> None:
+    """Only our own signs and ids become markdown. Where there are many, the block scrolls (``looks.css``)."""
     with st.container(gap="small", key="lanes"):
         for lane in drawn.lanes:
             with st.container(gap="xxsmall"):

@@ -87,9 +87,10 @@ def _parts(progress: BenchmarkProgress) -> dict[str, str]:
     left = [one for one in progress.experiments if one.state != "finished"]
     waiting = [one for one in left if one.state == "planned"][:MOST_WAITING]
     single = [*(one for one in left if one.state != "planned"), *waiting]
+    labels = {one.configuration: one.label for one in left}
     return {
         WHOLE: "the whole benchmark",
-        **{one.configuration: f"configuration {one.label}" for one in left},
+        **{configuration: f"configuration {label}" for configuration, label in labels.items()},
         **{one.id: f"experiment {one.problem} {one.label} {one.repeat + 1}" for one in single},
     }
 

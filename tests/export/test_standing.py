@@ -37,7 +37,7 @@ def test_it_is_said_how_old_what_is_shown_is(read: int, news: int, told: tuple[s
 def test_what_is_paused_may_be_quiet_and_what_is_large_is_read_less_often() -> None:
     paused = replace(PROGRESS, benchmark=replace(ROW, state="paused"), news_at=NOW - 900)
     assert freshness(paused, NOW).text == "Updated just now · newest event 15 min ago"
-    assert (beat_seconds(ROW), beat_seconds(replace(ROW, planned=10_001)), beat_seconds(None)) == (0.75, 5.0, 0.75)
+    assert (beat_seconds(ROW), beat_seconds(replace(ROW, planned=10_001)), beat_seconds(None)) == (0.6, 5.0, 0.6)
 
 
 @pytest.mark.parametrize("state", ["queued", "paused", "stopping", "stopped", "interrupted"])

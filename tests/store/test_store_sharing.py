@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from koderz_core.store.sharing import AGE_SECONDS, Shared
+from koderz_core.store.sharing import Shared
+
+AGE_SECONDS = 0.25
 
 
 class Clock:
@@ -30,9 +32,9 @@ def test_all_who_ask_while_it_is_being_asked_wait_for_that_answer() -> None:
         return len(asked)
 
     with ThreadPoolExecutor(5) as pool:
-        told = [pool.submit(shared.of, "how many", 0.0, ask) for _ in range(4)]
+        told = [pool.submit(shared.of, "how many", 0.0, ask, AGE_SECONDS) for _ in range(4)]
         time.sleep(2 * AGE_SECONDS)  # longer than an answer is young: who waits for one does not ask anew for that
-        told.append(pool.submit(shared.of, "how many", 0.0, ask))
+        told.append(pool.submit(shared.of, "how many", 0.0, ask, AGE_SECONDS))
         time.sleep(0.05)
         answer.set()
         assert [one.result() for one in told] == [1] * 5
@@ -41,15 +43,15 @@ def test_all_who_ask_while_it_is_being_asked_wait_for_that_answer() -> None:
 def test_an_answer_serves_for_a_moment_and_never_whom_it_is_too_old_for() -> None:
     clock = Clock()
     shared, answers = Shared(clock), iter(range(9))
-    assert shared.of("next", 0.0, answers.__next__) == 0
+    assert shared.of("next", 0.0, answers.__next__, AGE_SECONDS) == 0
     clock.now += AGE_SECONDS - 0.01
-    assert shared.of("next", 1000.0, answers.__next__) == 0
-    assert shared.of("other", 1000.0, answers.__next__) == 1
-    assert shared.of("next", 1000.1, answers.__next__) == 2
+    assert shared.of("next", 1000.0, answers.__next__, AGE_SECONDS) == 0
+    assert shared.of("other", 1000.0, answers.__next__, AGE_SECONDS) == 1
+    assert shared.of("next", 1000.1, answers.__next__, AGE_SECONDS) == 2
     clock.now += AGE_SECONDS + 0.01
-    assert shared.of("next", 1000.1, answers.__next__) == 3
+    assert shared.of("next", 1000.1, answers.__next__, AGE_SECONDS) == 3
     shared.tell("next", clock.now, 77)
-    assert shared.of("next", clock.now, answers.__next__) == 77
+    assert shared.of("next", clock.now, answers.__next__, AGE_SECONDS) == 77
 
 
 def test_what_went_wrong_is_told_to_all_who_waited_and_then_tried_again() -> None:
@@ -61,6 +63,6 @@ def test_what_went_wrong_is_told_to_all_who_waited_and_then_tried_again() -> Non
 
     for _ in range(2):
         with pytest.raises(OSError, match="no disk"):
-            shared.of("a", 0.0, broken)
+            shared.of("a", 0.0, broken, AGE_SECONDS)
     clock.now += AGE_SECONDS + 0.01
-    assert shared.of("a", 0.0, lambda: 5) == 5
+    assert shared.of("a", 0.0, lambda: 5, AGE_SECONDS) == 5
