@@ -24,7 +24,7 @@ SEEN = """() => {
     const look = () => {
         for (const metric of document.querySelectorAll('[data-testid=stMetric]'))
             if (metric.innerText.startsWith('iterations')) {
-                const count = parseInt(metric.innerText.split('\\n').pop());
+                const count = parseInt(metric.innerText.split('\\n').pop().replace(/\\D/g, ''));  // 1 234
                 if (!seen.length || seen[seen.length - 1][1] < count) seen.push([Date.now() / 1000, count]);
             }
     };
