@@ -14,7 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.allowing import show_changes
 from pages.ui.budget import show_receipt
-from pages.ui.cells import Cells
+from pages.ui.cells import Cells, draw_cells
 from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
@@ -60,7 +60,7 @@ def _draw(workspace: Workspace, progress: BenchmarkProgress, fault: str | None, 
     (st.caption if fresh.tone == "info" else st.warning)(fresh.text)
     if fault:
         st.text(fault)
-    cells.draw(progress.experiments)
+    draw_cells(cells.of(progress.experiments))
     show_news(workspace, progress)
     show_ground(progress.benchmark)
 

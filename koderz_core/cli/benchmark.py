@@ -20,7 +20,7 @@ from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.export.forecasts import receipt
-from koderz_core.export.formats import isolation, money, plain, several
+from koderz_core.export.formats import isolation, money, numbered, plain
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.summaries import scripted
@@ -200,7 +200,7 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
         click.echo(line)
     if forecast.unknown:
         click.echo(
-            f"Left to do: {several(forecast.experiments, 'experiment')}. Calls, price and time are not known: too "
+            f"Left to do: {numbered(forecast.experiments, 'experiment')}. Calls, price and time are not known: too "
             f"little like it has ended so far. --pilot 5 runs five of the problems first, and tells then."
         )
     return 0
@@ -218,7 +218,7 @@ def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Fo
 
 
 def _size(plan: Plan, experiments: int) -> str:
-    return f"{plan.id}: {several(len(plan.problems), 'problem')}, {several(experiments, 'experiment')}"
+    return f"{plan.id}: {numbered(len(plan.problems), 'problem')}, {numbered(experiments, 'experiment')}"
 
 
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
@@ -229,7 +229,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"Added to what was recorded: {_added(plan, before)}."
     yield from outside(plan)
     if runner.left_out:
-        yield f"Planned and not run now: {several(runner.left_out, 'experiment')}. To run them: koderz resume {plan.id}"
+        yield f"Planned, not run now: {numbered(runner.left_out, 'experiment')}. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
         yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
     if scripted(plan.models()):

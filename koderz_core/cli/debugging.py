@@ -14,7 +14,7 @@ from koderz_core.cli.options import Command
 from koderz_core.errors import KoderzError
 from koderz_core.events import Entry, ExperimentFinished
 from koderz_core.export.dump_writing import write
-from koderz_core.export.formats import plain, several
+from koderz_core.export.formats import numbered, plain
 from koderz_core.records import Plan
 from koderz_core.store.results import Results
 from koderz_core.workspace.dumping import AT_ONCE, Dumped
@@ -43,7 +43,7 @@ def tell(dumped: Dumped) -> None:
     """Say what has been written, beside the standard output."""
     where = plain(str(dumped.folder))
     click.echo(
-        f"Written: {several(dumped.files, 'file')} of {several(dumped.experiments, 'experiment')} into {where}.",
+        f"Written: {numbered(dumped.files, 'file')} of {numbered(dumped.experiments, 'experiment')} into {where}.",
         err=True,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from koderz_core.analysis.power import can_show
 from koderz_core.export.forecasts import between
-from koderz_core.export.formats import count, duration, money, plain, several
+from koderz_core.export.formats import count, duration, money, numbered, plain
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast
 
@@ -15,9 +15,9 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
     """What will be taken; nothing where that is not known, or nothing is left to do."""
     if forecast.tells:
         calls = between(forecast.calls, lambda number: count(round(number)))
-        yield f"Left to do: {several(forecast.experiments, 'experiment')}; calls: {calls}."
+        yield f"Left to do: {numbered(forecast.experiments, 'experiment')}; calls: {calls}."
         yield f"Price: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
-        yield f"Told from {forecast.past} experiments; what is harder or slower than these takes more."
+        yield f"Told from {numbered(forecast.past, 'experiment')}; what is harder or slower than these takes more."
 
 
 def showing(plan: Plan) -> str:

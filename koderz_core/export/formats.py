@@ -118,7 +118,7 @@ def count(number: int | None) -> str:
     return "?" if number is None else f"{number:,}".replace(",", " ")
 
 
-def several(number: int, thing: str) -> str:
+def numbered(number: int, thing: str) -> str:
     """``1 experiment``, ``2 experiments``."""
     return f"{count(number)} {thing}{'' if number == 1 else 's'}"
 

@@ -63,10 +63,9 @@ def _cell(row: ExperimentRow, place: int) -> Cell:
 
 
 def _stretch(rows: Sequence[ExperimentRow]) -> Cell:
-    shown = [row.shown for row in rows]
+    shown = Counter(row.shown for row in rows)
     begun = next((row.id for row in rows if row.state != "planned"), None)
-    most = shown[0] if shown.count(shown[0]) == len(shown) else Counter(shown).most_common(1)[0][0]
-    return Cell(most, f"{shown.count('solved')}/{len(shown)}", begun)
+    return Cell(shown.most_common(1)[0][0], f"{shown['solved']}/{len(rows)}", begun)
 
 
 def _told(lane: Sequence[ExperimentRow]) -> str:

@@ -29,7 +29,8 @@ from koderz_core.models.provider import Lack, ModelCard, Programs, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Request, Usage
 
-RUNTIME_CURE = "pip install 'koderz[embedded]' (needs a C++ compiler)"
+CURE, RUNTIME_CURE = "raise KODERZ_TIMEOUT", "pip install 'koderz[embedded]' (needs a C++ compiler)"
+WHOLE_TIMES = 4  # as long as it may be silent an embedded model may write in all; budgets hold the price of that
 WORKER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_worker")
 
 
@@ -62,11 +63,10 @@ class EmbeddedModel:
         return f"embedded/{self._weights.name}"
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Answer once; only a silence may not exceed ``settings.timeout`` seconds: who writes on slowly is not stuck.
+        """Answer once. ``settings.timeout`` limits silence, and ``WHOLE_TIMES`` it the whole: slow writing is no fault.
 
-        ``seconds`` of the completion are those of the answer, without loading. Raises WeightsError if the weights are
-        not on this machine; ModelError, retryable if the child was lost or silent: the next call has a fresh one.
-        What ``on_text`` raises ends the child and comes through.
+        ``seconds`` are without loading. Raises WeightsError if the weights are not on this machine; ModelError,
+        retryable if the child was lost or too slow: the next call has a fresh one. So it has after ``on_text`` raised.
         """
         with self._one_call:
             try:
@@ -88,9 +88,9 @@ class EmbeddedModel:
         if self._child and self._child.ended:
             self._drop()
         if self._child is None and not self._closed:
-            load = Load(str(self._path()), self._settings.num_ctx)
+            weights_path = str(self._path())
             self._child = _Child(self.id, self._command, self._settings.timeout)
-            self._child.load(load)
+            self._child.load(Load(weights_path, self._settings.num_ctx))
         if self._child is None or self._closed:  # close() may have come just before there was a child to kill
             raise ModelError(f"{self.id} was closed, so it answers no more. Make a new one.")
         return self._child
@@ -114,7 +114,7 @@ class _Child:
     """The process that holds the weights, and the lines exchanged with it."""
 
     def __init__(self, model: str, command: Sequence[str], timeout_seconds: float) -> None:
-        self._model, self._timeout_seconds = model, timeout_seconds
+        self._model, self._silence = model, timeout_seconds
         # A session of its own: Ctrl-C must not end it while the parent lets running experiments finish.
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_environment(), start_new_session=True)
         self._orders, self._replies, errors = _pipes(self._process)
@@ -131,13 +131,13 @@ class _Child:
 
     def load(self, load: Load) -> None:
         self._send(load)
-        self._receive()
+        self._receive(time.monotonic() + self._silence)
 
     def answer(self, request: Request, on_text: OnText | None) -> Completion:
         started, first_token_seconds = time.monotonic(), None
         pieces: list[str] = []
         self._send(request)
-        while isinstance(reply := self._receive(), Piece):
+        while isinstance(reply := self._receive(started + WHOLE_TIMES * self._silence), Piece):
             if first_token_seconds is None:
                 first_token_seconds = time.monotonic() - started
             pieces.append(reply.text)
@@ -172,12 +172,12 @@ class _Child:
             self._orders.write(msgspec.json.encode(order) + b"\n")
             self._orders.flush()
 
-    def _receive(self) -> Reply:
-        deadline = time.monotonic() + self._timeout_seconds
+    def _receive(self, last: float) -> Reply:
+        deadline = min(last, time.monotonic() + self._silence)
         while b"\n" not in self._unread:
             left_seconds = deadline - time.monotonic()
             if left_seconds <= 0 or not self._readable.poll(left_seconds * 1000):
-                raise self._lost(f"said nothing for {self._timeout_seconds:g} s (KODERZ_TIMEOUT)")
+                raise self._lost(f"wrote nothing for {self._silence:g} s, or {WHOLE_TIMES} times as long: {CURE}")
             piece = os.read(self._replies.fileno(), 1 << 16)
             if not piece:
                 raise self._lost(self._death())

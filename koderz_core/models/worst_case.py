@@ -9,6 +9,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.capabilities import capabilities_of, honoured
 from koderz_core.models.catalogue import ModelCard, resolve
+from koderz_core.models.embedded import WHOLE_TIMES
 from koderz_core.models.pricing import dearest_tier, price
 from koderz_core.records import Request, Sampling, Usage
 
@@ -69,7 +70,8 @@ class WorstCases:
         return tuple(found.values())
 
     def _usd(self, card: ModelCard, usage: Usage, at: datetime) -> float | None:
-        return price(card, usage, self._settings.timeout, self._settings, at).usd
+        seconds = self._settings.timeout * (WHOLE_TIMES if card.id.startswith("embedded/") else 1)
+        return price(card, usage, seconds, self._settings, at).usd
 
 
 def unpriced(models: Iterable[str], settings: Settings) -> tuple[str, ...]:

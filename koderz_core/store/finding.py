@@ -1,4 +1,4 @@
-"""What a text of a person means: a benchmark by its name, one or an experiment by how its id begins, a problem."""
+"""What a text of a person means: a benchmark, an experiment or a problem, by its name or by how its id begins."""
 
 from __future__ import annotations
 

@@ -11,15 +11,19 @@ from typing import Any
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.store import Store
 
-MOST_KEPT = 48  # answers of a page each; the largest has 500 experiments, some 300 kB
+MOST_KEPT = 48  # answers: 500 experiments take some 300 kB, those of a watched benchmark are shared with ``Followed``
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which."""
+    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which.
+
+    ``turn``: for answers that age even if nothing happens, another number as soon as they are to be asked anew.
+    """
 
     journals: tuple[tuple[str, int, int], ...]
     writers: frozenset[tuple[str, int]]
+    turn: float = 0.0
 
 
 class Glance:
@@ -46,9 +50,9 @@ class Glance:
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
 
-    def moment(self, writers: Writers) -> Moment:
+    def moment(self, writers: Writers, turn: float = 0.0) -> Moment:
         """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
-        return Moment(tuple(sorted(self._journals())), writers.present)
+        return Moment(tuple(sorted(self._journals())), writers.present, turn)
 
     def _journals(self) -> list[tuple[str, int, int]]:
         found = []

@@ -41,7 +41,7 @@ class Results:
     """Safe to ask from several threads and processes. Every question may raise StoreError.
 
     ``faults`` names the journals that could not be read to their end when a question was last asked, or whose writers
-    could not be told, and the cure; all that could be read is in the answers.
+    could not be told, and the cure; all that could be read is in the answers. ``shared``: what several look at.
     """
 
     def __init__(self, store: Store, forecast: Forecast, clock: Callable[[], float] = time.time) -> None:
@@ -49,13 +49,10 @@ class Results:
         self.store = store
         self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
-        self._followed, self._glance, self._shared = Followed(), Glance(store), Shared(clock)
+        self._followed, self._glance, self.shared = Followed(), Glance(store), Shared(clock)
 
     def find(self, text: str) -> str:
-        """The id of the one benchmark of that name, or benchmark or experiment whose id begins so.
-
-        Raises UnknownNameError, UsageError.
-        """
+        """The id of the one benchmark of that name, else of what begins so. Raises UnknownNameError, UsageError."""
         return self._known(("find", text), lambda reader, _: reader.find(text))
 
     def find_problem(self, name: str | None) -> str | None:
@@ -77,7 +74,7 @@ class Results:
         def read() -> list[BenchmarkRow]:
             return self._known(_ALL, Reader.benchmarks)
 
-        return list(read() if since is None else self._shared.of(_ALL, since, read, LISTED_SECONDS))
+        return list(read() if since is None else self.shared.of(_ALL, since, read, LISTED_SECONDS))
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
         """The benchmark of that id. Raises UnknownNameError."""
@@ -99,7 +96,7 @@ class Results:
 
         Made to be asked every second by all who look at it. ``since`` as ``benchmarks`` has it.
         """
-        return self._shared.of(("watched", benchmark), since, lambda: self._watch(benchmark), AGE_SECONDS)
+        return self.shared.of(("watched", benchmark), since, lambda: self._watch(benchmark), AGE_SECONDS)
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
@@ -220,14 +217,16 @@ class Results:
             return rows, reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
 
         # Who keeps failing is told of a while, so it is asked anew from time to time even if nothing happens.
-        rows, standing = self._known(("watched", benchmark, now // RENEWED_SECONDS), look)
-        self._shared.tell(_ALL, now, rows)
+        rows, standing = self._known(("watched", benchmark), look, turn=now // RENEWED_SECONDS)
+        self.shared.tell(_ALL, now, rows)
         return Watched(rows, None if standing is None else standing.progress(self._forecast, now))
 
-    def _known(self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True) -> Answer:
-        """What the store answers, or has answered since anything last happened."""
+    def _known(
+        self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True, turn: float = 0.0
+    ) -> Answer:
+        """What the store answers, or has answered since anything last happened; ``turn`` as ``Moment`` has it."""
         writers = self._writers()
-        now = self._glance.moment(writers)
+        now = self._glance.moment(writers, turn)
         last: Answer | None = self._glance.last(question, now)
         if last is not None:
             self.faults = ()

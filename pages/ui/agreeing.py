@@ -6,7 +6,7 @@ import streamlit as st
 
 from koderz_core import Concern
 from koderz_core.export.forecasts import between
-from koderz_core.export.formats import duration, money, several
+from koderz_core.export.formats import duration, money, numbered
 from koderz_core.records.forecasts import Forecast
 
 KEY = "agreed to"
@@ -29,7 +29,7 @@ def _ask(benchmark: str, concern: Concern, forecast: Forecast) -> None:
         st.rerun()  # the dialog goes, and the page begins it
     for reason in concern.reasons:
         st.text(f"⚠️ {reason}")
-    st.text(f"Left to do: {several(forecast.experiments, 'experiment')}.")
+    st.text(f"Left to do: {numbered(forecast.experiments, 'experiment')}.")
     if forecast.tells:
         st.text(f"Price: {between(forecast.cost_usd, money)}.\nTime: {between(forecast.seconds, duration)}.")
     st.text(concern.cap)

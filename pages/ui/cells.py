@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -27,19 +27,21 @@ MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ pa
 class Cells:
     """The cells of a benchmark that is watched; many are not made anew each time, as a browser takes long for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock``: seconds."""
+        self._clock = clock
         self._lanes = Lanes((), 1)
-        self._old = 0.0  # from when on they are, by the monotonic clock
+        self._old_at = 0.0
 
-    def draw(self, rows: Sequence[ExperimentRow]) -> None:
-        """Draw all experiments of a benchmark, in its order."""
-        now = time.monotonic()
-        if len(rows) <= FEW or now >= self._old:
-            self._lanes, self._old = lanes(rows), now + EVERY_SECONDS
-        _draw(self._lanes)
+    def of(self, rows: Sequence[ExperimentRow]) -> Lanes:
+        """Those of all experiments of a benchmark, in its order."""
+        now = self._clock()
+        if len(rows) <= FEW or now >= self._old_at:
+            self._lanes, self._old_at = lanes(rows), now + EVERY_SECONDS
+        return self._lanes
 
 
-def _draw(drawn: Lanes) -> None:
+def draw_cells(drawn: Lanes) -> None:
     """Only our own signs and ids become markdown. Where there are many, the block scrolls (``looks.css``)."""
     with st.container(gap="small", key="lanes"):
         for lane in drawn.lanes:

@@ -24,6 +24,7 @@ from koderz_core.export.comparison_details import (
     tiers_table,
 )
 from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
+from koderz_core.export.formats import numbered
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from pages.ui.address import switch
 from pages.ui.charts import offer_csv, show_chart
@@ -52,7 +53,9 @@ def show_answer(comparison: Comparison) -> None:
             icon="⚖️",
         )
     if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
-        st.warning(f"Partial: {left} experiments have not ended, so every number here will still move.", icon="⏳")
+        st.warning(
+            f"Partial: {numbered(left, 'experiment')} must still end, so every number here will move.", icon="⏳"
+        )
     if comparison.scripted:
         st.warning("SCRIPTED: some of these answers come from a script, not from a model.", icon="🎭")
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from koderz_core import KoderzError, __version__
+from koderz_core import KoderzError, __version__, the_workspace
 from koderz_core.bundles.bug_report import FILE_NAME
 from koderz_core.workspace.bundling import bug_report
 
@@ -42,6 +42,7 @@ def attempt(place: str, act: Callable[[], object]) -> None:
     except Exception as error:  # noqa: BLE001 (the edge of a callback)
         _log(error)
         st.session_state[_failure(place)] = error
+    the_workspace().results.shared.forget()  # whoever looks next sees what was done
 
 
 def show_failure(place: str) -> None:

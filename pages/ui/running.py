@@ -20,6 +20,7 @@ WHOLE = ""
 MOST_WAITING = 200  # of thousands, each browser would be sent all of them at every look
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
+FIRST = f"Of experiments that are not begun, the first {MOST_WAITING} can be chosen singly."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️"}
 STOPS = "What it stops ends at its next step and can be taken up again."
 
@@ -49,13 +50,14 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
     if not row.under_way:
         return
-    parts = _parts(progress)
+    key = f"part of {row.id}"
+    parts = _parts(progress, st.session_state.get(key))
     paused = any(one.state == "paused" for one in progress.experiments)
     who = f"Process {row.holder}" if row.holder else "A process that does not tell its number"
     elsewhere = "" if workspace.runs_here(row.id) else f" {who} runs it and obeys within two seconds."
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         chosen = st.selectbox(
-            "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=f"part of {row.id}"
+            "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=key, help=FIRST
         )
         part = chosen or None
         held, over = row.state == "paused", row.state == "stopping"
@@ -82,11 +84,11 @@ def is_resumable(row: BenchmarkRow) -> bool:
     return not row.under_way and (row.state != "finished" or row.cancelled > 0)
 
 
-def _parts(progress: BenchmarkProgress) -> dict[str, str]:
-    """What can be paused and stopped, by target: what has not ended yet; of very many that wait, the next ones."""
+def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, str]:
+    """What can be paused and stopped, by target: what has not ended; of many not begun the first and the chosen."""
     left = [one for one in progress.experiments if one.state != "finished"]
-    waiting = [one for one in left if one.state == "planned"][:MOST_WAITING]
-    single = [*(one for one in left if one.state != "planned"), *waiting]
+    single = [one for one in left if one.started_at is not None or one.id == chosen]
+    single += [one for one in left if one.started_at is None and one.id != chosen][:MOST_WAITING]
     labels = {one.configuration: one.label for one in left}
     return {
         WHOLE: "the whole benchmark",

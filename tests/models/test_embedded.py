@@ -161,7 +161,7 @@ def test_foreign_lines_on_the_pipe_end_the_call(make: Make) -> None:
 def test_a_model_that_falls_silent_is_ended(make: Make) -> None:
     model = make(timeout=1)
     pid = model.complete(say("pid")).text
-    with pytest.raises(ModelError, match=r"said nothing for 1 s \(KODERZ_TIMEOUT\)") as caught:
+    with pytest.raises(ModelError, match="wrote nothing for 1 s, or 4 times as long: raise KODERZ_TIMEOUT") as caught:
         model.complete(say("sleep"))
     assert caught.value.retryable
     assert not is_alive(pid)
@@ -170,6 +170,11 @@ def test_a_model_that_falls_silent_is_ended(make: Make) -> None:
 def test_an_answer_may_take_longer_than_any_silence_in_it(make: Make) -> None:
     answer = make(timeout=1).complete(say("slow"))
     assert (answer.text, answer.seconds > 1) == ("a b c d e ", True)
+
+
+def test_an_answer_takes_no_longer_than_a_budget_holds_for_it(make: Make) -> None:
+    with pytest.raises(ModelError, match="or 4 times as long"):
+        make(timeout=0.35).complete(say("slow"))
 
 
 def test_what_the_listener_raises_comes_through_and_ends_the_child(make: Make) -> None:

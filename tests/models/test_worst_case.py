@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from koderz_core.config import load_settings
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.embedded import WHOLE_TIMES
 from koderz_core.models.pricing import price
 from koderz_core.models.worst_case import WorstCases, unpriced
 from koderz_core.records import Message, Request, Sampling, Usage
@@ -50,6 +51,8 @@ def test_every_byte_of_a_text_counts_and_not_its_characters() -> None:
 def test_a_local_model_costs_at_most_the_time_that_a_request_may_take() -> None:
     card = resolve("ollama/qwen3:8b", SETTINGS)
     assert CASES.of(card.id, request("x", None)) == price(card, Usage(1, 1), 60.0, SETTINGS).usd
+    card = resolve("embedded/qwen2.5-coder-0.5b", SETTINGS)
+    assert CASES.of(card.id, request("x", None)) == price(card, Usage(1, 1), WHOLE_TIMES * 60.0, SETTINGS).usd
 
 
 def test_an_answer_without_a_limit_has_no_worst_case() -> None:

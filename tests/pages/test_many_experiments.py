@@ -6,15 +6,23 @@ from dataclasses import fields
 
 import pytest
 
-from koderz_core.export.lanes import Lanes
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import ExperimentRow
-from pages.ui import cells, running
+from pages.ui import running
+from pages.ui.cells import EVERY_SECONDS, FEW, Cells
 from pages.ui.running import MOST_WAITING, WHOLE
 
 
 def experiment(number: int, state: str) -> ExperimentRow:
-    named = {"id": f"exp_{number}", "problem": f"P/{number}", "configuration": "conf_1", "label": "direct", "repeat": 0}
+    began = 1.0 if state == "running" else None
+    named = {
+        "id": f"exp_{number}",
+        "problem": f"P/{number}",
+        "configuration": "conf_1",
+        "label": "direct",
+        "repeat": 0,
+        "started_at": began,
+    }
     return ExperimentRow(**dict.fromkeys(one.name for one in fields(ExperimentRow)) | named | {"state": state})
 
 
@@ -26,14 +34,17 @@ def test_of_thousands_that_wait_only_the_next_can_be_stopped_singly_and_all_that
     assert len(parts) == 2 + 3 + MOST_WAITING
 
 
-@pytest.mark.parametrize(("number", "made"), [(cells.FEW, 3), (cells.FEW + 1, 2)])
-def test_many_cells_are_not_made_anew_at_every_look(number: int, made: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
-    now = iter((100.0, 100.0 + cells.EVERY_SECONDS / 2, 100.0 + cells.EVERY_SECONDS))
-    monkeypatch.setattr(cells.time, "monotonic", lambda: next(now))
-    monkeypatch.setattr(cells, "lanes", lambda rows: looks.append(len(rows)) or Lanes((), 1))
-    monkeypatch.setattr(cells, "_draw", lambda _lanes: None)
-    shown = cells.Cells()
-    for _ in range(3):
-        shown.draw([experiment(one, "running") for one in range(number)])
-    assert looks == [number] * made
+@pytest.mark.parametrize("state", ["planned", "paused"])
+def test_one_that_was_chosen_can_still_be_chosen(state: str) -> None:
+    rows = tuple(experiment(number, state) for number in range(5000))
+    parts = running._parts(BenchmarkProgress(None, rows, (), None), "exp_4000")
+    assert "exp_4000" in parts
+    assert len(parts) == 2 + 1 + MOST_WAITING
+
+
+@pytest.mark.parametrize(("number", "anew"), [(FEW, [True, True]), (FEW + 1, [False, True])])
+def test_many_cells_are_not_made_anew_at_every_look(number: int, anew: list[bool]) -> None:
+    times = iter((100.0, 100.0 + EVERY_SECONDS / 2, 100.0 + EVERY_SECONDS))
+    cells, rows = Cells(lambda: next(times)), [experiment(one, "running") for one in range(number)]
+    first = cells.of(rows)
+    assert [cells.of(rows) is not first for _ in range(2)] == anew
