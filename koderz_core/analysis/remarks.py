@@ -57,7 +57,7 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"{without} of {planned} experiments ended without a result (error or cancelled); no rate counts them."
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
-        yield f"No price is known of {unpriced} of the calls, so their costs are left open."
+        yield f"{unpriced} calls have no known price, so their costs are left open."
 
 
 def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:

@@ -56,8 +56,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     who = f"Process {row.holder}" if row.holder else "A process that does not tell its number"
     elsewhere = "" if workspace.runs_here(row.id) else f" {who} runs it and obeys within two seconds."
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        tip = FIRST if len(parts) > MOST_WAITING else None
         chosen = st.selectbox(
-            "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=key, help=FIRST
+            "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=key, help=tip
         )
         part = chosen or None
         held, over = row.state == "paused", row.state == "stopping"

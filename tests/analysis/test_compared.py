@@ -163,7 +163,7 @@ def test_partial_results_are_called_so() -> None:
 def test_experiments_without_a_result_and_calls_without_a_price_are_counted() -> None:
     told = remarks(replace(ROW, unsolved=1, errors=2, cancelled=1, unpriced=7))
     assert "3 of 20 experiments ended without a result" in told
-    assert "No price is known of 7 of the calls" in told
+    assert "7 calls have no known price" in told
 
 
 def test_different_problems_or_datasets_are_told() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from streamlit.testing.v1 import AppTest
+
+from koderz_core import the_workspace
 
 
 def dashboard() -> None:
@@ -31,6 +35,14 @@ def test_what_a_button_could_not_do_is_told_below_it_and_not_over_the_head_of_th
     assert title == app.title[0]
     assert list(part.children.values())[:2] == [app.button[0], app.error[0]]
     assert app.text[0].value == "Nobody is at it any more."
+
+
+def test_what_a_button_did_is_seen_by_whoever_looks_next() -> None:
+    shared = the_workspace().results.shared
+    began = time.time()
+    assert shared.of("state", began, lambda: "running", 60.0) == "running"
+    AppTest.from_function(dashboard).run().button[0].click().run()
+    assert shared.of("state", began, lambda: "stopping", 60.0) == "stopping"
 
 
 def test_it_is_told_until_the_next_attempt() -> None:

@@ -26,11 +26,12 @@ def journal(plan: Plan) -> Path:
     return load_settings().journals_dir / f"{plan.id}.jsonl"
 
 
-def cut(plan: Plan, *kinds: bytes) -> None:
-    """Leave of the journal what came before the first event of these kinds."""
+def cut(plan: Plan, *kinds: bytes) -> str:
+    """Leave of the journal what came before the first event of these kinds; the id of the experiment it was of."""
     lines = journal(plan).read_bytes().splitlines(keepends=True)
     places = [place for place, line in enumerate(lines) if any(b'"%s"' % kind in line for kind in kinds)]
     journal(plan).write_bytes(b"".join(lines[: places[0]]))
+    return str(json.loads(lines[places[0]])["experiment"])
 
 
 def ended_as(plan: Plan, outcome: str, error: str = "") -> str:
@@ -126,8 +127,7 @@ def test_the_commands_are_worked_out_only_when_somebody_opens_them(visit: Visit,
 
 
 def test_what_was_interrupted_says_so_keeps_its_steps_and_can_be_resumed(visit: Visit, recorded: Plan) -> None:
-    cut(recorded, b"candidate_scored", b"experiment_finished")
-    app = visit("experiment", experiment=of_both(recorded)[0])
+    app = visit("experiment", experiment=cut(recorded, b"candidate_scored", b"experiment_finished"))
     assert "ended in the middle" in said(app)
     assert app.radio(key="choice of step").options
     button(app, "resume here")
