@@ -169,15 +169,16 @@ join (
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
 """  # noqa: S608 (ours)
-# The newest iterations are of the experiments that tried something last: so few are looked for among all iterations.
+# Each of the experiments that tried something last has an iteration of then: no older ones need be looked at, and from
+# a time on these are few blocks of the table, even of a million.
 _NEWEST = """
-with lately as (
-    select e.id, e.problem, f.label from experiments e
-    join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
-    where e.benchmark = $benchmark and e.tries > 0 order by e.tried_at desc, e.id limit $most
-)
-select i.experiment, e.problem, e.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
+select i.experiment, e.problem, f.label, i.iteration, i."at", i.passed, i.tests_passed, i.tests_total, i.error,
     left(i.message, $cut) as message
-from iterations i join lately e on e.id = i.experiment
+from iterations i join experiments e on e.id = i.experiment
+join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+where e.benchmark = $benchmark and i."at" >= coalesce((
+    select tried_at from experiments where benchmark = $benchmark and tries > 0
+    order by tried_at desc limit 1 offset $most
+), 0)
 order by i."at" desc, i.experiment, i.iteration desc limit $most
 """

@@ -48,14 +48,15 @@ class Standing:
         )
 
 
-def lately(con: DuckDBPyConnection, benchmark: str, since: float) -> Lately:
-    """What came last in a benchmark (by id). ``since``, in seconds since 1970: who failed before does not count."""
+def lately(con: DuckDBPyConnection, benchmark: BenchmarkRow, since: float) -> Lately:
+    """What came last in a benchmark. ``since``, in seconds since 1970: who failed before does not count."""
+    of = benchmark.id
     return Lately(
-        tuple(newest(con, benchmark)),
-        receipt(con, benchmark),
-        tuple(failing(con, benchmark, since)),
-        allowance_changes(con, benchmark),
-        _news_at(con, benchmark),
+        tuple(newest(con, of)),
+        receipt(con, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
+        tuple(failing(con, of, since)),
+        allowance_changes(con, of),
+        _news_at(con, of),
     )
 
 

@@ -98,7 +98,7 @@ class Reader:
         """
         held = frozenset(one for one in self.held() if one.benchmark == row.id)
         experiments = tuple(writers.told(one, held) for one in followed.of(self._con, row))
-        return Standing(row, experiments, lately(self._con, row.id, since))
+        return Standing(row, experiments, lately(self._con, row, since))
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of an id in its benchmark. Raises UnknownNameError."""

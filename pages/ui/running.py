@@ -56,7 +56,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     who = f"Process {row.holder}" if row.holder else "A process that does not tell its number"
     elsewhere = "" if workspace.runs_here(row.id) else f" {who} runs it and obeys within two seconds."
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        tip = FIRST if len(parts) > MOST_WAITING else None
+        tip = FIRST if any(one.id not in parts for one in progress.experiments if one.state != "finished") else None
         chosen = st.selectbox(
             "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=key, help=tip
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +25,7 @@ from koderz_core.events import (
 from koderz_core.journal import Journal
 from koderz_core.records import Verdict
 from koderz_core.records.forecasts import Forecast, Range
+from koderz_core.store.benchmarks import NEWEST
 from koderz_core.store.results import Results
 
 
@@ -216,6 +218,18 @@ def test_progress_shows_the_newest_iterations_first_with_messages_cut(results, j
     newest = results.progress(plan.id).newest
     assert [one.iteration for one in newest] == list(range(20, 5, -1))
     assert (len(newest[0].message), newest[0].problem, newest[0].tests_passed) == (200, "HumanEval/0", 1)
+
+
+@pytest.mark.parametrize("begun", [NEWEST - 1, NEWEST, NEWEST + 1, 2 * NEWEST])
+def test_the_newest_iterations_are_of_all_experiments_however_they_alternate(results, write, plan, begun):
+    journal, wrong = write(replace(plan, repeats=5)), Verdict("PF", (), True, "assertion", "", 0.1, "limited")
+    experiments, rng, said = journal.plan.experiments()[:begun], random.Random(begun), []
+    for number in range(1, 4):
+        for experiment in rng.sample(experiments, begun):
+            journal.say(CodeTested(number, "hash", None, "fence", wrong), experiment.id, number)
+            said.append((experiment.id, number))
+    newest = results.progress(journal.plan.id).newest
+    assert [(one.experiment, one.iteration) for one in newest] == said[: -NEWEST - 1 : -1]
 
 
 def test_progress_tells_the_time_left_only_while_somebody_is_at_work(results, journal, plan):
