@@ -90,12 +90,15 @@ def _watched(server: int, seconds: float) -> tuple[list[float], float]:
 
 
 def _lags(said: list[float], seen: list[list[list[float]]]) -> str:
-    """From each iteration to the first paint that counts it, in the tabs that were open by then."""
+    """From each iteration to the first paint that counts it, once all tabs were open and for as long as they were."""
+    if not all(seen):
+        return "Nothing was seen."
+    opened = max(tab[0][0] for tab in seen)
     lags = sorted(
         next(at for at, count in tab if count > place) - when
         for tab in seen
         for place, when in enumerate(said)
-        if tab and when > tab[0][0] and place < tab[-1][1]
+        if when > opened and place < tab[-1][1]
     )
     if not lags:
         return "Nothing was seen."

@@ -14,7 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.allowing import show_changes
 from pages.ui.budget import show_receipt
-from pages.ui.cells import Cells, draw_cells
+from pages.ui.cells import FEW, draw_cells
 from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
@@ -28,6 +28,7 @@ from pages.ui.watching import Watch
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
 USUAL = "what runs, else the newest"
 NOTHING = "Nothing has been run here yet. What you launch, here or in a terminal, appears by itself."
+REST_SECONDS = 2.0  # between looks at what stands below the figures, where it is much
 
 
 def main() -> None:
@@ -35,38 +36,45 @@ def main() -> None:
     workspace, begun = opened.workspace, states(opened.benchmarks)
     rows = {row.id: row for row in opened.benchmarks}
     chosen = choice("benchmark", "Benchmark", ["", *rows], lambda one: _said(rows, one))
-    watch, cells = Watch(workspace, chosen), Cells()
+    watch, row = Watch(workspace, chosen), meant(opened.benchmarks, chosen)
+    beat = beat_seconds(row)
+    many = row is not None and row.planned > FEW
 
-    @st.fragment(run_every=beat_seconds(meant(opened.benchmarks, chosen)), key="live")
+    @st.fragment(run_every=beat, key="live")
     def draw() -> None:
         with edge():
             seen = watch.now()
             redraw_on_change(begun, seen.rows)
             if seen.progress is None:
                 show_empty(workspace, NOTHING, "💤")
-            else:
-                _draw(workspace, seen.progress, watch.fault, cells)
+                return
+            _head(workspace, seen.progress, watch.fault)
+            if not many:
+                _rest(workspace, seen.progress)
+
+    @st.fragment(run_every=max(beat, REST_SECONDS), key="live rest")
+    def draw_rest() -> None:
+        with edge():
+            if watch.last and watch.last.progress:
+                _rest(workspace, watch.last.progress)
 
     draw()
+    if many:
+        draw_rest()
 
 
 def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
     return listed(rows[name]) if name in rows else f"{USUAL}, whoever started it"
 
 
-def _draw(workspace: Workspace, progress: BenchmarkProgress, fault: str | None, cells: Cells) -> None:
-    fresh = freshness(progress, time.time())
-    _head(workspace, progress)
-    (st.caption if fresh.tone == "info" else st.warning)(fresh.text)
-    if fault:
-        st.text(fault)
-    draw_cells(cells.of(progress.experiments))
+def _rest(workspace: Workspace, progress: BenchmarkProgress) -> None:
+    draw_cells(progress.experiments)
     show_news(workspace, progress)
     show_ground(progress.benchmark)
 
 
-def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    row = progress.benchmark
+def _head(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
+    row, fresh = progress.benchmark, freshness(progress, time.time())
     if row.scripted:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
     without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
@@ -86,6 +94,9 @@ def _head(workspace: Workspace, progress: BenchmarkProgress) -> None:
         st.caption(f"{row.errors} ended as error, which no rate counts. To run them again, in a terminal:")
         st.code(f"koderz resume {row.id} --retry-errors", language=None, wrap_lines=True)
     show_trouble(workspace, progress)
+    (st.caption if fresh.tone == "info" else st.warning)(fresh.text)
+    if fault:
+        st.text(fault)
 
 
 def _left(progress: BenchmarkProgress) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core.export.lanes import Cell, Lanes, lanes
+from koderz_core.export.lanes import Cell, lanes
 from koderz_core.records.rows import ExperimentRow
 
-FEW, EVERY_SECONDS = 60, 2.0
+FEW = 60  # of more a browser takes longer for the cells than for all the rest of a page
 SIGNS = {
     "solved": ("green", "✔"),
     "unsolved": ("red", "✘"),
@@ -24,25 +23,12 @@ SIGNS = {
 MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
 
 
-class Cells:
-    """The cells of a benchmark that is watched; many are not made anew each time, as a browser takes long for them."""
+def draw_cells(rows: Sequence[ExperimentRow]) -> None:
+    """Those of all experiments of a benchmark, in its order. Only our own signs and ids become markdown.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock``: seconds."""
-        self._clock = clock
-        self._lanes = Lanes((), 1)
-        self._old_at = 0.0
-
-    def of(self, rows: Sequence[ExperimentRow]) -> Lanes:
-        """Those of all experiments of a benchmark, in its order."""
-        now = self._clock()
-        if len(rows) <= FEW or now >= self._old_at:
-            self._lanes, self._old_at = lanes(rows), now + EVERY_SECONDS
-        return self._lanes
-
-
-def draw_cells(drawn: Lanes) -> None:
-    """Only our own signs and ids become markdown. Where there are many, the block scrolls (``looks.css``)."""
+    Where there are many, the block scrolls (``looks.css``).
+    """
+    drawn = lanes(rows)
     with st.container(gap="small", key="lanes"):
         for lane in drawn.lanes:
             with st.container(gap="xxsmall"):

@@ -12,22 +12,23 @@ from koderz_core.records.progress import Watched
 class Watch:
     """The benchmark of an id or, without one, what runs, else the newest; looked at from now on.
 
-    ``fault``: why nothing could be read when it was last tried, None if it could.
+    ``last``: what was read last, if anything was. ``fault``: why nothing could be read when it was last tried, None if
+    it could.
     """
 
     def __init__(self, workspace: Workspace, benchmark: str) -> None:
         self._workspace = workspace
         self._benchmark = benchmark
         self._since = time.time()
-        self._last: Watched | None = None
+        self.last: Watched | None = None
         self.fault: str | None = None
 
     def now(self) -> Watched:
-        """The newest that could be read. Raises StoreError as long as nothing could."""
+        """The newest that can be read. Raises StoreError as long as nothing could."""
         try:
-            self._last, self.fault = self._workspace.results.watched(self._benchmark, self._since), None
+            self.last, self.fault = self._workspace.results.watched(self._benchmark, self._since), None
         except StoreError as error:
-            if self._last is None:
+            if self.last is None:
                 raise
             self.fault = str(error)
-        return self._last
+        return self.last

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import pytest
+import streamlit
 from reading import said
 from streamlit.testing.v1 import AppTest
 
@@ -52,6 +54,33 @@ def test_a_change_that_cannot_be_had_says_why_and_changes_nothing(visit: Visit) 
     next(button for button in app.button if button.label == "Change").click().run()
     assert "Say what to change" in said(app)
     assert the_workspace().results.progress(plan.id).changes == ()
+
+
+@pytest.mark.parametrize(("few", "rest"), [(6, None), (5, 2.0)])
+def test_the_cells_of_many_experiments_are_drawn_once_and_more_seldom_than_the_figures(
+    visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch, few: int, rest: float | None
+) -> None:
+    drawn: dict[str, float] = {}
+    real = streamlit.fragment
+
+    def fragment(*, run_every: float, key: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+        def told(draw: Callable[[], None]) -> Callable[[], None]:
+            whole = real(run_every=run_every, key=key)(draw)
+
+            def call() -> None:
+                drawn[key] = run_every
+                whole()
+
+            return call
+
+        return told
+
+    monkeypatch.setattr("pages.ui.cells.FEW", few)
+    monkeypatch.setattr(streamlit, "fragment", fragment)
+    app = visit("live", benchmark=recorded.id)
+    assert not app.exception
+    assert "".join(str(one.value) for one in app.markdown).count("experiment?experiment=exp_") == 6
+    assert (drawn["live"], drawn.get("live rest")) == (0.6, rest)
 
 
 def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: Visit, recorded: Plan) -> None:

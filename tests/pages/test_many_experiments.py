@@ -9,7 +9,6 @@ import pytest
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import ExperimentRow
 from pages.ui import running
-from pages.ui.cells import EVERY_SECONDS, FEW, Cells
 from pages.ui.running import MOST_WAITING, WHOLE
 
 
@@ -40,11 +39,3 @@ def test_one_that_was_chosen_can_still_be_chosen(state: str) -> None:
     parts = running._parts(BenchmarkProgress(None, rows, (), None), "exp_4000")
     assert "exp_4000" in parts
     assert len(parts) == 2 + 1 + MOST_WAITING
-
-
-@pytest.mark.parametrize(("number", "anew"), [(FEW, [True, True]), (FEW + 1, [False, True])])
-def test_many_cells_are_not_made_anew_at_every_look(number: int, anew: list[bool]) -> None:
-    times = iter((100.0, 100.0 + EVERY_SECONDS / 2, 100.0 + EVERY_SECONDS))
-    cells, rows = Cells(lambda: next(times)), [experiment(one, "running") for one in range(number)]
-    first = cells.of(rows)
-    assert [cells.of(rows) is not first for _ in range(2)] == anew
