@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 import koderz_core
@@ -14,6 +16,14 @@ from koderz_core.records import Plan
 from koderz_core.workspace import leave
 
 APP = Path(koderz_core.__file__).parent.parent / "app.py"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _run_as_served() -> None:
+    """Scripts run as the dashboard runs them: a test's own folder has no configuration of Streamlit."""
+    served = tomllib.loads((APP.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    for name, value in served["runner"].items():
+        config.set_option(f"runner.{name}", value)
 
 
 @pytest.fixture(autouse=True)
