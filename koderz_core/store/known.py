@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -28,11 +28,26 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
         "calls": calls,
         "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
     }
+    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
+    return Known(benchmark, _tiers(benchmarks), position, rows, attempts)
+
+
+def known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[str]) -> Known:
+    """Every row that the totals of these experiments of a benchmark (by id) are made of, and what else they alter."""
+    of = [list(experiments)]
+    rows = {table: _rows(con, table, _OF.format(table=table), of) for table in ("calls", "iterations", "scores")}
+    rows["experiments"] = _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", of)
+    rows["benchmarks"] = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
+    begun = sorted(rows["calls"].items(), key=lambda call: int(call[1]["position"] or 0))
+    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for (experiment, ordinal, attempt), _ in begun}
+    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts)
+
+
+def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
     tiers: dict[str, Tier] = {}
     for row in benchmarks.values():
         tiers = msgspec.json.decode(str(row["tiers"]), type=dict[str, Tier])
-    attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
-    return Known(benchmark, tiers, position, rows, attempts)
+    return tiers
 
 
 _EXPERIMENTS = "select * from experiments where"
@@ -44,6 +59,9 @@ select * from calls where rowid in (
     qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
 )
 """
+
+
+_OF = "select * from {table} where rowid in (select rowid from {table} where experiment in (select unnest(?)))"
 
 
 def _experiments(entries: Iterable[Entry]) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,17 +12,18 @@ from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import SpecRow
-from koderz_core.records.progress import BenchmarkProgress, Neighbours, Watched, meant
+from koderz_core.records.progress import BenchmarkProgress, Neighbours, Watched
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
+from koderz_core.store.ahead import Ahead, Seen
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.details import Naming, Several, details_of, several_of
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.glance import Glance
-from koderz_core.store.lately import Forecast, Standing
+from koderz_core.store.lately import Forecast
 from koderz_core.store.queries import Reader
 from koderz_core.store.sharing import Shared
 from koderz_core.store.store import Ingested, Store
@@ -49,17 +50,15 @@ class Results:
         self.store = store
         self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
-        self._followed, self._glance, self.shared = Followed(), Glance(store), Shared(clock)
+        self._followed, self._ahead = Followed(), Ahead(store.journals_dir)
+        self._glance, self.shared = Glance(store), Shared(clock)
 
     def find(self, text: str) -> str:
         """The id of the one benchmark of that name, else of what begins so. Raises UnknownNameError, UsageError."""
         return self._known(("find", text), lambda reader, _: reader.find(text))
 
     def find_problem(self, name: str | None) -> str | None:
-        """The id of a problem that some experiment is on; ``3`` is short for ``HumanEval/3``. None stays None.
-
-        Raises UnknownNameError.
-        """
+        """The id of a problem with experiments, ``3`` is ``HumanEval/3``; None stays None. Raises UnknownNameError."""
         if name is None:
             return None
         with self._reader() as reader:
@@ -208,18 +207,20 @@ class Results:
         return ingested
 
     def _watch(self, benchmark: str) -> Watched:
-        now = self._clock()
+        question, now = ("watched", benchmark), self._clock()
+        moment = self._glance.moment(self._writers())
 
-        def look(reader: Reader, writers: Writers) -> tuple[Sequence[BenchmarkRow], Standing | None]:
-            rows = reader.benchmarks(writers)
-            if (row := meant(rows, benchmark)) is None:
-                return rows, None
-            return rows, reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
+        def look(reader: Reader, writers: Writers) -> Seen:
+            seen = reader.watched(writers, self._followed, benchmark, now, now - LATELY_SECONDS)
+            self._ahead.begin(question, None if self.faults else reader.basis(moment, seen))
+            return seen
 
-        # Who keeps failing is told of a while, so it is asked anew from time to time even if nothing happens.
-        rows, standing = self._known(("watched", benchmark), look, turn=now // RENEWED_SECONDS)
-        self.shared.tell(_ALL, now, rows)
-        return Watched(rows, None if standing is None else standing.progress(self._forecast, now))
+        def read() -> Seen:  # from time to time even if nothing happens: who keeps failing is told of a while
+            return self._known(question, look, turn=now // RENEWED_SECONDS)
+
+        seen = self._ahead.look(question, moment, now, read) or read()
+        self.shared.tell(_ALL, seen.at, seen.rows)
+        return Watched(seen.rows, None if seen.standing is None else seen.standing.progress(self._forecast, now))
 
     def _known(
         self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True, turn: float = 0.0

@@ -6,18 +6,13 @@ import tempfile
 from pathlib import Path
 
 import duckdb
+from doings import DOINGS, MODELS, do
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from koderz_core.events import CallFailed, CandidateScored, CodeTested, ExperimentFinished, ExperimentStarted
-from koderz_core.records import Verdict
 from koderz_core.store.dump import dump
 from koderz_core.store.loading import load
 from koderz_core.store.schema import MIGRATIONS, create, migrate
 
-MODELS = ("ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5", "nobody/knows")
-RIGHT = Verdict("PP", (), True, None, "", 0.5, "limited", shared=True)
-WRONG = Verdict("PF", (), True, "assertion", "", 0.5, "limited")
 KEPT = """
 select id, tries, tried_at, calls, unpriced, input_tokens, output_tokens, cost_usd, gate_passed, gate_tests_passed,
     shared from experiments order by id
@@ -40,11 +35,10 @@ select experiment, coalesce(tier, ''), count(*), count(*) - count(cost_usd), sum
     if(count(*) = count(cost_usd), sum(cost_usd), null)
 from calls where state = 'finished' group by experiment, coalesce(tier, '') order by all
 """
-DOINGS = st.sampled_from(("start", "ask", "answer", "unpriced", "fail", "test", "score", "solve", "lose", "read"))
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), DOINGS), min_size=12, max_size=40))
+@given(DOINGS)
 def test_totals_are_those_of_the_rows_after_anything_that_can_happen(plan, journal, doings):
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con, duckdb.connect() as at_once:
         journal = type(journal)(Path(folder), plan)
@@ -89,23 +83,3 @@ def older(store):
         con.execute(f"insert into {table} ({columns}) select {columns} from today.{table}")
     con.execute("detach today")
     return con
-
-
-def do(journal, at, ordinal, doing):
-    """What the runner can say next. Costs are powers of two, so that their sums are exact in any order."""
-    experiment = journal.plan.experiments()[at]
-    if doing in ("ask", "answer", "unpriced", "fail"):  # each begins the call anew, whatever came of it before
-        journal.ask(experiment, ordinal, MODELS[ordinal], attempt=2 if doing == "fail" else 1)
-    code = journal.text(f"program {ordinal}")
-    told = {
-        "start": lambda: journal.say(ExperimentStarted(experiment), experiment.id),
-        "answer": lambda: journal.answer(experiment, ordinal, "def f(): ...", 2.0**-ordinal),
-        "unpriced": lambda: journal.answer(experiment, ordinal, "def f(): ...", None),
-        "fail": lambda: journal.say(CallFailed("busy", 0.5, True), experiment.id, ordinal),
-        "test": lambda: journal.say(CodeTested(ordinal, "r", code, "fence", RIGHT), experiment.id, ordinal),
-        "score": lambda: journal.say(CandidateScored(code, True, RIGHT if ordinal else WRONG, None), experiment.id),
-        "solve": lambda: journal.say(ExperimentFinished("solved", "gate", "oracle", code, 2.0), experiment.id),
-        "lose": lambda: journal.say(ExperimentFinished("error", None, None, None, 1.0, error="full"), experiment.id),
-    }
-    if doing in told:
-        told[doing]()

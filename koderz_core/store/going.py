@@ -1,0 +1,144 @@
+"""A benchmark as its journal goes on: what that says is added to what the store said, row by row and in memory."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from koderz_core import journal
+from koderz_core.events import (
+    CallFinished,
+    CallStarted,
+    CandidateScored,
+    CodeTested,
+    Entry,
+    ExperimentFinished,
+    ExperimentStarted,
+    ProgramProbed,
+    RemainingRead,
+    TextStored,
+)
+from koderz_core.records.progress import NewestIteration
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST
+from koderz_core.store.fold import Fold, Known, Row
+from koderz_core.store.lately import Standing
+from koderz_core.store.notes import NOTES
+
+_COUNTED = (ExperimentStarted, CallStarted, CallFinished, CodeTested, CandidateScored, ExperimentFinished)
+_PASSED_OVER = (TextStored, ProgramProbed, RemainingRead, *NOTES)
+_TESTED = ("passed", "tests_passed", "tests_total")
+_SCORED = (*(f"{tests}_{what}" for tests in ("gate", "held_out") for what in _TESTED), "shared")
+_SUMMED = ("input_tokens", "output_tokens", "cost_usd")
+_OWN = ("state", "outcome", "reason", "score_kind", "code", "seconds", "started_at", "finished_at", "failure", "error")
+
+
+class Going:
+    """How far a benchmark is, ``standing`` so when it has last gone on. Not safe to use from several threads."""
+
+    def __init__(self, path: Path, offset: int, standing: Standing, known: Known) -> None:
+        """``path``: its journal, read up to ``offset`` (bytes) so far; ``known``: all rows of experiments under way."""
+        self.standing = standing
+        self._path, self._offset = path, offset
+        self._known, self._fold = known.rows, Fold(path.name, known)
+        self._experiments = list(standing.experiments)
+        self._places = {row.id: place for place, row in enumerate(self._experiments)}
+
+    def go_on(self) -> bool:
+        """Read what is new; False if it tells more than how experiments go on. Raises JournalError."""
+        tail = journal.read(self._path, self._offset)
+        counted = [entry for entry in tail.entries if isinstance(entry.event, _COUNTED)]
+        told = {entry.experiment for entry in counted if entry.experiment}
+        begun = {entry.experiment for entry in counted if isinstance(entry.event, ExperimentStarted)}
+        if any(not isinstance(entry.event, (*_COUNTED, *_PASSED_OVER)) for entry in tail.entries):
+            return False
+        if not all(self._knows(one, begun=one in begun) for one in told):
+            return False
+        self._offset = tail.offset
+        if tail.entries:
+            self._fold.add(counted)
+            self._count(told)
+            self._come_last(counted, tail.entries[-1].at)
+        return True
+
+    def _knows(self, experiment: str, *, begun: bool) -> bool:
+        """Whether all of its rows are known: none of one that was only planned so far and is ``begun`` now."""
+        key, place = (experiment,), self._places.get(experiment)
+        known = key in self._fold.rows["experiments"] or key in self._known["experiments"]
+        return place is not None and (known or (begun and self._experiments[place].state == "planned"))
+
+    def _count(self, told: Collection[str]) -> None:
+        rows = {table: self._rows(table, told) for table in ("experiments", "calls", "iterations", "scores")}
+        for experiment in told:
+            place = self._places[experiment]
+            self._experiments[place] = _summed(
+                self._experiments[place], {table: found[experiment] for table, found in rows.items()}
+            )
+        row = _counted(self.standing.row, self._experiments)
+        self.standing = replace(self.standing, row=row, experiments=tuple(self._experiments))
+
+    def _rows(self, table: str, experiments: Collection[str]) -> Mapping[str, list[Row]]:
+        """Those of each of these experiments, in the order of their keys."""
+        found: defaultdict[str, list[Row]] = defaultdict(list)
+        rows = {**self._known.get(table, {}), **self._fold.rows[table]}
+        for key in sorted(key for key in rows if key[0] in experiments):
+            found[str(key[0])].append(rows[key])
+        return found
+
+    def _come_last(self, entries: Iterable[Entry], at: float) -> None:
+        new = [
+            _iteration(self._experiments[self._places[entry.experiment or ""]], entry.at, entry.event)
+            for entry in entries
+            if isinstance(entry.event, CodeTested)
+        ]
+        again = {(one.experiment, one.iteration) for one in new}
+        late = self.standing.late
+        all_of_them = [*new, *(one for one in late.newest if (one.experiment, one.iteration) not in again)]
+        newest = sorted(all_of_them, key=lambda one: (-one.at, one.experiment, -one.iteration))[:NEWEST]
+        self.standing = replace(self.standing, late=replace(late, newest=tuple(newest), news_at=at))
+
+
+def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIteration:
+    verdict = event.verdict
+    tests, message = (verdict.passed, verdict.tests_passed, verdict.tests_total), verdict.message[:MESSAGE_CHARACTERS]
+    return NewestIteration(row.id, row.problem, row.label, event.iteration, at, *tests, verdict.error, message)
+
+
+def _summed(row: ExperimentRow, rows: Mapping[str, list[Row]]) -> ExperimentRow:
+    """An experiment as its rows have it; ``totals.py`` and the view of results say the same in SQL."""
+    (now,) = rows["experiments"]
+    calls = [call for call in rows["calls"] if call["state"] == "finished"]
+    tries = len(rows["iterations"]) or int(now.get("outcome") in ("solved", "unsolved"))
+    score = next((one for one in rows["scores"] if one["code"] == now.get("code")), {})
+    more: dict[str, Any] = {name: now.get(name) for name in _OWN}  # Any: columns of many types
+    more |= {name: _total(call.get(name) for call in calls) for name in _SUMMED}
+    more |= {name: score.get(name) for name in _SCORED}
+    unpriced = sum(call.get("cost_usd") is None for call in calls)
+    return replace(row, **more, iterations=tries, calls=len(calls), unpriced=unpriced)
+
+
+def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> BenchmarkRow:
+    """A benchmark as its experiments have it."""
+    ended = Counter(one.outcome for one in experiments if one.state == "finished")
+    return replace(
+        row,
+        finished=ended.total(),
+        running=sum(one.state == "running" for one in experiments),
+        solved=ended["solved"],
+        unsolved=ended["unsolved"],
+        cancelled=ended["cancelled"],
+        errors=ended["error"],
+        iterations=sum(one.iterations for one in experiments),
+        calls=sum(one.calls for one in experiments),
+        cost_usd=_total(one.cost_usd for one in experiments),
+        unpriced=sum(one.unpriced for one in experiments),
+        seconds=sum(one.seconds or 0.0 for one in experiments),
+    )
+
+
+def _total(parts: Iterable[Any]) -> Any:  # Any: numbers, or None where one is not known
+    known = list(parts)
+    return None if None in known else sum(known)
