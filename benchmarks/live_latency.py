@@ -23,8 +23,9 @@ SEEN = """() => {
     window.seen = [];
     const look = () => {
         for (const metric of document.querySelectorAll('[data-testid=stMetric]'))
-            if (metric.innerText.startsWith('iterations')) {
-                const count = parseInt(metric.innerText.split('\\n').pop().replace(/\\D/g, ''));  // 1 234
+            if (metric.textContent.startsWith('iterations')) {  // not innerText, for which all is laid out anew
+                const value = metric.querySelector('[data-testid=stMetricValue]').textContent;
+                const count = parseInt(value.replace(/\\D/g, ''));  // 1 234
                 if (!seen.length || seen[seen.length - 1][1] < count) seen.push([Date.now() / 1000, count]);
             }
     };

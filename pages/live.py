@@ -43,20 +43,19 @@ def main() -> None:
     @st.fragment(run_every=beat, key="live")
     def draw() -> None:
         with edge():
-            seen = watch.now()
-            redraw_on_change(begun, seen.rows)
-            if seen.progress is None:
+            if (seen := watch.now()) is None:
                 show_empty(workspace, NOTHING, "💤")
                 return
-            _head(workspace, seen.progress, watch.fault)
+            redraw_on_change({seen.benchmark.id: begun.get(seen.benchmark.id)}, [seen.benchmark])
+            _head(workspace, seen, watch.fault)
             if not many:
-                _rest(workspace, seen.progress)
+                _rest(workspace, seen)
 
     @st.fragment(run_every=max(beat, REST_SECONDS), key="live rest")
     def draw_rest() -> None:
         with edge():
-            if watch.last and watch.last.progress:
-                _rest(workspace, watch.last.progress)
+            if watch.last:
+                _rest(workspace, watch.last)
 
     draw()
     if many:

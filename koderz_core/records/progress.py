@@ -70,14 +70,6 @@ class BenchmarkProgress:
     changes: tuple[AllowanceChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What one look brought: all benchmarks, the newest first, and how far the one is that was meant; None: none is."""
-
-    rows: Sequence[BenchmarkRow]
-    progress: BenchmarkProgress | None
-
-
 def meant(rows: Sequence[BenchmarkRow], benchmark: str) -> BenchmarkRow | None:
     """The one of that id; without one (``""``) what runs, else the newest, which stands first."""
     if benchmark:

@@ -24,7 +24,8 @@ from koderz_core.events import (
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST
-from koderz_core.store.fold import Fold, Known, Row
+from koderz_core.store.fold import Fold, Row
+from koderz_core.store.known import Basis
 from koderz_core.store.lately import Standing
 from koderz_core.store.notes import NOTES
 
@@ -39,30 +40,39 @@ _OWN = ("state", "outcome", "reason", "score_kind", "code", "seconds", "started_
 class Going:
     """How far a benchmark is, ``standing`` so when it has last gone on. Not safe to use from several threads."""
 
-    def __init__(self, path: Path, offset: int, standing: Standing, known: Known) -> None:
-        """``path``: its journal, read up to ``offset`` (bytes) so far; ``known``: all rows of experiments under way."""
+    def __init__(self, path: Path, standing: Standing, basis: Basis) -> None:
+        """``path``: its journal."""
         self.standing = standing
-        self._path, self._offset = path, offset
-        self._known, self._fold = known.rows, Fold(path.name, known)
+        self._path, self._offset = path, basis.offset
+        self._known, self._fold = basis.known.rows, Fold(path.name, basis.known)
         self._experiments = list(standing.experiments)
         self._places = {row.id: place for place, row in enumerate(self._experiments)}
 
     def go_on(self) -> bool:
         """Read what is new; False if it tells more than how experiments go on. Raises JournalError."""
-        tail = journal.read(self._path, self._offset)
-        counted = [entry for entry in tail.entries if isinstance(entry.event, _COUNTED)]
+        entries, offset = self._new()
+        counted = [entry for entry in entries if isinstance(entry.event, _COUNTED)]
         told = {entry.experiment for entry in counted if entry.experiment}
         begun = {entry.experiment for entry in counted if isinstance(entry.event, ExperimentStarted)}
-        if any(not isinstance(entry.event, (*_COUNTED, *_PASSED_OVER)) for entry in tail.entries):
+        if any(not isinstance(entry.event, (*_COUNTED, *_PASSED_OVER)) for entry in entries):
             return False
         if not all(self._knows(one, begun=one in begun) for one in told):
             return False
-        self._offset = tail.offset
-        if tail.entries:
+        if entries:
             self._fold.add(counted)
             self._count(told)
-            self._come_last(counted, tail.entries[-1].at)
+            self._come_last(counted, entries[-1].at)
+        self._offset = offset
         return True
+
+    def _new(self) -> tuple[list[Entry], int]:
+        """All that has been said since, and how far the journal is then."""
+        entries: list[Entry] = []
+        offset = self._offset
+        while (tail := journal.read(self._path, offset)).offset > offset:
+            entries += tail.entries
+            offset = tail.offset
+        return entries, offset
 
     def _knows(self, experiment: str, *, begun: bool) -> bool:
         """Whether all of its rows are known: none of one that was only planned so far and is ``begun`` now."""
@@ -89,15 +99,13 @@ class Going:
         return found
 
     def _come_last(self, entries: Iterable[Entry], at: float) -> None:
-        new = [
-            _iteration(self._experiments[self._places[entry.experiment or ""]], entry.at, entry.event)
-            for entry in entries
-            if isinstance(entry.event, CodeTested)
-        ]
-        again = {(one.experiment, one.iteration) for one in new}
         late = self.standing.late
-        all_of_them = [*new, *(one for one in late.newest if (one.experiment, one.iteration) not in again)]
-        newest = sorted(all_of_them, key=lambda one: (-one.at, one.experiment, -one.iteration))[:NEWEST]
+        tried = {(one.experiment, one.iteration): one for one in late.newest}
+        for entry in entries:
+            if isinstance(entry.event, CodeTested) and entry.experiment:
+                row = self._experiments[self._places[entry.experiment]]
+                tried[row.id, entry.event.iteration] = _iteration(row, entry.at, entry.event)
+        newest = sorted(tried.values(), key=lambda one: (-one.at, one.experiment, -one.iteration))[:NEWEST]
         self.standing = replace(self.standing, late=replace(late, newest=tuple(newest), news_at=at))
 
 

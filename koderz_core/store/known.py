@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.events import BenchmarkOpened, Entry, ExperimentStarted, TextStored
 from koderz_core.records import Tier
+from koderz_core.store.benchmarks import in_effect
 from koderz_core.store.changes import Value
 from koderz_core.store.fold import Key, Known, Row
+from koderz_core.store.lately import Standing
 from koderz_core.store.schema import KEYS
 
 
@@ -32,7 +35,30 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
     return Known(benchmark, _tiers(benchmarks), position, rows, attempts)
 
 
-def known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[str]) -> Known:
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a benchmark goes on from: its journal, read up to ``offset`` (bytes), and all rows of what is under way."""
+
+    offset: int
+    known: Known
+
+
+def basis(con: DuckDBPyConnection, standing: Standing) -> Basis | None:
+    """That of a benchmark that stands so; None where its journal alone does not tell how it goes on from there.
+
+    So it is of what nobody runs, or somebody holds back, and where models keep failing. That one begins to is told only
+    by the store.
+    """
+    row = standing.row
+    journal = con.execute('select "offset" from journals where file = ?', [f"{row.id}.jsonl"]).fetchone()
+    told = row.state == "running" and row.closed_reason is None and not standing.late.failing
+    if journal is None or not told or any(one.benchmark == row.id for one in in_effect(con)):
+        return None
+    under_way = [one.id for one in standing.experiments if one.state == "running"]
+    return Basis(journal[0], _known_of(con, row.id, under_way))
+
+
+def _known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[str]) -> Known:
     """Every row that the totals of these experiments of a benchmark (by id) are made of, and what else they alter."""
     of = [list(experiments)]
     rows = {table: _rows(con, table, _OF.format(table=table), of) for table in ("calls", "iterations", "scores")}

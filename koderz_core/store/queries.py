@@ -18,7 +18,7 @@ from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, Itera
 from koderz_core.records.summaries import SummaryRow, TierCost
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
-from koderz_core.store.ahead import Basis, Seen, basis
+from koderz_core.store.ahead import Seen
 from koderz_core.store.baselines import grounds, measured
 from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, counted, in_effect
 from koderz_core.store.experiments import Asked, Followed, experiments
@@ -26,7 +26,7 @@ from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.failures import failures
 from koderz_core.store.finding import benchmark_ids, find, find_problem
 from koderz_core.store.frames import Tables
-from koderz_core.store.glance import Moment
+from koderz_core.store.known import Basis, basis
 from koderz_core.store.lately import Standing, lately
 from koderz_core.store.past import past
 from koderz_core.store.places import neighbours
@@ -102,15 +102,15 @@ class Reader:
         experiments = tuple(writers.told(one, held) for one in followed.of(self._con, row))
         return Standing(row, experiments, lately(self._con, row, since))
 
-    def watched(self, writers: Writers, followed: Followed, benchmark: str, at: float, since: float) -> Seen:
-        """All benchmarks, ``at`` being now, and how far the one is that is ``meant``; ``since`` as ``standing``."""
+    def watched(self, writers: Writers, followed: Followed, benchmark: str, since: float) -> Seen:
+        """All benchmarks, and how far the one is that is ``meant``; ``since`` as ``standing`` has it."""
         rows = self.benchmarks(writers)
         row = meant(rows, benchmark)
-        return Seen(at, rows, None if row is None else self.standing(writers, followed, row, since))
+        return Seen(None if row is None else self.standing(writers, followed, row, since), rows)
 
-    def basis(self, moment: Moment, seen: Seen) -> Basis | None:
-        """What is to be known for going on from what was ``seen`` without the store, if that can be."""
-        return basis(self._con, moment, seen)
+    def basis(self, standing: Standing | None) -> Basis | None:
+        """What a benchmark goes on from that stands so, if its journal alone tells how."""
+        return None if standing is None else basis(self._con, standing)
 
     def neighbours(self, experiment: str) -> Neighbours:
         """The experiments before and after the one of an id in its benchmark. Raises UnknownNameError."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core.errors import UnknownNameError
@@ -12,12 +13,12 @@ from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import SpecRow
-from koderz_core.records.progress import BenchmarkProgress, Neighbours, Watched
+from koderz_core.records.progress import BenchmarkProgress, Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
 from koderz_core.records.trials import Trial
-from koderz_core.store.ahead import Ahead, Seen
+from koderz_core.store.ahead import Ahead, Asked, Seen
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.details import Naming, Several, details_of, several_of
 from koderz_core.store.experiments import Followed
@@ -30,7 +31,6 @@ from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
-
 
 Answer = TypeVar("Answer")
 LATELY_SECONDS, RENEWED_SECONDS = 300.0, 60.0  # what began before says nothing of who fails now; told anew so often
@@ -58,7 +58,10 @@ class Results:
         return self._known(("find", text), lambda reader, _: reader.find(text))
 
     def find_problem(self, name: str | None) -> str | None:
-        """The id of a problem with experiments, ``3`` is ``HumanEval/3``; None stays None. Raises UnknownNameError."""
+        """The id of a problem that some experiment is on; ``3`` is short for ``HumanEval/3``. None stays None.
+
+        Raises UnknownNameError.
+        """
         if name is None:
             return None
         with self._reader() as reader:
@@ -69,10 +72,7 @@ class Results:
 
         ``since`` (seconds since 1970): what was just read for somebody else will do, if not read before that.
         """
-
-        def read() -> list[BenchmarkRow]:
-            return self._known(_ALL, Reader.benchmarks)
-
+        read = partial(self._known, _ALL, Reader.benchmarks)
         return list(read() if since is None else self.shared.of(_ALL, since, read, LISTED_SECONDS))
 
     def benchmark(self, benchmark: str) -> BenchmarkRow:
@@ -90,8 +90,8 @@ class Results:
             standing = reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
         return standing.progress(self._forecast, now)
 
-    def watched(self, benchmark: str, since: float) -> Watched:
-        """All benchmarks, and how far one of them is: that of an id or, without one, what runs, else the newest.
+    def watched(self, benchmark: str, since: float) -> BenchmarkProgress | None:
+        """How far one benchmark is: that of an id or, without one, what runs, else the newest; None: there is none.
 
         Made to be asked every second by all who look at it. ``since`` as ``benchmarks`` has it.
         """
@@ -206,21 +206,21 @@ class Results:
         self.faults = ingested.faults
         return ingested
 
-    def _watch(self, benchmark: str) -> Watched:
-        question, now = ("watched", benchmark), self._clock()
-        moment = self._glance.moment(self._writers())
+    def _watch(self, benchmark: str) -> BenchmarkProgress | None:
+        now = self._clock()
+        asked = Asked(("watched", benchmark), now, self._glance.moment(self._writers()))
 
         def look(reader: Reader, writers: Writers) -> Seen:
-            seen = reader.watched(writers, self._followed, benchmark, now, now - LATELY_SECONDS)
-            self._ahead.begin(question, None if self.faults else reader.basis(moment, seen))
+            seen = reader.watched(writers, self._followed, benchmark, now - LATELY_SECONDS)
+            self._ahead.begin(asked, seen, None if self.faults else reader.basis(seen.standing))
             return seen
 
-        def read() -> Seen:  # from time to time even if nothing happens: who keeps failing is told of a while
-            return self._known(question, look, turn=now // RENEWED_SECONDS)
-
-        seen = self._ahead.look(question, moment, now, read) or read()
-        self.shared.tell(_ALL, seen.at, seen.rows)
-        return Watched(seen.rows, None if seen.standing is None else seen.standing.progress(self._forecast, now))
+        # From time to time even if nothing happens: who keeps failing is told of a while.
+        read = partial(self._known, asked.question, look, turn=now // RENEWED_SECONDS)
+        seen = self._ahead.look(asked, read) or read()
+        if seen.rows is not None:
+            self.shared.tell(_ALL, now, seen.rows)
+        return None if seen.standing is None else seen.standing.progress(self._forecast, now)
 
     def _known(
         self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True, turn: float = 0.0

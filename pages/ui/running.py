@@ -106,8 +106,11 @@ def _button(
     st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
 
 
-def redraw_on_change(begun: Mapping[str, str], rows: Rows) -> None:
-    """Draw the page anew once a benchmark is in another state; what could not be done before is out of date then."""
+def redraw_on_change(begun: Mapping[str, str | None], rows: Rows) -> None:
+    """Draw the page anew once a benchmark is in another state than it had ``begun`` with.
+
+    What could not be done before is out of date then.
+    """
     if states(rows) != begun:
         for place in (HEAD, LIVE):
             forget_failure(place)

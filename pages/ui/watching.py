@@ -6,7 +6,7 @@ import time
 
 from koderz_core import Workspace
 from koderz_core.errors import StoreError
-from koderz_core.records.progress import Watched
+from koderz_core.records.progress import BenchmarkProgress
 
 
 class Watch:
@@ -20,11 +20,11 @@ class Watch:
         self._workspace = workspace
         self._benchmark = benchmark
         self._since = time.time()
-        self.last: Watched | None = None
+        self.last: BenchmarkProgress | None = None
         self.fault: str | None = None
 
-    def now(self) -> Watched:
-        """The newest that can be read. Raises StoreError as long as nothing could."""
+    def now(self) -> BenchmarkProgress | None:
+        """The newest that can be read; None: there is no such benchmark. Raises StoreError as long as nothing could."""
         try:
             self.last, self.fault = self._workspace.results.watched(self._benchmark, self._since), None
         except StoreError as error:

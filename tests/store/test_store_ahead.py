@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.events import BenchmarkClosed, CallFailed, ControlObeyed, ExperimentFinished, ExperimentStarted
 from koderz_core.journal.lock import acquire, release
-from koderz_core.store.ahead import AHEAD_SECONDS, ELSEWHERE_SECONDS, LATE
+from koderz_core.store.ahead import AHEAD_SECONDS, LATE_SECONDS
+from koderz_core.store.failing import SAMPLES
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -26,20 +27,29 @@ class Watcher:
     """Looks at a benchmark again and again, and knows whether the store was asked for it."""
 
     def __init__(self, store, plan, monkeypatch):
-        self.now, self.asked, self._plan = 1_800_000_000.0, 0, plan
-        self._results = Results(store, seconds_left, lambda: self.now)
+        self.now = 1_700_000_220.0  # soon after the journal's last line
+        self.asked = self.behind = 0
+        self.results, self._plan = Results(store, seconds_left, lambda: self.now), plan
         latest = Store.latest
 
         def counted(asked):
-            self.asked += asked is store
+            behind = threading.current_thread().name == "catching up"
+            self.behind += asked is store and behind
+            self.asked += asked is store and not behind
             return latest(asked)
 
         monkeypatch.setattr(Store, "latest", counted)
 
     def look(self):
-        return self._results.watched(self._plan.id, ANEW)
+        """What is seen; what goes on behind has ended then."""
+        seen = self.results.watched(self._plan.id, ANEW)
+        for thread in threading.enumerate():
+            if thread.name == "catching up":
+                thread.join()
+        return seen
 
     def asks(self):
+        """Whether looking waits for the store."""
         before = self.asked
         self.look()
         return self.asked > before
@@ -71,7 +81,7 @@ def watcher(store, journal, plan, lock, monkeypatch):
     return watcher
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DOINGS)
 def test_it_is_what_the_store_says_after_anything_that_can_happen(journal, plan, monkeypatch, doings):
     with tempfile.TemporaryDirectory() as folder, monkeypatch.context() as patch:
@@ -80,12 +90,13 @@ def test_it_is_what_the_store_says_after_anything_that_can_happen(journal, plan,
         watcher = Watcher(stores[0], plan, patch)
         with held(journal):
             begun = [(at, 0, "start") for at in (0, 1)]  # which the runner says before all else of an experiment
-            for at, ordinal, doing in [*begun, *doings, (0, 0, "read")]:
+            for at, ordinal, doing in [*begun, (0, 0, "read"), *doings, (0, 0, "read")]:
                 do(journal, at, ordinal, doing)
-                seen = watcher.look()
+                watcher.now += 0.01
                 if doing == "read":
-                    fresh = Results(stores[1], seconds_left, lambda: watcher.now).watched(plan.id, 0)
-                    assert (list(seen.rows), seen.progress) == (list(fresh.rows), fresh.progress)
+                    fresh = Results(stores[1], seconds_left, lambda: watcher.now)
+                    assert watcher.look() == fresh.watched(plan.id, 0)
+                    assert watcher.results.benchmarks(0) == fresh.benchmarks()
 
 
 def test_how_experiments_go_on_is_seen_without_the_store(watcher, journal, plan):
@@ -96,7 +107,7 @@ def test_how_experiments_go_on_is_seen_without_the_store(watcher, journal, plan)
     journal.answer(first, 0, "def f(): ...", None)
     journal.say(ExperimentFinished("unsolved", "iterations", "oracle", None, 2.0), first.id)
     assert not watcher.asks()
-    seen = watcher.look().progress
+    seen = watcher.look()
     assert (seen.benchmark.finished, seen.benchmark.unsolved, seen.benchmark.unpriced) == (2, 2, 1)
     assert [(one.outcome, one.cost_usd) for one in seen.experiments if one.state == "finished"] == [
         ("unsolved", None),
@@ -106,58 +117,81 @@ def test_how_experiments_go_on_is_seen_without_the_store(watcher, journal, plan)
     assert seen.news_at == journal.at
 
 
-@pytest.mark.parametrize("what", ["failed call", "pause", "end", "an ended one begins anew", "torn by a later hand"])
-def test_the_store_is_asked_for_all_else(watcher, journal, plan, what):
+def pause(journal, plan):
+    journal.say(ControlObeyed("pause", plan.experiments()[3].id, 1))
+
+
+def fail(journal, plan, times=1):
     first = plan.experiments()[0]
-    if what == "failed call":
-        journal.ask(first, 0)
-        journal.say(CallFailed("busy", 0.5, True), first.id, 0)
-    elif what == "pause":
-        journal.say(ControlObeyed("pause", first.id, 1))
-    elif what == "end":
-        journal.say(BenchmarkClosed("finished"))
-    elif what == "torn by a later hand":
-        with journal.path.open("ab") as file:
-            file.write(b"no event\n")
-    else:
-        journal.tell(first)
-        watcher.now += LATE * AHEAD_SECONDS + 1
-        assert watcher.asks()
-        journal.say(ExperimentStarted(first), first.id)
+    for ordinal in range(times):
+        journal.ask(first, ordinal)
+        journal.say(CallFailed("busy", 0.5, True), first.id, ordinal)
+
+
+def end(journal, _plan):
+    journal.say(BenchmarkClosed("finished"))
+
+
+def tear(journal, _plan):
+    with journal.path.open("ab") as file:
+        file.write(b"no event\n")
+
+
+@pytest.mark.parametrize("happens", [pause, fail, end, tear])
+def test_the_store_is_asked_for_all_else(watcher, journal, plan, happens):
+    happens(journal, plan)
     assert watcher.asks()
 
 
-def test_the_store_is_asked_once_its_writer_is_gone(watcher, journal, plan, lock):
+@pytest.mark.parametrize("holds", [pause, lambda journal, plan: fail(journal, plan, SAMPLES)])
+def test_the_store_is_asked_as_long_as_something_is_held_back_or_a_model_keeps_failing(watcher, journal, plan, holds):
+    holds(journal, plan)
+    watcher.look()
+    journal.ask(plan.experiments()[0], SAMPLES)
+    assert watcher.asks()
+
+
+def test_the_store_is_asked_when_an_ended_experiment_begins_anew(watcher, journal, plan):
+    journal.tell(plan.experiments()[0])
+    watcher.now += LATE_SECONDS + 1
+    assert watcher.asks()
+    journal.say(ExperimentStarted(plan.experiments()[0]), plan.experiments()[0].id)
+    assert watcher.asks()
+
+
+def test_the_store_is_asked_once_its_writer_is_gone(watcher, lock):
     release(lock)
     assert watcher.asks()
-    assert watcher.look().progress.benchmark.state == "interrupted"
+    assert watcher.look().benchmark.state == "interrupted"
 
 
-def test_the_store_is_read_behind_from_time_to_time_and_waited_for_only_late(watcher, journal, plan, write):
-    first = plan.experiments()[0]
-    for number, seconds in enumerate((AHEAD_SECONDS / 2, AHEAD_SECONDS)):
-        journal.ask(first, number)
-        watcher.now += seconds
-        watcher.look()
-        behind = caught_up()
-        assert (watcher.asked > 1, behind) == (bool(number), bool(number))
-    watcher.now += LATE * AHEAD_SECONDS + 1
-    journal.ask(first, 2)
+@pytest.mark.parametrize("seconds", [LATE_SECONDS + 1, -1])
+def test_the_store_is_waited_for_late_and_where_the_clock_was_set_back(watcher, journal, plan, seconds):
+    journal.ask(plan.experiments()[0], 0)
+    watcher.now += seconds
     assert watcher.asks()
-    assert not caught_up()
 
 
-def test_other_benchmarks_are_seen_soon(watcher, journal, plan, write):
+def test_the_store_is_read_behind_from_time_to_time(watcher, journal, plan):
+    first = plan.experiments()[0]
+    for number, behind in enumerate((0, 1, 1)):
+        watcher.now += 0.7 * AHEAD_SECONDS
+        journal.ask(first, number)
+        assert not watcher.asks()
+        assert watcher.behind == behind
+
+
+def test_what_rests_does_not_age(watcher, journal, plan):
+    for _ in range(5):
+        watcher.now += 0.7 * AHEAD_SECONDS  # in all more than is late, and no new minute
+        watcher.look()
+    journal.ask(plan.experiments()[0], 0)
+    assert not watcher.asks()
+
+
+def test_of_other_benchmarks_nothing_old_is_told_as_new(watcher, journal, plan, write):
     write(replace(plan, name="another"))
-    assert (len(watcher.look().rows), caught_up()) == (1, False)
-    watcher.now += 1.1 * ELSEWHERE_SECONDS
-    assert (len(watcher.look().rows), caught_up()) == (1, True)
-    assert len(watcher.look().rows) == 2
-
-
-def caught_up():
-    """Whether the store was read behind, which has ended now."""
-    behind = [thread for thread in threading.enumerate() if thread.name == "catching up"]
-    for thread in behind:
-        thread.join()
-    return bool(behind)
+    watcher.now += 2
+    journal.ask(plan.experiments()[0], 0)
+    assert not watcher.asks()
+    assert len(watcher.results.benchmarks(0)) == 2
