@@ -24,12 +24,6 @@ hypothesis.settings.load_profile("patient")
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: many tests wait, for a browser, a server or a sandbox."""
-    return (os.cpu_count() or 1) + 1
-
-
 @dataclass(frozen=True)
 class Said:
     """What a command said and how it ended."""
