@@ -46,8 +46,8 @@ class Basis:
 def basis(con: DuckDBPyConnection, standing: Standing) -> Basis | None:
     """That of a benchmark that stands so; None where its journal alone does not tell how it goes on from there.
 
-    So it is of what nobody runs, or somebody holds back, and where models keep failing. That one begins to is told only
-    by the store.
+    So it is of what nobody runs, or somebody holds back, and where models keep failing. That one begins to may be told
+    some seconds late: by the store alone, when that is read anew.
     """
     row = standing.row
     journal = con.execute('select "offset" from journals where file = ?', [f"{row.id}.jsonl"]).fetchone()
