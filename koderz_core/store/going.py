@@ -45,8 +45,7 @@ class Going:
         self.standing = standing
         self._path, self._offset = path, basis.offset
         self._known, self._fold = basis.known.rows, Fold(path.name, basis.known)
-        self._experiments = list(standing.experiments)
-        self._places = {row.id: place for place, row in enumerate(self._experiments)}
+        self._places = {row.id: place for place, row in enumerate(standing.experiments)}
 
     def go_on(self) -> bool:
         """Read what is new; False if it tells more than how experiments go on. Raises JournalError."""
@@ -78,17 +77,18 @@ class Going:
         """Whether all of its rows are known: none of one that was only planned so far and is ``begun`` now."""
         key, place = (experiment,), self._places.get(experiment)
         known = key in self._fold.rows["experiments"] or key in self._known["experiments"]
-        return place is not None and (known or (begun and self._experiments[place].state == "planned"))
+        return place is not None and (known or (begun and self.standing.experiments[place].state == "planned"))
 
     def _count(self, told: Collection[str]) -> None:
         rows = {table: self._rows(table, told) for table in ("experiments", "calls", "iterations", "scores")}
+        experiments = list(self.standing.experiments)
         for experiment in told:
             place = self._places[experiment]
-            self._experiments[place] = _summed(
-                self._experiments[place], {table: found[experiment] for table, found in rows.items()}
+            experiments[place] = _summed(
+                experiments[place], {table: found[experiment] for table, found in rows.items()}
             )
-        row = _counted(self.standing.row, self._experiments)
-        self.standing = replace(self.standing, row=row, experiments=tuple(self._experiments))
+        row = _counted(self.standing.row, experiments)
+        self.standing = replace(self.standing, row=row, experiments=tuple(experiments))
 
     def _rows(self, table: str, experiments: Collection[str]) -> Mapping[str, list[Row]]:
         """Those of each of these experiments, in the order of their keys."""
@@ -103,7 +103,7 @@ class Going:
         tried = {(one.experiment, one.iteration): one for one in late.newest}
         for entry in entries:
             if isinstance(entry.event, CodeTested) and entry.experiment:
-                row = self._experiments[self._places[entry.experiment]]
+                row = self.standing.experiments[self._places[entry.experiment]]
                 tried[row.id, entry.event.iteration] = _iteration(row, entry.at, entry.event)
         newest = sorted(tried.values(), key=lambda one: (-one.at, one.experiment, -one.iteration))[:NEWEST]
         self.standing = replace(self.standing, late=replace(late, newest=tuple(newest), news_at=at))

@@ -85,8 +85,6 @@ select * from calls where rowid in (
     qualify row_number() over (partition by experiment, ordinal order by position desc) = 1
 )
 """
-
-
 _OF = "select * from {table} where rowid in (select rowid from {table} where experiment in (select unnest(?)))"
 
 

@@ -23,7 +23,7 @@ from koderz_core.store.benchmarks import Writers
 from koderz_core.store.details import Naming, Several, details_of, several_of
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
-from koderz_core.store.glance import Glance
+from koderz_core.store.glance import Glance, Moment
 from koderz_core.store.lately import Forecast
 from koderz_core.store.queries import Reader
 from koderz_core.store.sharing import Shared
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 Answer = TypeVar("Answer")
+Ask = Callable[[Reader, Writers], Answer]
 LATELY_SECONDS, RENEWED_SECONDS = 300.0, 60.0  # what began before says nothing of who fails now; told anew so often
 AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # of what was just read for somebody else: one benchmark, the list of all
 _ALL = "benchmarks"
@@ -84,7 +85,7 @@ class Results:
 
     def progress(self, benchmark: str) -> BenchmarkProgress:
         """How far the benchmark of that id is now. Raises UnknownNameError."""
-        writers, now = self._writers(), self._clock()
+        writers, now = Writers(self.store.journals_dir), self._clock()
         with self._reader(writers) as reader:
             row = reader.benchmarks(writers, benchmark)[0]
             standing = reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
@@ -145,7 +146,7 @@ class Results:
 
         A text that no journal holds is left out. Raises UnknownNameError. Everybody else waits meanwhile: ask for few.
         """
-        writers = self._writers()
+        writers = Writers(self.store.journals_dir)
         with self._reader(writers) as reader:
             return several_of(reader, writers, experiments, named)
 
@@ -192,7 +193,7 @@ class Results:
     @contextmanager
     def tables(self, *, apart: bool = False) -> Iterator[Tables]:
         """The tables as they are now. Everybody else waits until they are closed, unless they are a copy ``apart``."""
-        writers = self._writers()
+        writers = Writers(self.store.journals_dir)
         with self._reader(writers, apart=apart) as reader:
             yield reader.tables(writers)
 
@@ -207,39 +208,38 @@ class Results:
         return ingested
 
     def _watch(self, benchmark: str) -> BenchmarkProgress | None:
-        now = self._clock()
-        asked = Asked(("watched", benchmark), now, self._glance.moment(self._writers()))
+        now, writers = self._clock(), Writers(self.store.journals_dir)
+        # Asked anew from time to time even if nothing happens: who keeps failing is told of a while.
+        asked = Asked(("watched", benchmark), now, self._glance.moment(writers, turn=now // RENEWED_SECONDS))
 
         def look(reader: Reader, writers: Writers) -> Seen:
             seen = reader.watched(writers, self._followed, benchmark, now - LATELY_SECONDS)
             self._ahead.begin(asked, seen, None if self.faults else reader.basis(seen.standing))
             return seen
 
-        # From time to time even if nothing happens: who keeps failing is told of a while.
-        read = partial(self._known, asked.question, look, turn=now // RENEWED_SECONDS)
+        read = partial(self._answered, asked.question, look, writers, asked.moment)
         seen = self._ahead.look(asked, read) or read()
         if seen.rows is not None:
             self.shared.tell(_ALL, now, seen.rows)
         return None if seen.standing is None else seen.standing.progress(self._forecast, now)
 
-    def _known(
-        self, question: Hashable, ask: Callable[[Reader, Writers], Answer], *, keep: bool = True, turn: float = 0.0
+    def _known(self, question: Hashable, ask: Ask[Answer], *, keep: bool = True) -> Answer:
+        """What the store answers, or has answered since anything last happened."""
+        writers = Writers(self.store.journals_dir)
+        return self._answered(question, ask, writers, self._glance.moment(writers), keep=keep)
+
+    def _answered(
+        self, question: Hashable, ask: Ask[Answer], writers: Writers, now: Moment, *, keep: bool = True
     ) -> Answer:
-        """What the store answers, or has answered since anything last happened; ``turn`` as ``Moment`` has it."""
-        writers = self._writers()
-        now = self._glance.moment(writers, turn)
         last: Answer | None = self._glance.last(question, now)
         if last is not None:
             self.faults = ()
             return last
         with self._reader(writers) as reader:
             answer = ask(reader, writers)
-        if keep and not self.faults and self._writers().present == now.writers:
+        if keep and not self.faults and Writers(self.store.journals_dir).present == now.writers:
             self._glance.keep(question, now, answer)
         return answer
-
-    def _writers(self) -> Writers:
-        return Writers(self.store.journals_dir)
 
     @contextmanager
     def _reader(self, writers: Writers | None = None, *, apart: bool = False) -> Iterator[Reader]:
