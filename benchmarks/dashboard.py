@@ -3,7 +3,8 @@
 Run: ``python benchmarks/dashboard.py`` (needs the ``dev`` extra and Chromium; about half an hour, of which a million
 iterations take some minutes to be made once). The iterations are SYNTHETIC, see ``benchmarks/synthetic.py``; they are
 kept in the folder ``--work``. Times of pages are those of a script run in this process, without network and browser:
-wall and processor time when a page is first opened and when it is drawn again. What a server imports once, with the
+wall and processor time when a page is first opened and when it is drawn again (where a page reads on beside: also that,
+and how long the whole of it then takes). What a server imports once, with the
 first page that needs it, is measured before and apart. The yardsticks are a page that only has a title, and counting
 all iterations with a bare DuckDB. Then a real server, three browsers and a benchmark that says 50
 events a second: the time from an event to the screen, and the server's memory meanwhile.
@@ -32,11 +33,13 @@ from koderz_core import the_workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import leave
 from koderz_core.workspace.background import NAME
+from pages.ui import preparing
 
 APP = Path(__file__).parents[1] / "app.py"
 LIMIT_MS = 500
 EMPTY = "import streamlit as st\nst.title('koderz')\n"
 LIBRARIES = ("numpy", "pandas", "pyarrow", "plotly.graph_objects", "httpx")
+BESIDE = (NAME, preparing.NAME)  # threads
 SECONDS = 300.0  # more than any page takes
 
 
@@ -70,7 +73,7 @@ def main() -> None:
     if options.minutes:
         print("\nThree browsers on a benchmark that says 50 events a second, beside the iterations above:")
         print(watch(folder(options.work.resolve(), options.iterations[-1]), options.minutes * 60), flush=True)
-    print(f"\n{slow} pages took more than {LIMIT_MS} ms when they were drawn again.")
+    print(f"\n{slow} pages took more than {LIMIT_MS} ms, opened or drawn again.")
 
 
 @contextmanager
@@ -85,7 +88,7 @@ def opened(home: Path) -> Iterator[None]:
 
 
 def show_pages(home: Path) -> int:
-    """A table of what each page takes; how many are too slow."""
+    """A table of what each page takes; how many are too slow at any time."""
     rows = the_workspace().results.benchmarks()
     large, ordinary = max(rows, key=lambda row: row.planned), min(rows, key=lambda row: row.planned)
     total = sum(row.iterations for row in rows)
@@ -122,12 +125,13 @@ def _show(name: str, page: str, query: dict[str, str]) -> bool:
     for key, value in query.items():
         app.query_params[key] = value
     first, seconds = visit(app), computed()
-    again = min((visit(app) for _ in range(3)), key=lambda took: took.wall)
+    later = [visit(app) for _ in range(3)]
+    again = min(later, key=lambda took: took.wall)
     fault = "; ".join(str(one.value).splitlines()[0] for one in app.exception)
-    behind = f"computed in the background in {seconds:.1f} s" if seconds > 0.05 else ""
-    slow = "TOO SLOW" if again.wall > LIMIT_MS else ""
-    print(f"{name:38}{first}  {again}  {fault or slow} {behind}".rstrip(), flush=True)
-    return again.wall > LIMIT_MS
+    behind = f"read beside in {seconds:.1f} s, then drawn in {later[0].wall:.0f} ms" if seconds > 0.05 else ""
+    slow = max(first.wall, *(took.wall for took in later)) > LIMIT_MS
+    print(f"{name:38}{first}  {again}  {fault or ('TOO SLOW' if slow else '')} {behind}".rstrip(), flush=True)
+    return slow
 
 
 def show_exports() -> None:
@@ -145,10 +149,10 @@ def visit(app: AppTest) -> Took:
 
 
 def computed() -> float:
-    """Seconds until nothing is computed in the background any more."""
+    """Seconds until nothing is computed beside the pages any more."""
     began = time.perf_counter()
     for thread in threading.enumerate():
-        if thread.name == NAME:
+        if thread.name in BESIDE:
             thread.join()
     return time.perf_counter() - began
 

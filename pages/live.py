@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.export.formats import count, duration
-from koderz_core.export.standing import at_work, beat_seconds, freshness, spent, standing
+from koderz_core.export.formats import duration
+from koderz_core.export.standing import MANY, at_work, beat_seconds, freshness, standing
 from koderz_core.records.progress import BenchmarkProgress, meant
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
@@ -18,10 +19,11 @@ from pages.ui.cells import FEW, draw_cells
 from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
-from pages.ui.frame import facts, open_page, show_ground
+from pages.ui.frame import open_page, show_ground
 from pages.ui.news import show_news
+from pages.ui.preparing import prepared
 from pages.ui.running import redraw_on_change, show_controls, show_trouble, states
-from pages.ui.standing import show_remark
+from pages.ui.standing import show_begun, show_figures, show_remark
 from pages.ui.text import called, listed
 from pages.ui.watching import Watch
 
@@ -57,6 +59,8 @@ def main() -> None:
             if watch.last:
                 _rest(workspace, watch.last)
 
+    if row and row.planned > MANY and not prepared(f"live {row.id}", watch.now, partial(show_begun, row)):
+        return
     draw()
     if many:
         draw_rest()
@@ -76,14 +80,10 @@ def _head(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) 
     row, fresh = progress.benchmark, freshness(progress, time.time())
     if row.scripted:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
-    without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
         clone_link(row.id)
-    done = row.planned - row.left
-    st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
-    shown = {"state": row.state, "iterations": count(row.iterations), "spent": spent(row)}
-    facts(shown | ({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
+    show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)
     show_controls(workspace, progress)
     show_changes(progress)

@@ -24,7 +24,7 @@ FRESH_SECONDS = 15.0  # how long a diagnosis is believed
 
 def main() -> None:
     opened = open_page("Models", ABOUT)
-    found = _looked_at(str(opened.workspace.settings.home))
+    found = _looked_at(str(opened.workspace.settings.home), opened.workspace.results.faults)
     for one in found.missing:
         st.warning("Something that koderz needs is missing.", icon="🧰")
         st.text(f"{one.area}, {one.subject}: {one.said}")
@@ -39,7 +39,10 @@ def main() -> None:
     if st.button("Look again", icon="🔄"):
         _looked_at.clear()
         st.rerun()
-    st.caption("The same in a terminal: koderz doctor. Asked for real: koderz doctor --real, koderz speed-test MODEL.")
+    st.caption(
+        "In a terminal: koderz doctor, which reads every line of the journals too. Asked for real: koderz doctor "
+        "--real, koderz speed-test MODEL."
+    )
     st.page_link("pages/launch.py", label="Launch", icon="🚀")
 
 
@@ -48,12 +51,12 @@ def _table(found: Sequence[Finding], alt: str) -> None:
 
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Looking at models and servers")
-def _looked_at(home: str) -> Diagnosis:  # noqa: ARG001 (the key of the cache)
+def _looked_at(home: str, unread: tuple[str, ...]) -> Diagnosis:  # noqa: ARG001 (the key of the cache)
     from koderz_core import __version__, the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
     from koderz_core.diagnosis import diagnose  # noqa: PLC0415
 
     workspace = the_workspace()
-    return diagnose(workspace.settings, workspace.available_models(), __version__)
+    return diagnose(workspace.settings, workspace.available_models(), __version__, unread=unread)
 
 
 with edge():

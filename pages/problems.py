@@ -16,6 +16,7 @@ from pages.ui.difficulty import choose_problems, show_configurations, show_heatm
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.frame import facts, open_page, show_remarks
+from pages.ui.waiting import are_known
 
 ABOUT = "What came of each problem under each configuration, the hardest first."
 
@@ -28,6 +29,8 @@ def main() -> None:
     rows = choose_rows(opened.workspace, opened.benchmarks)
     if not rows:
         st.info("Choose at least one configuration.", icon="🧩")
+        return
+    if not are_known(opened.workspace, rows):
         return
     problems = difficulties_of(opened.workspace, rows)
     _warn(rows)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Finding
 from koderz_core.errors import JournalError
 from koderz_core.journal import holder
-from koderz_core.journal.checking import check
+from koderz_core.journal.checking import check, torn
 
 REPAIR = "koderz doctor --repair"
 MOST_LINES = 5
 
 
-def journals(settings: Settings) -> Iterator[Finding]:
-    """The journals that are being written, whose writer died, or that are not sound; all others need no word."""
+def journals(settings: Settings, unread: Collection[str] | None = None) -> Iterator[Finding]:
+    """The journals that are being written, whose writer died, or that are not sound; all others need no word.
+
+    ``unread``: what the index says it could not read of them; None: every line is read here, which takes a while.
+    """
     paths = sorted(settings.journals_dir.glob("*.jsonl"))
-    told = [finding for path in paths for finding in _journal(path)]
+    told = [finding for path in paths for finding in _journal(path, _condition if unread is None else _ending)]
+    for lead, _, cure in (fault.partition(". ") for fault in unread or ()):
+        if all(lead != one.said for one in told):
+            told.append(Finding("journals", "the index", "missing", lead, cure))
     yield from told
     yield Finding("journals", str(settings.journals_dir), "ready", f"{len(paths)} journals, {len(told)} to be told of")
 
@@ -29,10 +35,11 @@ def index(fault: str) -> Iterator[Finding]:
     yield Finding("index", "koderz.duckdb", "missing" if fault else "ready", said or "up to date", cure)
 
 
-def _journal(path: Path) -> Iterator[Finding]:
+def _journal(path: Path, look: Callable[[Path], Iterable[Finding]]) -> Iterator[Finding]:
+    """``look``: what tells the condition of one that nobody writes."""
     try:
         pid, said = holder(path), _said(path)
-        condition = () if pid is not None else tuple(_condition(path))
+        condition = () if pid is not None else tuple(look(path))
     except (JournalError, OSError) as error:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Look at {path}")
         return
@@ -45,7 +52,7 @@ def _journal(path: Path) -> Iterator[Finding]:
 
 
 def _condition(path: Path) -> Iterator[Finding]:
-    """What is wrong with a journal that nobody writes now."""
+    """What is wrong with any of its lines."""
     found = check(path)
     if found.later:
         yield Finding("journals", path.stem, "missing", "was written by a later koderz", "Upgrade koderz")
@@ -54,8 +61,18 @@ def _condition(path: Path) -> Iterator[Finding]:
         more = f" and {len(found.corrupt) - MOST_LINES} more" if len(found.corrupt) > MOST_LINES else ""
         yield Finding("journals", path.stem, "missing", f"line {numbers}{more} cannot be read", REPAIR)
     elif found.torn:
-        said = f"its last line is torn ({found.torn} bytes): whoever goes on with it cuts that off"
-        yield Finding("journals", path.stem, "absent", said, REPAIR)
+        yield _torn(path, found.torn)
+
+
+def _ending(path: Path) -> Iterator[Finding]:
+    """What is wrong with its end."""
+    if left := torn(path):
+        yield _torn(path, left)
+
+
+def _torn(path: Path, left: int) -> Finding:
+    said = f"its last line is torn ({left} bytes): whoever goes on with it cuts that off"
+    return Finding("journals", path.stem, "absent", said, REPAIR)
 
 
 def _said(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -15,19 +15,32 @@ from koderz_core.models.availability import Availability
 
 Check = Callable[[Settings], Iterable[Finding]]
 
-CHECKS: tuple[Check, ...] = (datasets, disk, journals, keys, notices, ports)
 SERVERS = ("models", "keys", "servers")
 """The areas that tell who can be asked."""
 
 
 def diagnose(
-    settings: Settings, surveyed: Iterable[Availability], version: str, *, whole_self_test: bool = False
+    settings: Settings,
+    surveyed: Iterable[Availability],
+    version: str,
+    *,
+    whole_self_test: bool = False,
+    unread: Collection[str] | None = None,
 ) -> Diagnosis:
     """Look at everything; ``surveyed``: the models as they were found; ``version``: koderz'. A fault is a finding.
 
-    ``whole_self_test``: the grader's long one, some seconds, instead of the short one.
+    ``whole_self_test``: the grader's long one, some seconds, instead of the short one. ``unread``: what the index says
+    it could not read of the journals; None: every line of them is read here.
     """
-    checks: tuple[Check, ...] = (partial(grader, whole=whole_self_test), *CHECKS)
+    checks: tuple[Check, ...] = (
+        partial(grader, whole=whole_self_test),
+        datasets,
+        disk,
+        partial(journals, unread=unread),
+        keys,
+        notices,
+        ports,
+    )
     with ThreadPoolExecutor(len(checks), thread_name_prefix="diagnosis") as threads:
         found = list(threads.map(lambda check: tuple(check(settings)), checks))
     return Diagnosis((*versions(version), *(one for findings in found for one in findings), *models(surveyed)))

@@ -19,7 +19,7 @@ from koderz_core.events import Entry, ExperimentFinished, decode, encode
 from koderz_core.journal.harm import put_back, require_unharmed
 from koderz_core.journal.lock import acquire, holder, reason, release
 
-__all__ = ["Journal", "Tail", "holder", "read", "read_all"]
+__all__ = ["Journal", "Tail", "end_of_lines", "holder", "read", "read_all"]
 
 SYNC_SECONDS = 1.0
 REST_SECONDS = 0.05  # between two times that the disk is asked: many experiments may end at the same moment
@@ -191,17 +191,22 @@ def _corrupt(path: Path, offset: int, fault: str) -> str:
     )
 
 
-def _cut_torn_line(file: int) -> int:
-    """Truncate to the end of the last whole line; returns the size then. Reads backwards, a block at a time."""
+def end_of_lines(file: int) -> int:
+    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
     end = os.fstat(file).st_size
     block = 1 << 16
     while end > 0:
         start = max(0, end - block)
         newline = os.pread(file, end - start, start).rfind(b"\n")
         if newline >= 0:
-            end = start + newline + 1
-            break
+            return start + newline + 1
         end = start
+    return end
+
+
+def _cut_torn_line(file: int) -> int:
+    """Truncate to the end of the last whole line; returns the size then."""
+    end = end_of_lines(file)
     if end < os.fstat(file).st_size:
         os.ftruncate(file, end)
     return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, decode
 from koderz_core.events.lines import LaterLineError
+from koderz_core.journal import end_of_lines
 from koderz_core.journal.lock import reason
 
 
@@ -52,6 +54,15 @@ def check(path: Path) -> Condition:
     return Condition(tuple(corrupt), torn)
 
 
+def torn(path: Path) -> int:
+    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
+    try:
+        with path.open("rb") as file:
+            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
 def lines(path: Path) -> Iterator[Line]:
     """Every line of a journal, also a corrupt one and a torn last one, which count as such.
 
@@ -62,7 +73,11 @@ def lines(path: Path) -> Iterator[Line]:
             for content in file:
                 yield _line(content)
     except OSError as error:
-        raise JournalError(f"The journal {path.name} cannot be read: {reason(error)}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> JournalError:
+    return JournalError(f"The journal {path.name} cannot be read: {reason(error)}")
 
 
 def _line(content: bytes) -> Line:

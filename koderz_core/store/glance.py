@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from koderz_core.store.benchmarks import Writers
@@ -53,6 +54,10 @@ class Glance:
     def moment(self, writers: Writers, turn: float = 0.0) -> Moment:
         """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
         return Moment(tuple(sorted(self._journals())), writers.present, turn)
+
+    def state(self) -> str:
+        """A digest of how all journals stand."""
+        return sha256(repr(sorted(self._journals())).encode()).hexdigest()
 
     def _journals(self) -> list[tuple[str, int, int]]:
         found = []

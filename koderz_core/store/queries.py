@@ -33,7 +33,6 @@ from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 from koderz_core.store.receipts import receipt
 from koderz_core.store.specs import specs
-from koderz_core.store.state import state
 from koderz_core.store.timing import spans
 from koderz_core.store.trials import trials
 
@@ -178,10 +177,6 @@ class Reader:
     def spans(self, benchmark: str) -> list[Span]:
         """When the parts of the ended experiments of a benchmark went on."""
         return spans(self._con, benchmark)
-
-    def state(self) -> str:
-        """A text that is another one as soon as a journal says more."""
-        return state(self._con)
 
     def tables(self, writers: Writers) -> Tables:
         """The tables as they are taken away; ``writers``: made before the journals were read."""

@@ -36,7 +36,12 @@ def _rows(found: DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:  # Any: what 
         yield from some
 
 
+# What is asked is picked out of each table at once: the store may hold a hundred times as much.
+_ASKED = """
+with asked as materialized (select id from experiments where list_contains($benchmarks::varchar[], benchmark))
+"""
 _TRIALS = f"""
+{_ASKED}
 select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.reason, r.score_kind,
     case when e.tries > 0 then r.gate_passed end, r.code, r.iterations::integer, r.cost_usd,
     case when c.experiment is null then 0 else c.usd end, case when c.experiment is null then 0 else c.tokens end,
@@ -53,15 +58,14 @@ left join (
         case when count(*) filter (where stronger) = count(tokens) filter (where stronger)
             then coalesce(sum(tokens) filter (where stronger), 0)::bigint end as frontier_tokens
     from (select *, tier in ('frontier', 'small_frontier') as stronger, tier = 'small_frontier' as small
-        from call_totals)
+        from call_totals semi join asked on asked.id = experiment)
     group by experiment
 ) c on c.experiment = r.id
 where list_contains($benchmarks::varchar[], r.benchmark)
 order by list_position($benchmarks::varchar[], r.benchmark), r.configuration, r.problem, r.repeat
 """  # noqa: S608 (ours)
-# What is asked is picked out of each table at once: the store may hold a hundred times as much.
-_TRIES = """
-with asked as materialized (select id from experiments where list_contains($benchmarks::varchar[], benchmark)),
+_TRIES = f"""
+{_ASKED},
 tried as materialized (
     select experiment, iteration, ordinal, code, passed, tests_passed, tests_total, error, seconds
     from iterations semi join asked on asked.id = experiment
@@ -90,4 +94,4 @@ from tried i
 join used u on u.experiment = i.experiment and u.iteration = i.iteration
 left join scored s on s.experiment = i.experiment and s.code = i.code
 order by i.experiment, i.iteration
-"""
+"""  # noqa: S608 (ours)

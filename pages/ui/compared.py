@@ -15,7 +15,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.records.summaries import SummaryRow
 
 MOST_KEPT = 8
-LARGE = 2500  # experiments: comparing more takes longer than a page may
+MANY, LARGE = 500, 2500  # experiments
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,14 @@ class Asked:
     state: str
 
 
+def is_many(rows: Sequence[SummaryRow]) -> bool:
+    """Whether comparing these takes a moment, in which a page is not to be empty."""
+    return _planned(rows) > MANY
+
+
 def is_large(rows: Sequence[SummaryRow]) -> bool:
     """Whether comparing these is nothing to wait for with a page: see ``pages.ui.waiting``."""
-    return sum(row.planned for row in rows) > LARGE
+    return _planned(rows) > LARGE
 
 
 def compared(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis) -> Comparison:
@@ -45,6 +50,10 @@ def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
 def difficulties_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
     """What came of every problem under these configurations, the hardest first."""
     return _difficulties(Asked(workspace, rows, workspace.results.state()))
+
+
+def _planned(rows: Sequence[SummaryRow]) -> int:
+    return sum(row.planned for row in rows)
 
 
 def _known_by(asked: Asked) -> str:

@@ -8,10 +8,12 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.experiment_standing import Standing, standing
-from koderz_core.export.standing import Remark, Tone
+from koderz_core.export.formats import count
+from koderz_core.export.standing import Remark, Tone, spent
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from pages.ui.frame import facts
 from pages.ui.listening import show_live_text
-from pages.ui.text import show_text
+from pages.ui.text import called, show_text
 
 BOXES: Mapping[Tone, Callable[..., object]] = {"info": st.info, "warning": st.warning, "error": st.error}
 LIVE_TALL = 160  # pixels
@@ -20,6 +22,21 @@ LIVE_TALL = 160  # pixels
 def show_remark(remark: Remark) -> None:
     """A sentence about a benchmark, as much in sight as it matters."""
     BOXES[remark.tone](remark.text)
+
+
+def show_figures(row: BenchmarkRow, **more: str) -> None:
+    """How far a benchmark is; ``more`` that is known of it, in our words."""
+    done = row.planned - row.left
+    without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
+    st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
+    facts({"state": row.state, "iterations": count(row.iterations), "spent": spent(row), **more})
+
+
+def show_begun(row: BenchmarkRow) -> None:
+    """What is known of a benchmark as long as its experiments are being read."""
+    st.text(called(row))
+    show_figures(row)
+    st.info(f"{count(row.planned)} experiments are being read.", icon="⏳")
 
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:

@@ -1,9 +1,10 @@
-"""A comparison that takes long: what is known without it, until it has been computed; then as of when it is."""
+"""What is shown of many experiments until all of it is there; and comparisons of so many that their age is told."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -12,16 +13,29 @@ from koderz_core import Workspace
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.compared import compared as placed
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.incidence import Axis
 from koderz_core.export.formats import count, duration, money, percent
 from koderz_core.records.summaries import SummaryRow
+from pages.ui.compared import compared, difficulties_of, is_large, is_many
 from pages.ui.edge import edge
+from pages.ui.preparing import prepared
 from pages.ui.tables import WORD_COLUMNS
 
 BEAT_SECONDS = 1.0
-WHY = (
-    "Intervals, tests and curves are computed from every try, in the background and once: they come by themselves. "
-    "You can leave this page meanwhile."
-)
+WHY = "Intervals, tests and curves are computed from every try: they come by themselves."
+ONCE = f"{WHY} In the background and once, so you can leave this page meanwhile."
+
+
+def is_compared(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis) -> bool:
+    """Whether ``compared`` answers at once; else what is known without it is drawn, until it does."""
+    work = partial(compared, workspace, rows, baseline, axis)
+    return not is_many(rows) or prepared(f"comparison of {_names(rows)}", work, partial(_show_begun, rows, WHY))
+
+
+def are_known(workspace: Workspace, rows: Sequence[SummaryRow]) -> bool:
+    """Whether ``difficulties_of`` answers at once; else what is known without it is drawn, until it does."""
+    work, why = partial(difficulties_of, workspace, rows), "What came of each problem comes by itself."
+    return not is_large(rows) or prepared(f"problems of {_names(rows)}", work, partial(_show_begun, rows, why))
 
 
 def awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
@@ -30,7 +44,7 @@ def awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | No
     if found.since is not None or found.computed is None:  # it may have ended since it was begun
         _watch(workspace, rows, baseline)
     if found.computed is None:
-        _show_known(rows)
+        _show_known(rows, ONCE)
         return None
     said = f"As of {time.strftime('%H:%M:%S', time.localtime(found.computed.at))}."
     if found.outdated and found.since is None:
@@ -42,7 +56,7 @@ def awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | No
 
 def _watch(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> None:
     """How long it has taken; the page is drawn anew when it has ended."""
-    number = count(sum(row.planned for row in rows))
+    number = _number(rows)
 
     @st.fragment(run_every=BEAT_SECONDS, key="being compared")
     def draw() -> None:
@@ -56,12 +70,26 @@ def _watch(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | Non
     draw()
 
 
-def _show_known(rows: Sequence[SummaryRow]) -> None:
+def _show_begun(rows: Sequence[SummaryRow], why: str) -> None:
+    """That they are being read; ``why`` that takes a moment, in our words."""
+    st.info(f"{_number(rows)} experiments are being read.", icon="⏳")
+    _show_known(rows, why)
+
+
+def _show_known(rows: Sequence[SummaryRow], why: str) -> None:
     """What was counted already, experiment by experiment; a comparison lets each problem weigh the same."""
-    st.text(WHY)
+    st.text(why)
     known = [placed(row, at) for at, row in enumerate(rows)]
     table = pd.DataFrame([_line(one, row) for one, row in zip(known, rows, strict=True)])
     st.dataframe(table, hide_index=True, column_config=WORD_COLUMNS, alt="What is known of each configuration by now")
+
+
+def _names(rows: Sequence[SummaryRow]) -> str:
+    return " ".join(f"{row.benchmark}/{row.configuration}" for row in rows)
+
+
+def _number(rows: Sequence[SummaryRow]) -> str:
+    return count(sum(row.planned for row in rows))
 
 
 def _line(one: Compared, row: SummaryRow) -> dict[str, str]:

@@ -88,6 +88,17 @@ def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings)
     assert found.cure == "koderz resume bench_b"
 
 
+def test_what_the_index_could_not_read_is_told_without_reading_journals_again(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.journals_dir.mkdir(parents=True)
+    (settings.journals_dir / "bench_c.jsonl").write_bytes(b"no event\n" * 20_000 + b'{"torn')
+    monkeypatch.setattr("koderz_core.diagnosis.journals.check", lambda path: pytest.fail(f"{path} was read"))
+    found = {one.subject: one for one in journals(settings, ["Line 1 cannot be read: no event. Mend it."])}
+    assert "is torn (6 bytes)" in found["bench_c"].said
+    assert (found["the index"].said, found["the index"].cure) == ("Line 1 cannot be read: no event", "Mend it.")
+
+
 def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
