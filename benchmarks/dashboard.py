@@ -3,11 +3,11 @@
 Run: ``python benchmarks/dashboard.py`` (needs the ``dev`` extra and Chromium; about half an hour, of which a million
 iterations take some minutes to be made once). The iterations are SYNTHETIC, see ``benchmarks/synthetic.py``; they are
 kept in the folder ``--work``. Times of pages are those of a script run in this process, without network and browser:
-wall and processor time when a page is first opened and when it is drawn again (where a page reads on beside: also that,
-and how long the whole of it then takes). What a server imports once, with the
+wall and processor time when a page is first opened and when it is drawn again; where a page is there before all that
+belongs on it has been read, also how long that takes, and then the whole page. What a server imports once, with the
 first page that needs it, is measured before and apart. The yardsticks are a page that only has a title, and counting
-all iterations with a bare DuckDB. Then a real server, three browsers and a benchmark that says 50
-events a second: the time from an event to the screen, and the server's memory meanwhile.
+all iterations with a bare DuckDB. Then a real server, three browsers and a benchmark that says 50 events a second: the
+time from an event to the screen, and the server's memory meanwhile.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
+import question
 from matplotlib.figure import Figure
 
 from koderz_core.analysis.comparison import Comparison
@@ -56,7 +57,8 @@ def _differs(path: Path, text: str) -> bool:
 
 def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     """Each file of results, and what belongs into it."""
-    pages = [f"<!-- {MADE} -->", "# Results"]
+    pages = [f"<!-- {MADE} -->", "# Results", f"## The question, in {question.BENCHMARK}"]
+    pages += [*markdown_tables(list(question.tables(opened))), escaped(question.ABOUT_PRICES)]
     for benchmark in sorted(opened.results.benchmarks(), key=lambda one: one.name):
         verified = opened.bundling.verify(benchmark.id)
         if not verified.holds:

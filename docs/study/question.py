@@ -1,0 +1,145 @@
+"""What README.md fixed before the study was run: its three comparisons; and what could turn their order over."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.pairs import Pair
+from koderz_core.export.formats import chance, money, points
+from koderz_core.export.worded import NONE, Table, columns
+from koderz_core.records.summaries import SummaryRow
+from koderz_core.workspace import Workspace
+
+BENCHMARK, SMALL, LARGE = "study60", "embedded/qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-1.5b"
+CHEAP = ("repair", "retry", "supervised")
+"""What is held against the larger model asked once, all with the smaller one as coder."""
+MARGIN = -0.10  # of the share solved: what lies above it with all its interval "matches"
+USD_PER_HOUR = 0.065 * 0.15
+"""Of a second of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
+READING = {
+    True: "matches: the whole interval lies above -10 points",
+    False: "does not match: the whole interval lies below -10 points",
+    None: "undecided: the interval holds -10 points",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The hours that a configuration kept each of the two models busy per problem that it solved."""
+
+    small: float
+    large: float
+
+    def turns_over(self, once: Machine) -> float | None:
+        """The price of an hour of the larger model by one of the smaller at which both cost as much per solved problem.
+
+        It solves ``a + b x = c + d x``; None: the same is cheaper at any price.
+        """
+        large, small = once.large - self.large, self.small - once.small
+        return small / large if large and small / large > 0 else None
+
+
+def compared(opened: Workspace) -> Comparison:
+    """The three against the larger model asked once, adjusted for three and no more."""
+    rows = opened.comparing.named([BENCHMARK])
+    once = next(row for row in rows if _is(row, "direct", LARGE))
+    three = [row for name in CHEAP for row in rows if _is(row, name, SMALL)]
+    return opened.comparing.compare([once, *three], f"{once.benchmark}/{once.configuration}")
+
+
+def answer_table(found: Comparison) -> Table:
+    """The answer: a line per comparison."""
+    names = (
+        "configuration | solved | of | points more [95 %, 3 at once] | only it | only the 1.5B | p | p (Holm) | so it"
+    )
+    rows = tuple(_answer(found, pair) for pair in found.pairs)
+    return Table("The question: against the 1.5B asked once", columns(names), rows)
+
+
+def matches(pair: Pair) -> bool | None:
+    """Whether it solves at most ten points less, as far as its interval tells."""
+    low, high = pair.test.low, pair.test.high
+    if low is None or high is None or low <= MARGIN <= high:
+        return None
+    return low > MARGIN
+
+
+def price_table(opened: Workspace) -> Table:
+    """What the models' time was per solved problem, and the price of it that would turn the order over."""
+    rows = [row for row in opened.comparing.named([BENCHMARK]) if row.solved]
+    busy = _machines(opened, rows)
+    once = next(row for row in rows if _is(row, "direct", LARGE))
+    names = "configuration | s of the 0.5B | s of the 1.5B | $ | cheaper where an hour of the 1.5B costs more than"
+    told = tuple(_price(row, busy[row.configuration], busy[once.configuration]) for row in rows)
+    return Table("Machine time per solved problem, and the price that turns the order over", columns(names), told)
+
+
+ABOUT_PRICES = (
+    "Both models ran on the same machine, so watts, $ per kWh and what an hour of it costs are the same for both and "
+    "cancel out: no price of electricity turns an order over. A price of the 1.5B's own does, as where only that is "
+    "rented: the last column says from which on a configuration is cheaper per solved problem than the 1.5B asked "
+    "once; x: by an hour of the 0.5B, which is $0.0098 at 65 W and 0.15 $/kWh. The seconds are those that the price is "
+    "made of, measured on two shared cores; the intervals of the costs stand in the tables below."
+)
+
+
+def errors_table(opened: Workspace) -> Table:
+    """With what iterations failed, by configuration."""
+    rows = opened.comparing.named([BENCHMARK])
+    failed = opened.results.failures(rows[0].benchmark)
+    counted = sum((Counter(of) for of in failed.values()), Counter[str]())
+    kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
+    told = tuple((row.label, *(str(failed.get(row.configuration, {}).get(kind, 0)) for kind in kinds)) for row in rows)
+    return Table("What failed iterations failed with", ("configuration", *kinds), told)
+
+
+def tables(opened: Workspace) -> Iterator[Table]:
+    """All that this module has to say, in order."""
+    yield answer_table(compared(opened))
+    yield errors_table(opened)
+    yield price_table(opened)  # what ABOUT_PRICES says belongs behind it
+
+
+def _is(row: SummaryRow, name: str, coder: str) -> bool:
+    return row.label.split()[0] == name and row.models["coder"] == (coder,)
+
+
+def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
+    test = pair.test
+    return (
+        found.of(pair.key).label,
+        str(test.both + test.only_a),
+        str(test.n),
+        points(test.difference, test.low, test.high),
+        str(test.only_a),
+        str(test.only_b),
+        chance(test.p),
+        chance(pair.p_adjusted),
+        READING[matches(pair)],
+    )
+
+
+def _machines(opened: Workspace, rows: Sequence[SummaryRow]) -> dict[str, Machine]:
+    calls = opened.results.frame("calls", rows[0].benchmark)
+    hours: defaultdict[tuple[str, str], float] = defaultdict(float)
+    finished = calls[calls["state"] == "finished"]
+    for configuration, model, seconds in zip(
+        finished["configuration"], finished["model"], finished["machine_seconds"], strict=True
+    ):
+        hours[configuration, model] += seconds / 3600
+    of = ((row.configuration, row.solved) for row in rows)
+    return {one: Machine(hours[one, SMALL] / solved, hours[one, LARGE] / solved) for one, solved in of}
+
+
+def _price(row: SummaryRow, busy: Machine, once: Machine) -> tuple[str, ...]:
+    turns = None if busy == once else busy.turns_over(once)
+    return (
+        row.label,
+        f"{busy.small * 3600:.1f}",
+        f"{busy.large * 3600:.1f}",
+        money((busy.small + busy.large) * USD_PER_HOUR),
+        NONE if busy == once else "never" if turns is None else f"{turns:.2g} x ({money(turns * USD_PER_HOUR)})",
+    )
