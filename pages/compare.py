@@ -15,9 +15,8 @@ from pages.ui.address import choice
 from pages.ui.attempts import show_attempts
 from pages.ui.choosing import choose_rows
 from pages.ui.cloning import clone_links
-from pages.ui.compared import compared, is_large
+from pages.ui.compared import compared, is_many
 from pages.ui.comparison import (
-    asked_axis,
     chosen_axis,
     show_answer,
     show_checks,
@@ -33,7 +32,7 @@ from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.exported import offer_reports
 from pages.ui.frame import open_page, show_remarks
-from pages.ui.waiting import awaited, is_compared
+from pages.ui.waiting import answered
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
 
@@ -52,11 +51,9 @@ def main() -> None:
     rows = opened.workspace.comparing.with_baseline(rows)
     with right:
         baseline = _baseline(rows)
-    if is_large(rows):
-        if found := awaited(opened.workspace, rows, baseline):
-            _draw(opened.workspace, rows, baseline, found)
-    elif is_compared(opened.workspace, rows, baseline, asked_axis()):
-        _draw(opened.workspace, rows, baseline)
+    found = answered(opened.workspace, rows, baseline) if is_many(rows) else None
+    if found or not is_many(rows):
+        _draw(opened.workspace, rows, baseline, found)
     shown = {row.benchmark for row in rows}
     clone_links([row for row in opened.benchmarks if row.id in shown])
 
@@ -71,9 +68,7 @@ def _baseline(rows: Sequence[SummaryRow]) -> str | None:
     return choice("baseline", "Held against", list(named), lambda one: named[one], default=default)
 
 
-def _draw(
-    workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, found: Comparison | None = None
-) -> None:
+def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, found: Comparison | None) -> None:
     """``found``: what was computed already, None where that takes no time."""
     lead = st.container()
     left, right = st.columns(2)

@@ -23,7 +23,7 @@ from pages.ui.frame import open_page, show_ground
 from pages.ui.news import show_news
 from pages.ui.preparing import prepared
 from pages.ui.running import redraw_on_change, show_controls, show_trouble, states
-from pages.ui.standing import show_begun, show_figures, show_remark
+from pages.ui.standing import show_begun, show_figures, show_remark, show_scripted
 from pages.ui.text import called, listed
 from pages.ui.watching import Watch
 
@@ -59,7 +59,7 @@ def main() -> None:
             if watch.last:
                 _rest(workspace, watch.last)
 
-    if row and row.planned > MANY and not prepared(f"live {row.id}", watch.now, partial(show_begun, row)):
+    if row and row.planned > MANY and not prepared(f"live {row.id}", watch.once, partial(show_begun, row)):
         return
     draw()
     if many:
@@ -78,8 +78,7 @@ def _rest(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def _head(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
     row, fresh = progress.benchmark, freshness(progress, time.time())
-    if row.scripted:
-        st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
+    show_scripted(row)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
         clone_link(row.id)

@@ -11,12 +11,11 @@ from koderz_core.analysis.remarks import remarks
 from koderz_core.export.formats import count
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.choosing import choose_rows
-from pages.ui.compared import difficulties_of
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.frame import facts, open_page, show_remarks
-from pages.ui.waiting import are_known
+from pages.ui.waiting import sorted_out
 
 ABOUT = "What came of each problem under each configuration, the hardest first."
 
@@ -30,9 +29,9 @@ def main() -> None:
     if not rows:
         st.info("Choose at least one configuration.", icon="🧩")
         return
-    if not are_known(opened.workspace, rows):
+    problems = sorted_out(opened.workspace, rows)
+    if problems is None:
         return
-    problems = difficulties_of(opened.workspace, rows)
     _warn(rows)
     _count(rows, problems)
     _draw(rows, problems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair
@@ -18,11 +19,11 @@ CHEAP = ("repair", "retry", "supervised")
 """What is held against the larger model asked once, all with the smaller one as coder."""
 MARGIN = -0.10  # of the share solved: what lies above it with all its interval "matches"
 USD_PER_HOUR = 0.065 * 0.15
-"""Of a second of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
+"""Of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
 READING = {
     True: "matches: the whole interval lies above -10 points",
     False: "does not match: the whole interval lies below -10 points",
-    None: "undecided: the interval holds -10 points",
+    None: "undecided: -10 points lies in the interval",
 }
 
 
@@ -33,13 +34,13 @@ class Machine:
     small: float
     large: float
 
-    def turns_over(self, once: Machine) -> float | None:
-        """The price of an hour of the larger model by one of the smaller at which both cost as much per solved problem.
+    def turns_over(self, once: Machine) -> float:
+        """From which price on of an hour of the larger model, by one of the smaller, it is cheaper than ``once``.
 
-        It solves ``a + b x = c + d x``; None: the same is cheaper at any price.
+        It solves ``a + b x = c + d x``. 0: it is at any price; infinite: at none.
         """
         large, small = once.large - self.large, self.small - once.small
-        return small / large if large and small / large > 0 else None
+        return max(0.0, small / large) if large > 0 else inf
 
 
 def compared(opened: Workspace) -> Comparison:
@@ -93,7 +94,7 @@ def errors_table(opened: Workspace) -> Table:
     counted = sum((Counter(of) for of in failed.values()), Counter[str]())
     kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
     told = tuple((row.label, *(str(failed.get(row.configuration, {}).get(kind, 0)) for kind in kinds)) for row in rows)
-    return Table("What failed iterations failed with", ("configuration", *kinds), told)
+    return Table("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
 
 
 def tables(opened: Workspace) -> Iterator[Table]:
@@ -108,7 +109,8 @@ def _is(row: SummaryRow, name: str, coder: str) -> bool:
 
 
 def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
-    test = pair.test
+    test, two = pair.test, [found.of(key) for key in (pair.key, pair.baseline)]
+    ended = min(one.n for one in two)
     return (
         found.of(pair.key).label,
         str(test.both + test.only_a),
@@ -118,14 +120,15 @@ def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
         str(test.only_b),
         chance(test.p),
         chance(pair.p_adjusted),
-        READING[matches(pair)],
+        READING[matches(pair)] if all(one.n == one.planned for one in two) else f"no result yet: {ended} ended",
     )
 
 
 def _machines(opened: Workspace, rows: Sequence[SummaryRow]) -> dict[str, Machine]:
-    calls = opened.results.frame("calls", rows[0].benchmark)
+    calls, ended = (opened.results.frame(table, rows[0].benchmark) for table in ("calls", "experiments"))
+    results = ended["id"][ended["outcome"].isin(["solved", "unsolved"])]  # as in all costs per solved problem
+    finished = calls[(calls["state"] == "finished") & calls["experiment"].isin(results)]
     hours: defaultdict[tuple[str, str], float] = defaultdict(float)
-    finished = calls[calls["state"] == "finished"]
     for configuration, model, seconds in zip(
         finished["configuration"], finished["model"], finished["machine_seconds"], strict=True
     ):
@@ -135,11 +138,12 @@ def _machines(opened: Workspace, rows: Sequence[SummaryRow]) -> dict[str, Machin
 
 
 def _price(row: SummaryRow, busy: Machine, once: Machine) -> tuple[str, ...]:
-    turns = None if busy == once else busy.turns_over(once)
+    turns = busy.turns_over(once)
+    said = "never" if turns == inf else f"{turns:.2g} x ({money(turns * USD_PER_HOUR)})" if turns else "at any price"
     return (
         row.label,
         f"{busy.small * 3600:.1f}",
         f"{busy.large * 3600:.1f}",
         money((busy.small + busy.large) * USD_PER_HOUR),
-        NONE if busy == once else "never" if turns is None else f"{turns:.2g} x ({money(turns * USD_PER_HOUR)})",
+        NONE if busy == once else said,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from koderz_core.config import Settings
@@ -18,15 +18,21 @@ MOST_LINES = 5
 def journals(settings: Settings, unread: Collection[str] | None = None) -> Iterator[Finding]:
     """The journals that are being written, whose writer died, or that are not sound; all others need no word.
 
-    ``unread``: what the index says it could not read of them; None: every line is read here, which takes a while.
+    ``unread``: what the index says it could not read of them, and only what it names is read here to its end; None:
+    every line is, which takes a while.
     """
     paths = sorted(settings.journals_dir.glob("*.jsonl"))
-    told = [finding for path in paths for finding in _journal(path, _condition if unread is None else _ending)]
-    for lead, _, cure in (fault.partition(". ") for fault in unread or ()):
-        if all(lead != one.said for one in told):
-            told.append(Finding("journals", "the index", "missing", lead, cure))
+    told = [finding for path in paths for finding in _journal(path, whole=_is_named(path, unread))]
+    wrong = [f"{one.subject}.jsonl" for one in told if one.state != "ready"]
+    other = [fault for fault in unread or () if not any(name in fault for name in wrong)]
+    cure = "Move that journal elsewhere, and report it"
+    told += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
     yield from told
     yield Finding("journals", str(settings.journals_dir), "ready", f"{len(paths)} journals, {len(told)} to be told of")
+
+
+def _is_named(path: Path, unread: Collection[str] | None) -> bool:
+    return unread is None or any(path.name in fault for fault in unread)
 
 
 def index(fault: str) -> Iterator[Finding]:
@@ -35,11 +41,11 @@ def index(fault: str) -> Iterator[Finding]:
     yield Finding("index", "koderz.duckdb", "missing" if fault else "ready", said or "up to date", cure)
 
 
-def _journal(path: Path, look: Callable[[Path], Iterable[Finding]]) -> Iterator[Finding]:
-    """``look``: what tells the condition of one that nobody writes."""
+def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
+    """``whole``: whether to read all of it, not only its end."""
     try:
         pid, said = holder(path), _said(path)
-        condition = () if pid is not None else tuple(look(path))
+        condition = () if pid is not None else tuple(_condition(path) if whole else _ending(path))
     except (JournalError, OSError) as error:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Look at {path}")
         return

@@ -29,8 +29,7 @@ def diagnose(
 ) -> Diagnosis:
     """Look at everything; ``surveyed``: the models as they were found; ``version``: koderz'. A fault is a finding.
 
-    ``whole_self_test``: the grader's long one, some seconds, instead of the short one. ``unread``: what the index says
-    it could not read of the journals; None: every line of them is read here.
+    ``whole_self_test``: the grader's long one, some seconds, instead of the short one. ``unread``: as in ``journals``.
     """
     checks: tuple[Check, ...] = (
         partial(grader, whole=whole_self_test),

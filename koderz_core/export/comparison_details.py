@@ -35,23 +35,24 @@ def frontier_table(comparison: Comparison) -> Table:
 
 
 def curves_table(comparison: Comparison, axis: Axis) -> Table:
-    """The curves at a few places of their axis."""
+    """The curves at a few places of their axis, fewer where several are called the same, as where nothing cost any."""
     found = comparison.curves[axis]
     whole = axis == "attempts" and found.end <= MOST_PLACES
     places = range(1, round(found.end) + 1) if whole else [found.end * part / PARTS for part in range(1, PARTS + 1)]
+    say = {"attempts": lambda place: f"by {place:g}", "usd": money, "seconds": duration}[axis]
+    heads = {say(place): place for place in places}
     named = {row.key: row for row in comparison.configurations}
     rows = tuple(
         (
             named[one.key].letter,
             named[one.key].label,
-            *(_at(one, place) for place in places),
+            *(_at(one, place) for place in heads.values()),
             percent(one.false_passes),
             str(one.censored),
         )
         for one in found.curves
     )
-    say = {"attempts": lambda place: f"by {place:g}", "usd": money, "seconds": duration}[axis]
-    names = ("", "configuration", *map(say, places), "stopped by false passes", "left early")
+    names = ("", "configuration", *heads, "stopped by false passes", "left early")
     return Table(f"Solved by {axis}", names, rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -55,9 +55,10 @@ class Glance:
         """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
         return Moment(tuple(sorted(self._journals())), writers.present, turn)
 
-    def state(self) -> str:
-        """A digest of how all journals stand."""
-        return sha256(repr(sorted(self._journals())).encode()).hexdigest()
+    def state(self, faults: Sequence[str]) -> str:
+        """A digest of how long all journals are, and of what of them cannot be read."""
+        journals = sorted((name, size) for name, size, _ in self._journals())
+        return sha256(repr((journals, faults)).encode()).hexdigest()
 
     def _journals(self) -> list[tuple[str, int, int]]:
         found = []

@@ -199,7 +199,7 @@ class Results:
 
     def state(self) -> str:
         """A text that is another one as soon as a journal says more: what was computed before is then out of date."""
-        return self._glance.state()
+        return self._glance.state(self.faults)
 
     def reindex(self) -> Ingested:
         """Build the index anew from the journals. Raises StoreError."""

@@ -55,7 +55,7 @@ def _asked(name: str, options: Sequence[str], usual: str) -> str:
     asked = meant(st.query_params.get(name, usual), options)
     if asked not in options:
         st.warning(f"The address asks for a {name} that is not here. This is another one.", icon="🔎")
-    elif st.session_state.get(seen) != asked:
+    elif key not in st.session_state or st.session_state.get(seen) != asked:  # not: of what was not drawn for once
         st.session_state[key] = asked
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual

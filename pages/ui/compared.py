@@ -28,17 +28,19 @@ class Asked:
 
 
 def is_many(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these takes a moment, in which a page is not to be empty."""
+    """Whether comparing these takes a while in which a page is not to be empty: see ``pages.ui.waiting``."""
     return _planned(rows) > MANY
 
 
 def is_large(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these is nothing to wait for with a page: see ``pages.ui.waiting``."""
+    """Whether comparing these takes so long that its age is told."""
     return _planned(rows) > LARGE
 
 
-def compared(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis) -> Comparison:
-    """These configurations held against ``baseline``, with the curves of one axis."""
+def compared(
+    workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis | None = None
+) -> Comparison:
+    """These configurations held against ``baseline``, with the curves of one axis, None: of all."""
     return _compared(Asked(workspace, rows, workspace.results.state()), baseline, axis)
 
 
@@ -63,8 +65,8 @@ def _known_by(asked: Asked) -> str:
 
 # As resources, not as cached values: those would be pickled and copied at each rerun, and these records are frozen.
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _compared(asked: Asked, baseline: str | None, axis: Axis) -> Comparison:
-    return asked.workspace.comparing.compare(asked.rows, baseline, [axis])
+def _compared(asked: Asked, baseline: str | None, axis: Axis | None) -> Comparison:
+    return asked.workspace.comparing.compare(asked.rows, baseline, [axis] if axis else None)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})

@@ -35,12 +35,6 @@ from pages.ui.tables import WORD_COLUMNS, frame, led_by, show_words, tall
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
 
 
-def asked_axis() -> Axis:
-    """What the address asks for, before anything is drawn."""
-    asked = st.query_params.get("axis")
-    return next((axis for axis in AXES if axis == asked), AXES[0])
-
-
 def chosen_axis() -> Axis:
     """What success is shown against; part of the URL."""
     named = switch("axis", "Success against", list(AXES), lambda one: AXIS_NAMES[one])

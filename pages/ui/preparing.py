@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from pages.ui.edge import edge
 
+Answer = TypeVar("Answer")
 PATIENCE_SECONDS = 0.15  # what is there by then is shown at once
 BEAT_SECONDS = 0.5
-NAME = "preparing"  # of its threads
+NAME = "preparing"
+WORKERS = ThreadPoolExecutor(1, NAME)  # one thread for all: side by side all would be slower
 
 
-def prepared(name: str, work: Callable[[], object], meanwhile: Callable[[], None]) -> bool:
-    """Whether ``work`` has been done for this browser, so that what it keeps can be asked for at once.
+def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None]) -> Answer | None:
+    """What ``work`` comes to, which is not None; None: it goes on beside the page, of which ``meanwhile`` is drawn.
 
-    Else it goes on beside the page, of which ``meanwhile`` is drawn, and all of it when the work has ended. ``name``
-    tells it from others. It is done once: a page that is full is waited for rather than emptied for a moment. What
-    broke the work breaks the question that follows too, which says so.
+    The page is drawn anew when it has ended. ``name`` tells it from others. Once a session has had an answer it waits
+    for later ones: a page that is full is not emptied for a moment. Raises what broke the work, which is tried again
+    when it is asked for again.
     """
-    threads: dict[str, threading.Thread] = st.session_state.setdefault(NAME, {})
-    if name not in threads:
-        threads[name] = threading.Thread(target=_worked, args=[work], name=NAME)
-        threads[name].start()
-    thread = threads[name]
-    thread.join(PATIENCE_SECONDS)
-    if thread.is_alive():
+    # Any: what the name tells; None: it has been answered.
+    begun: dict[str, Future[Any] | None] = st.session_state.setdefault(NAME, {})
+    if name not in begun:
+        begun[name] = WORKERS.submit(work)
+    future = begun[name]
+    if future is None:
+        return work()
+    wait([future], PATIENCE_SECONDS)
+    if not future.done():
         meanwhile()
-        _await(thread)
-        return False
-    return True
+        _await(future)
+        return None
+    del begun[name]
+    answer: Answer = future.result()
+    begun[name] = None
+    return answer
 
 
-def _worked(work: Callable[[], object]) -> None:
-    with suppress(Exception):  # whoever asks next meets it where it can be shown
-        work()
+def _await(future: Future[Any]) -> None:
+    """Have the page drawn anew when it is done."""
 
-
-def _await(thread: threading.Thread) -> None:
-    """Have the page drawn anew when the thread has ended."""
-
-    @st.fragment(run_every=BEAT_SECONDS, key="preparing")
+    @st.fragment(run_every=BEAT_SECONDS, key=NAME)
     def look() -> None:
         with edge():
-            if not thread.is_alive():
+            if future.done():
                 st.rerun()
 
     look()

@@ -24,6 +24,12 @@ def show_remark(remark: Remark) -> None:
     BOXES[remark.tone](remark.text)
 
 
+def show_scripted(row: BenchmarkRow) -> None:
+    """What has to be known before any number of a benchmark without real models."""
+    if row.scripted:
+        st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
+
+
 def show_figures(row: BenchmarkRow, **more: str) -> None:
     """How far a benchmark is; ``more`` that is known of it, in our words."""
     done = row.planned - row.left
@@ -34,6 +40,7 @@ def show_figures(row: BenchmarkRow, **more: str) -> None:
 
 def show_begun(row: BenchmarkRow) -> None:
     """What is known of a benchmark as long as its experiments are being read."""
+    show_scripted(row)
     st.text(called(row))
     show_figures(row)
     st.info(f"{count(row.planned)} experiments are being read.", icon="⏳")

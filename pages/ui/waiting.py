@@ -13,10 +13,10 @@ from koderz_core import Workspace
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.compared import compared as placed
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.difficulty import Difficulty
 from koderz_core.export.formats import count, duration, money, percent
 from koderz_core.records.summaries import SummaryRow
-from pages.ui.compared import compared, difficulties_of, is_large, is_many
+from pages.ui.compared import compared, difficulties_of, is_large
 from pages.ui.edge import edge
 from pages.ui.preparing import prepared
 from pages.ui.tables import WORD_COLUMNS
@@ -26,19 +26,24 @@ WHY = "Intervals, tests and curves are computed from every try: they come by the
 ONCE = f"{WHY} In the background and once, so you can leave this page meanwhile."
 
 
-def is_compared(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis) -> bool:
-    """Whether ``compared`` answers at once; else what is known without it is drawn, until it does."""
-    work = partial(compared, workspace, rows, baseline, axis)
-    return not is_many(rows) or prepared(f"comparison of {_names(rows)}", work, partial(_show_begun, rows, WHY))
+def answered(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
+    """The comparison of many experiments, with all curves; None: it is still being computed, as the page then says."""
+    if is_large(rows):
+        return _awaited(workspace, rows, baseline)
+    work = partial(compared, workspace, rows, baseline)
+    return prepared(f"comparison of {_names(rows)}, {baseline}", work, partial(_show_begun, rows, WHY))
 
 
-def are_known(workspace: Workspace, rows: Sequence[SummaryRow]) -> bool:
-    """Whether ``difficulties_of`` answers at once; else what is known without it is drawn, until it does."""
-    work, why = partial(difficulties_of, workspace, rows), "What came of each problem comes by itself."
-    return not is_large(rows) or prepared(f"problems of {_names(rows)}", work, partial(_show_begun, rows, why))
+def sorted_out(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...] | None:
+    """``difficulties_of``; None: many experiments are still being read for it, as the page then says."""
+    work = partial(difficulties_of, workspace, rows)
+    if not is_large(rows):
+        return work()
+    why = "What came of each problem comes by itself."
+    return prepared(f"problems of {_names(rows)}", work, partial(_show_begun, rows, why))
 
 
-def awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
+def _awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
     """The newest comparison with its age above it; None: it is still being computed, as the page then says."""
     found = workspace.awaiting.comparison(rows, baseline)
     if found.since is not None or found.computed is None:  # it may have ended since it was begun

@@ -32,3 +32,7 @@ class Watch:
                 raise
             self.fault = str(error)
         return self.last
+
+    def once(self) -> bool:
+        """Have it read, so that later looks read only what is new; whether it is there. Raises as ``now``."""
+        return self.now() is not None

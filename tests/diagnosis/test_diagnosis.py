@@ -20,7 +20,9 @@ from koderz_core.diagnosis.ground import disk, grader, keys
 from koderz_core.diagnosis.journals import journals
 from koderz_core.diagnosis.looking import models
 from koderz_core.diagnosis.servers import ports
-from koderz_core.journal import Journal
+from koderz_core.errors import JournalError
+from koderz_core.journal import Journal, read
+from koderz_core.journal.checking import check
 from koderz_core.models.availability import Availability
 
 KEY = "sk-planted-0123456789"
@@ -88,15 +90,22 @@ def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings)
     assert found.cure == "koderz resume bench_b"
 
 
-def test_what_the_index_could_not_read_is_told_without_reading_journals_again(
+def test_only_journals_that_the_index_could_not_read_are_read_again(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.journals_dir.mkdir(parents=True)
-    (settings.journals_dir / "bench_c.jsonl").write_bytes(b"no event\n" * 20_000 + b'{"torn')
-    monkeypatch.setattr("koderz_core.diagnosis.journals.check", lambda path: pytest.fail(f"{path} was read"))
-    found = {one.subject: one for one in journals(settings, ["Line 1 cannot be read: no event. Mend it."])}
-    assert "is torn (6 bytes)" in found["bench_c"].said
-    assert (found["the index"].said, found["the index"].cure) == ("Line 1 cannot be read: no event", "Mend it.")
+    corrupt, torn = settings.journals_dir / "bench_c.jsonl", settings.journals_dir / "bench_d.jsonl"
+    corrupt.write_bytes(b"no event\n")
+    torn.write_bytes(b"no event\n" * 20_000 + b'{"torn')
+    checked: list[Path] = []
+    monkeypatch.setattr("koderz_core.diagnosis.journals.check", lambda path: checked.append(path) or check(path))
+    with pytest.raises(JournalError) as fault:
+        read(corrupt)
+    found = {one.subject: one for one in journals(settings, [str(fault.value), "The table is too small."])}
+    assert checked == [corrupt]
+    assert (found["bench_c"].said, found["bench_c"].cure) == ("line 1 cannot be read", "koderz doctor --repair")
+    assert "is torn (6 bytes)" in found["bench_d"].said
+    assert found["the index"].said == "The table is too small."
 
 
 def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(

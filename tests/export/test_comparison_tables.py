@@ -119,6 +119,12 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     assert table.rows[0][2].startswith("0 % [")
 
 
+def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
+    table = curves_table(compared(("free", 0, 0.0), ("as free", 1, 0.0)), "usd")
+    assert table.columns == ("", "configuration", "$0.00", "stopped by false passes", "left early")
+    assert {len(line) for line in table.rows} == {len(table.columns)}
+
+
 def test_the_frontier_says_who_is_unbeaten_and_how_often() -> None:
     dear, cheap = frontier_table(compared(*TWO)).rows
     assert (dear[4], cheap[4], cheap[5]) == ("yes", "yes", "1.00")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
+from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
 from koderz_core.store.results import Results
-from pages.ui.preparing import NAME
+from koderz_core.workspace.comparing import Comparing
+from pages.ui.preparing import WORKERS
 
 Visit = Callable[..., AppTest]
+BEING_READ = "6 experiments are being read."
 
 
 @pytest.fixture(autouse=True)
@@ -24,23 +27,34 @@ def _all_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Experiments are read when this is set, and not before."""
     go = threading.Event()
     for name in ("trials", "watched"):
-        wait(monkeypatch, name, go)
-    return go
+        before(monkeypatch, Results, name, lambda: go.wait(30))
+    yield go
+    go.set()
 
 
-def wait(monkeypatch: pytest.MonkeyPatch, name: str, go: threading.Event) -> None:
-    read = getattr(Results, name)
-    monkeypatch.setattr(Results, name, lambda *given, **more: go.wait(30) and read(*given, **more))
+def before(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, act: Callable[[], object]) -> None:
+    """Something happens whenever that is asked."""
+    ask = getattr(owner, name)
+
+    def asked(*given: object, **more: object) -> object:
+        act()
+        return ask(*given, **more)
+
+    monkeypatch.setattr(owner, name, asked)
 
 
 def ended() -> None:
-    for thread in threading.enumerate():
-        if thread.name == NAME:
-            thread.join(30)
+    WORKERS.submit(int).result()
+
+
+def run_another() -> None:
+    """The journals say more."""
+    with open_workspace() as workspace:
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
 
 
 @pytest.mark.parametrize(
@@ -64,19 +78,81 @@ def test_what_is_known_stands_there_until_all_is_read(
     if page == "problems":
         monkeypatch.setattr("pages.ui.compared.LARGE", 0)
     app = visit(page, **{query: recorded.id})
-    assert "6 experiments are being read." in said(app)
+    assert BEING_READ in said(app)
     assert shown not in said(app)
     assert known in f"{said(app)} {[list(one.value) for one in app.dataframe]}"
     held.set()
     ended()
     app.run()
-    assert "are being read" not in said(app)
+    assert BEING_READ not in said(app)
     assert shown in said(app)
 
 
-def test_what_broke_it_is_said(visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise StoreError("The store is on strike.")
+def test_what_was_read_is_shown_though_more_was_said_meanwhile(
+    visit: Visit, recorded: Plan, held: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_another()  # so that the newest benchmark, which a page shows unasked, is another one from the beginning
+    read: list[bool] = []
+    before(monkeypatch, Comparing, "compare", lambda: read.append(True))
+    app = visit("compare", benchmarks=recorded.id)
+    run_another()
+    held.set()
+    ended()
+    app.run()
+    assert "On the same problems" in said(app)
+    assert len(read) == 1
 
-    monkeypatch.setattr(Results, "trials", fail)
-    assert "on strike" in said(visit("compare", benchmarks=recorded.id))
+
+def test_a_full_page_is_not_emptied_when_more_was_said(
+    visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.ui.preparing.PATIENCE_SECONDS", 0.0)
+    run_another()
+    app = visit("compare", benchmarks=recorded.id)
+    ended()
+    app.run()
+    run_another()
+    app.run()
+    assert BEING_READ not in said(app)
+    assert "On the same problems" in said(app)
+
+
+def test_what_the_address_chooses_is_still_chosen_when_all_is_read(
+    visit: Visit, recorded: Plan, held: threading.Event
+) -> None:
+    app = visit("compare", benchmarks=recorded.id, axis="usd")
+    held.set()
+    ended()
+    app.run()  # draws the choice
+    configurations = app.multiselect[-1]
+    configurations.set_value(configurations.value[:1])
+    held.clear()
+    app.run()
+    assert "are being read" in said(app)
+    held.set()
+    ended()
+    app.run()
+    assert app.query_params["axis"] == "usd"
+
+
+def test_what_broke_it_is_said_and_it_is_tried_again(
+    visit: Visit, recorded: Plan, held: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strikes = iter([StoreError("The store is on strike.")])
+
+    def strike() -> None:
+        held.wait(30)
+        if error := next(strikes, None):
+            raise error
+
+    before(monkeypatch, Comparing, "compare", strike)
+    app = visit("compare", benchmarks=recorded.id)
+    assert "on strike" not in said(app)
+    held.set()
+    ended()
+    app.run()
+    assert "on strike" in said(app)
+    app.run()
+    ended()
+    app.run()
+    assert "On the same problems" in said(app)

@@ -20,6 +20,7 @@ Visit = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.ui.compared.MANY", 0)
     monkeypatch.setattr("pages.ui.compared.LARGE", 0)
 
 
