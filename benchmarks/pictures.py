@@ -1,13 +1,15 @@
 """Pictures of every page, light, dark and as narrow as a telephone, into ``docs/images``.
 
 Run: ``python benchmarks/pictures.py`` (needs the ``dev`` extra and Chromium). The pages show the benchmark that comes
-with koderz or, with ``--home``, the newest one in a copy of the data folder named there, so nothing in it changes. To
-look at something alone: ``--only compare,live``; with ``--whole`` as long as the page is.
+with koderz or, with ``--home``, the newest one in a copy of the data folder named there, so nothing in it changes. Then
+``--study`` takes the pages of results once more, with the study in ``docs/study``. To look at something alone:
+``--only compare,live``; with ``--whole`` as long as the page is.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import shutil
 import subprocess
@@ -26,7 +28,9 @@ from playwright.sync_api import Browser, Page
 from koderz_core import open_workspace
 from koderz_core.workspace.examples import open_example
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+DOCS = Path(__file__).parents[1] / "docs"
+IMAGES, STUDY = DOCS / "images", DOCS / "study" / "journals"
+OF_RESULTS = "experiment,compare,problems"
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 PLACE = Path(".local/share/koderz")  # of the data folder in a home folder
 LENT = {"models": "KODERZ_MODELS_DIR", "datasets": "KODERZ_DATASETS_DIR"}  # folders of the data folder
@@ -52,6 +56,7 @@ LOOKS = (Look("light", False, 1440, 1400), Look("dark", True, 1440, 1400), Look(
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--home", type=Path, help="A data folder instead of the benchmark that comes with koderz.")
+    parser.add_argument("--study", action="store_true", help="The study, and of its pages only those of results.")
     parser.add_argument("--into", type=Path, default=IMAGES)
     parser.add_argument("--only", default="", help="Pages, by comma.")
     parser.add_argument("--whole", action="store_true", help="Cut no page, however long.")
@@ -60,15 +65,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         person = Path(folder)  # whose home folder it is, so that pictures show ~ and nothing of this machine
         home = person / PLACE
-        addresses = _pages(home, options.home)
+        addresses = _pages(home, _unpacked(person / "study") if options.study else options.home)
         _lend(home)
         _remember(home)
-        wanted = options.only.split(",") if options.only else list(addresses)
+        wanted = (options.only or (OF_RESULTS if options.study else ",".join(addresses))).split(",")
         with dashboard(home, person / "log", HOME=str(person)) as served, browser() as opened:
             for name in wanted:
                 for look in LOOKS:
                     picture = _take(opened, f"{served.url}/{addresses[name]}", look, whole=options.whole)
                     _keep(picture, options.into / f"{name}-{look.name}.png")
+
+
+def _unpacked(folder: Path) -> Path:
+    """A data folder with the journals of the study."""
+    (folder / "journals").mkdir(parents=True)
+    for packed in STUDY.glob("*.gz"):
+        (folder / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+    return folder
 
 
 def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
