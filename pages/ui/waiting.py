@@ -23,7 +23,7 @@ from pages.ui.tables import WORD_COLUMNS
 
 BEAT_SECONDS = 1.0
 WHY = "Intervals, tests and curves are computed from every try: they come by themselves."
-ONCE = f"{WHY} In the background and once, so you can leave this page meanwhile."
+ONCE = f"{WHY} It is done once, in the background: you can leave this page meanwhile."
 
 
 def answered(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
