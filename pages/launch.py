@@ -16,6 +16,7 @@ from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
 from pages.ui.frame import Opened, open_page
 from pages.ui.offering import show_lacking, show_plan, show_recorded
+from pages.ui.preparing import WORKERS
 from pages.ui.problems import choose_problems
 from pages.ui.tables import availability_table
 
@@ -26,6 +27,7 @@ FRESH_SECONDS = 15.0  # how long the list of models that can run is believed
 def main() -> None:
     opened = open_page("Launch", ABOUT)
     workspace = opened.workspace
+    WORKERS.submit(workspace.sandbox.self_test)  # takes a moment when it is the first: the page is drawn meanwhile
     surveyed = _surveyed(str(workspace.settings.home))
     clone = cloned(workspace, opened.benchmarks)
     begin = clone.preset if clone else _preset(opened, surveyed)

@@ -30,6 +30,7 @@ from koderz_core.workspace import Workspace, open_workspace
 HERE = Path(__file__).parent
 LIGHT = LOOKS["light"]
 FIXED = {"svg.hashsalt": "koderz", "svg.fonttype": "none"}  # what else differs from run to run
+AXES: tuple[Axis, ...] = ("attempts", "usd")
 MADE = "Made by `python docs/study/rebuild.py`; do not edit."
 
 
@@ -59,22 +60,31 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     """Each file of results, and what belongs into it."""
     pages = [f"<!-- {MADE} -->", "# Results", f"## The question, in {question.BENCHMARK}"]
     pages += [*markdown_tables(list(question.tables(opened))), escaped(question.ABOUT_PRICES)]
+    asked = question.compared(opened)
+    pages += [_picture(axis, "question") for axis in AXES]
+    yield from ((_path(axis, "question"), _curves(asked, axis)) for axis in AXES)
     for benchmark in sorted(opened.results.benchmarks(), key=lambda one: one.name):
         verified = opened.bundling.verify(benchmark.id)
         if not verified.holds:
             sys.exit(f"{benchmark.id} does not verify, so nothing is made of it: koderz verify says what differs.")
         report = opened.exporting.report([benchmark.id])
         pages += [f"## {benchmark.name}", *map(escaped, report.comparison.findings)]
-        for axis in ("attempts", "usd"):
-            path = HERE / f"{benchmark.name}-{axis}.svg"
-            pages.append(f"![Share solved against {TITLES[axis]}, with bands]({path.name})")
-            yield path, _curves(report.comparison, axis)
+        pages += [_picture(axis, benchmark.name) for axis in AXES]
+        yield from ((_path(axis, benchmark.name), _curves(report.comparison, axis)) for axis in AXES)
         pages += markdown_tables(report.tables)
         rows = opened.comparing.named([benchmark.id])
         pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparing.attempts(rows)))
         remarks = (*report.remarks, ABOUT_ATTEMPTS, *report.origins())
         pages.append("\n".join(f"- {escaped(one)}" for one in remarks))
     yield HERE / "results.md", "\n\n".join(pages) + "\n"
+
+
+def _path(axis: Axis, name: str) -> Path:
+    return HERE / f"{name}-{axis}.svg"
+
+
+def _picture(axis: Axis, name: str) -> str:
+    return f"![Share solved against {TITLES[axis]}, with bands]({_path(axis, name).name})"
 
 
 def _curves(comparison: Comparison, axis: Axis) -> str:
@@ -90,6 +100,8 @@ def _curves(comparison: Comparison, axis: Axis) -> str:
             axes.fill_between(at, low, high, step="post", color=colour, alpha=0.12, linewidth=0)
             axes.step(at, share, where="post", color=colour, label=f"{row.letter}  {row.label}")
         axes.set(xlabel=TITLES[axis], ylabel="share solved", ylim=(0, 1))
+        if axis == "usd":
+            axes.set_xscale("log")  # what most use is too little to be seen beside what one uses
         axes.legend(frameon=False, fontsize="small", loc="lower right")
         axes.spines[["top", "right"]].set_visible(False)
         drawn = StringIO()

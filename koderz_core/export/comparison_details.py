@@ -12,7 +12,7 @@ from koderz_core.export.formats import chance, count, duration, money, money_spa
 from koderz_core.export.worded import Table, columns, worded
 
 MOST_PLACES = 12  # of a curve in a table
-PARTS = 5
+PARTS = 7
 
 
 def frontier_table(comparison: Comparison) -> Table:
@@ -35,10 +35,13 @@ def frontier_table(comparison: Comparison) -> Table:
 
 
 def curves_table(comparison: Comparison, axis: Axis) -> Table:
-    """The curves at a few places of their axis, fewer where several are called the same, as where nothing cost any."""
+    """The curves at a few places of their axis: most is solved with little, so each place is half of the next one.
+
+    They are fewer where several are called the same, as where nothing cost any.
+    """
     found = comparison.curves[axis]
     whole = axis == "attempts" and found.end <= MOST_PLACES
-    places = range(1, round(found.end) + 1) if whole else [found.end * part / PARTS for part in range(1, PARTS + 1)]
+    places = range(1, round(found.end) + 1) if whole else [found.end / 2**part for part in reversed(range(PARTS))]
     say = {"attempts": lambda place: f"by {place:g}", "usd": money, "seconds": duration}[axis]
     heads = {say(place): place for place in places}
     named = {row.key: row for row in comparison.configurations}

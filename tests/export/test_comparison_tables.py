@@ -113,10 +113,10 @@ def test_words_and_numbers_say_the_same() -> None:
 
 def test_a_curve_is_read_off_at_a_few_places() -> None:
     table = curves_table(compared(*TWO), "usd")
-    assert table.columns[2:7] == ("$0.20", "$0.40", "$0.60", "$0.80", "$1.00")
-    cheap = table.rows[1]
-    assert cheap[2].startswith("50 % [")
-    assert table.rows[0][2].startswith("0 % [")
+    assert table.columns[2:9] == ("$0.016", "$0.031", "$0.062", "$0.12", "$0.25", "$0.50", "$1.00")
+    dear, cheap = table.rows
+    assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 %"] * 4
+    assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
 
 
 def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
