@@ -55,6 +55,7 @@ def answer_table(found: Comparison) -> Table:
     """The answer: a line per comparison."""
     names = (
         "configuration | solved | of | points more [95 %, 3 at once] | only it | only the 1.5B | p | p (Holm) | so it"
+        " | x $ per solved [95 %, 3 at once] | reaches it at | P(never)"
     )
     rows = tuple(_answer(found, pair) for pair in found.pairs)
     return Table("The question: against the 1.5B asked once", columns(names), rows)
@@ -110,7 +111,7 @@ def _is(row: SummaryRow, name: str, coder: str) -> bool:
 
 def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
     test, two = pair.test, [found.of(key) for key in (pair.key, pair.baseline)]
-    ended = min(one.n for one in two)
+    ended, even = min(one.n for one in two), pair.break_even
     return (
         found.of(pair.key).label,
         str(test.both + test.only_a),
@@ -121,6 +122,9 @@ def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
         chance(test.p),
         chance(pair.p_adjusted),
         READING[matches(pair)] if all(one.n == one.planned for one in two) else f"no result yet: {ended} ended",
+        f"{price.value:.2g} [{price.low:.2g}, {price.high:.2g}]" if (price := pair.price) else NONE,
+        "never" if even is None or even.usd == inf else money(even.usd),
+        chance(even.never if even else None),
     )
 
 

@@ -80,12 +80,15 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
 
 
-def test_the_same_walk_needs_no_mouse(dashboard: Server, page: Page, tmp_path: Path) -> None:
+def test_the_same_walk_needs_no_mouse(
+    dashboard: Server, page: Page, idle: Callable[[Page], None], tmp_path: Path
+) -> None:
     page.goto(dashboard.url)
     expect(page.get_by_text("Nothing has been run here yet")).to_be_visible(timeout=MINUTE)
     walk_to(page, "Launch the quick look")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Start")).to_be_enabled(timeout=MINUTE)
+    idle(page)  # a button that was just drawn does not listen to keys yet
     page.keyboard.press("Control+Enter")
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
     with page.context.expect_page() as opened:
