@@ -63,7 +63,7 @@ def _floor(found: Curves[Key]) -> float:
     Half of the least that anybody had used when the first problem was solved.
     """
     first = [curve.at[1] for curve in found.curves if len(curve.at) > 2 and curve.at[1] > 0]
-    wide = found.axis != "attempts" and bool(first) and found.end / min(first) > WIDE * WIDE
+    wide = found.axis != "attempts" and bool(first) and found.end / min(first) > 5 * WIDE
     return min(first) / 2 if wide else 0.0
 
 
