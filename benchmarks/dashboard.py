@@ -127,9 +127,9 @@ def _show(name: str, page: str, query: dict[str, str]) -> bool:
     later = [visit(app) for _ in range(3)]
     again = min(later, key=lambda took: took.wall)
     fault = "; ".join(str(one.value).splitlines()[0] for one in app.exception)
-    whole = later[0] if seconds > 0.05 else again
-    behind = f"read beside in {seconds:.1f} s, then drawn in {whole.wall:.0f} ms" if seconds > 0.05 else ""
-    slow = max(first.wall, whole.wall, again.wall) > LIMIT_MS
+    read_on = seconds > 0.05
+    behind = f"read beside in {seconds:.1f} s, then drawn in {later[0].wall:.0f} ms" if read_on else ""
+    slow = max(first.wall, later[0].wall if read_on else again.wall) > LIMIT_MS
     print(f"{name:38}{first}  {again}  {fault or ('TOO SLOW' if slow else '')} {behind}".rstrip(), flush=True)
     return slow
 

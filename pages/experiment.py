@@ -14,7 +14,7 @@ from pages.ui.edge import edge
 from pages.ui.empty import show_empty
 from pages.ui.experiments import choose_experiment
 from pages.ui.frame import Opened, facts, open_page, show_ground
-from pages.ui.standing import show_standing
+from pages.ui.standing import show_scripted, show_standing
 from pages.ui.steps import show_step
 from pages.ui.tables import outcome
 from pages.ui.text import listed
@@ -81,8 +81,7 @@ def _choose(opened: Opened) -> None:
 
 def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: BenchmarkRow) -> None:
     row = details.experiment
-    if row.scripted:
-        st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
+    show_scripted(row)
     facts(
         {
             "outcome": outcome(row) + (f" ({row.failure})" if row.failure else ""),

@@ -98,9 +98,9 @@ def errors_table(opened: Workspace) -> Table:
     return Table("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
 
 
-def tables(opened: Workspace) -> Iterator[Table]:
-    """All that this module has to say, in order."""
-    yield answer_table(compared(opened))
+def tables(opened: Workspace, asked: Comparison) -> Iterator[Table]:
+    """All that this module has to say, in order; ``asked``: what ``compared`` gave."""
+    yield answer_table(asked)
     yield errors_table(opened)
     yield price_table(opened)  # what ABOUT_PRICES says belongs behind it
 

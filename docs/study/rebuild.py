@@ -59,8 +59,8 @@ def _differs(path: Path, text: str) -> bool:
 def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     """Each file of results, and what belongs into it."""
     pages = [f"<!-- {MADE} -->", "# Results", f"## The question, in {question.BENCHMARK}"]
-    pages += [*markdown_tables(list(question.tables(opened))), escaped(question.ABOUT_PRICES)]
     asked = question.compared(opened)
+    pages += [*markdown_tables(list(question.tables(opened, asked))), escaped(question.ABOUT_PRICES)]
     pages += [_picture(axis, "question") for axis in AXES]
     yield from ((_path(axis, "question"), _curves(asked, axis)) for axis in AXES)
     for benchmark in sorted(opened.results.benchmarks(), key=lambda one: one.name):

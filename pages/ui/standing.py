@@ -24,8 +24,8 @@ def show_remark(remark: Remark) -> None:
     BOXES[remark.tone](remark.text)
 
 
-def show_scripted(row: BenchmarkRow) -> None:
-    """What has to be known before any number of a benchmark without real models."""
+def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
+    """What has to be known before any number of what no real model answered."""
     if row.scripted:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
 
