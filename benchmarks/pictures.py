@@ -29,7 +29,7 @@ from koderz_core import open_workspace
 from koderz_core.workspace.examples import open_example
 
 DOCS = Path(__file__).parents[1] / "docs"
-IMAGES, STUDY = DOCS / "images", DOCS / "study" / "journals"
+IMAGES, STUDY60 = DOCS / "images", DOCS / "study" / "journals" / "bench_20a02f27b685.jsonl.gz"
 OF_RESULTS = "experiment,compare,problems"
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 PLACE = Path(".local/share/koderz")  # of the data folder in a home folder
@@ -77,10 +77,9 @@ def main() -> None:
 
 
 def _unpacked(folder: Path) -> Path:
-    """A data folder with the journals of the study."""
+    """A data folder with what answers the question of the study."""
     (folder / "journals").mkdir(parents=True)
-    for packed in STUDY.glob("*.gz"):
-        (folder / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+    (folder / "journals" / STUDY60.stem).write_bytes(gzip.decompress(STUDY60.read_bytes()))
     return folder
 
 

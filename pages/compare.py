@@ -13,7 +13,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.address import choice
 from pages.ui.attempts import show_attempts
-from pages.ui.choosing import choose_rows
+from pages.ui.choosing import choose_problems, choose_rows
 from pages.ui.cloning import clone_links
 from pages.ui.compared import compared, is_many
 from pages.ui.comparison import (
@@ -48,8 +48,8 @@ def main() -> None:
     if not rows:
         st.info("Choose at least one configuration.", icon="⚖️")
         return
-    rows = opened.workspace.comparing.with_baseline(rows)
     with right:
+        rows = choose_problems(opened.workspace, opened.workspace.comparing.with_baseline(rows))
         baseline = _baseline(rows)
     found = answered(opened.workspace, rows, baseline) if is_many(rows) else None
     if found or not is_many(rows):

@@ -17,6 +17,8 @@ from koderz_core.workspace import Workspace
 BENCHMARK, SMALL, LARGE = "study60", "embedded/qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-1.5b"
 CHEAP = ("repair", "retry", "supervised")
 """What is held against the larger model asked once, all with the smaller one as coder."""
+STRATEGIES = (BENCHMARK, "more24")
+"""What is set beside each other on the problems that both have: the second asked more strategies."""
 MARGIN = -0.10  # of the share solved: what lies above it with all its interval "matches"
 USD_PER_HOUR = 0.065 * 0.15
 """Of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
@@ -96,6 +98,20 @@ def errors_table(opened: Workspace) -> Table:
     kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
     told = tuple((row.label, *(str(failed.get(row.configuration, {}).get(kind, 0)) for kind in kinds)) for row in rows)
     return Table("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
+
+
+def choice_table(opened: Workspace) -> Table:
+    """Of how many problems some try passed, some was right, and a right one was handed in; where tries are a choice."""
+    rows = opened.comparing.named([STRATEGIES[1]])
+    trials = opened.results.trials([rows[0].benchmark])
+    names = ("configuration", "problems", "some try passes the gate", "some try is right", "a right one handed in")
+    told = []
+    for row in rows:
+        tries = [one.tries for one in trials if one.configuration == row.configuration]
+        passing = sum(any(one.gate_passed for one in of) for of in tries)
+        right = sum(any(one.gate_passed and one.held_out_passed for one in of) for of in tries)
+        told.append((row.label, str(len(tries)), str(passing), str(right), str(row.solved)))
+    return Table("What there was to choose from", names, tuple(told))
 
 
 def tables(opened: Workspace, asked: Comparison) -> Iterator[Table]:

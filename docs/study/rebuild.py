@@ -11,13 +11,14 @@ import argparse
 import gzip
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
 import question
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
@@ -28,8 +29,11 @@ from koderz_core.export.report_markdown import escaped, markdown_tables
 from koderz_core.workspace import Workspace, open_workspace
 
 HERE = Path(__file__).parent
-LIGHT = LOOKS["light"]
+COLOURS: Sequence[str] = LOOKS["light"]["colours"]  # type: ignore[assignment]  # a tuple of colours
 FIXED = {"svg.hashsalt": "koderz", "svg.fonttype": "none"}  # what else differs from run to run
+TOGETHER = "strategies"
+TITLED = {TOGETHER: f": {' and '.join(question.STRATEGIES)} on the problems that both have"}
+MOST_BANDS = 4  # in one picture; the intervals of all are in the tables
 AXES: tuple[Axis, ...] = ("attempts", "usd")
 MADE = "Made by `python docs/study/rebuild.py`; do not edit."
 
@@ -63,16 +67,17 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     pages += [*markdown_tables(list(question.tables(opened, asked))), escaped(question.ABOUT_PRICES)]
     pages += [_picture(axis, "question") for axis in AXES]
     yield from ((_path(axis, "question"), _curves(asked, axis)) for axis in AXES)
-    for benchmark in sorted(opened.results.benchmarks(), key=lambda one: one.name):
-        verified = opened.bundling.verify(benchmark.id)
-        if not verified.holds:
-            sys.exit(f"{benchmark.id} does not verify, so nothing is made of it: koderz verify says what differs.")
-        report = opened.exporting.report([benchmark.id])
-        pages += [f"## {benchmark.name}", *map(escaped, report.comparison.findings)]
-        pages += [_picture(axis, benchmark.name) for axis in AXES]
-        yield from ((_path(axis, benchmark.name), _curves(report.comparison, axis)) for axis in AXES)
-        pages += markdown_tables(report.tables)
-        rows = opened.comparing.named([benchmark.id])
+    benchmarks = sorted(opened.results.benchmarks(), key=lambda one: one.name)
+    for one in benchmarks:
+        if not opened.bundling.verify(one.id).holds:
+            sys.exit(f"{one.id} does not verify, so nothing is made of it: koderz verify says what differs.")
+    for name, of in {TOGETHER: question.STRATEGIES, **{one.name: (one.id,) for one in benchmarks}}.items():
+        report = opened.exporting.report(of, same_problems=True)
+        pages += [f"## {name}{TITLED.get(name, '')}", *map(escaped, report.comparison.findings)]
+        pages += [_picture(axis, name) for axis in AXES]
+        yield from ((_path(axis, name), _curves(report.comparison, axis)) for axis in AXES)
+        pages += markdown_tables([*report.tables, *([question.choice_table(opened)] if name == TOGETHER else [])])
+        rows = opened.comparing.on_shared_problems(opened.comparing.named(of))
         pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparing.attempts(rows)))
         remarks = (*report.remarks, ABOUT_ATTEMPTS, *report.origins())
         pages.append("\n".join(f"- {escaped(one)}" for one in remarks))
@@ -84,25 +89,29 @@ def _path(axis: Axis, name: str) -> Path:
 
 
 def _picture(axis: Axis, name: str) -> str:
-    return f"![Share solved against {TITLES[axis]}, with bands]({_path(axis, name).name})"
+    return f"![Share solved against {TITLES[axis]}]({_path(axis, name).name})"
 
 
 def _curves(comparison: Comparison, axis: Axis) -> str:
-    """Share solved by what had been used, a staircase in its band per configuration; an SVG."""
+    """Share solved by what had been used, a staircase per configuration, few of them in their bands; an SVG."""
     with mpl.rc_context(FIXED):
-        figure = Figure(figsize=(8, 4.5), layout="constrained")
-        axes = figure.subplots()
         rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
+        figure = Figure(figsize=(8, 4 + 0.2 * len(rows)), layout="constrained")
+        axes = figure.subplots()
         for curve in comparison.curves[axis].curves:
             place, row = rows[curve.key]
-            colour = LIGHT["colours"][place]  # type: ignore[index]  # a tuple of colours
+            colour = COLOURS[place % len(COLOURS)]
             at, low, share, high = (list(values) for values in (curve.at, curve.low, curve.share, curve.high))
-            axes.fill_between(at, low, high, step="post", color=colour, alpha=0.12, linewidth=0)
-            axes.step(at, share, where="post", color=colour, label=f"{row.letter}  {row.label}")
+            if len(rows) <= MOST_BANDS:
+                axes.fill_between(at, low, high, step="post", color=colour, alpha=0.12, linewidth=0)
+            dashes = "--" if place >= len(COLOURS) else "-"
+            axes.step(at, share, dashes, where="post", color=colour, label=f"{row.letter}  {row.label}")
         axes.set(xlabel=TITLES[axis], ylabel="share solved", ylim=(0, 1))
         if axis == "usd":
             axes.set_xscale("log")  # what most use is too little to be seen beside what one uses
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        figure.legend(frameon=False, fontsize="small", loc="outside lower left")
         axes.spines[["top", "right"]].set_visible(False)
         drawn = StringIO()
         figure.savefig(drawn, format="svg", metadata={"Date": None})

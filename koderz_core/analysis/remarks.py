@@ -65,7 +65,12 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if len(datasets) > 1:
         yield f"These are of different datasets ({', '.join(datasets)}): their rates say nothing about each other."
     elif len({row.problem_set for row in rows}) > 1:
-        yield "These are of different problems: a difference may be theirs and not the configurations'."
+        yield (
+            "These are of different problems: a difference may be theirs and not the configurations'. koderz compare "
+            "--same-problems is about those alone that all were given."
+        )
+    if rows and (only := rows[0].only) is not None:
+        yield f"About the {len(only)} problems that all of these were given, and no others."
 
 
 def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:

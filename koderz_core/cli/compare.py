@@ -39,10 +39,16 @@ CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under C
     show_default=True,
     help="csv: a line per configuration; csv-pairs: a line per pair with the baseline.",
 )
+@click.option("--same-problems", is_flag=True, help="Only on the problems that all of these were given.")
 @click.option("--attempts", is_flag=True, help="Also attempt by attempt: solves, dollars, errors, repeated programs.")
 @data_dir
 def compare(
-    configurations: Sequence[str], baseline: str | None, form: str, attempts: bool, data_dir: Path | None
+    configurations: Sequence[str],
+    baseline: str | None,
+    form: str,
+    same_problems: bool,
+    attempts: bool,
+    data_dir: Path | None,
 ) -> int:
     """Compare configurations: success, cost, and how sure both are.
 
@@ -58,6 +64,7 @@ def compare(
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
         rows = rows if baseline else opened.comparing.with_baseline(rows)
+        rows = opened.comparing.on_shared_problems(rows) if same_problems else rows
         comparison = opened.comparing.compare(rows, baseline)
         found = opened.comparing.attempts(rows) if attempts else {}
         click.echo(FORMS[form](comparison, found), nl=form != "table")

@@ -25,6 +25,7 @@ STDOUT = Path("-")
 @click.option("--columns", metavar="A,B,...", default="", help="Only these, in this order.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file to write; - is standard output.")
 @click.option("--for-spreadsheets", is_flag=True, help="No text of a CSV is a formula: such get an apostrophe.")
+@click.option("--same-problems", is_flag=True, help="What is compared: only on the problems that all were given.")
 @click.option("--dictionary", is_flag=True, help="Print what every column of every table means, as Markdown.")
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -34,6 +35,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     columns: str,
     out: Path | None,
     for_spreadsheets: bool,
+    same_problems: bool,
     dictionary: bool,
     data_dir: Path | None,
 ) -> int:
@@ -47,7 +49,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
         click.echo(markdown(), nl=False)
         return 0
     chosen = table or ("comparison" if form in REPORT_FORMS else "experiments")
-    order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets)
+    order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
     if out == STDOUT and form == "parquet":
         raise UsageError("Parquet is no text for standard output. Give --out a file's name.")
     with workspace(data_dir) as opened:

@@ -40,6 +40,7 @@ class ExportOrder:
     ``of``: benchmarks, as ``koderz results`` names them, none for all; for what is compared also configurations, as
     ``koderz compare`` names them, none for the newest benchmark. ``columns``: none for all.
     ``for_spreadsheets``: texts that a spreadsheet would take for formulas get an apostrophe before them.
+    ``same_problems``: what is compared is about those problems alone that all were given.
     """
 
     table: str = "experiments"
@@ -47,6 +48,7 @@ class ExportOrder:
     of: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     for_spreadsheets: bool = False
+    same_problems: bool = False
 
     def __post_init__(self) -> None:
         """Raise UnknownNameError, UsageError for what cannot be."""
@@ -60,6 +62,11 @@ class ExportOrder:
             )
         if self.for_spreadsheets and self.form != "csv":
             raise UsageError(f"Only CSV can be made for spreadsheets, not {self.form}. Leave that out, or take csv.")
+        if self.same_problems and self.table not in COMPARED:
+            raise UsageError(
+                f"Only what is compared can be about the same problems, not {self.table}. Leave that out, or take "
+                f"{' or '.join(COMPARED)}."
+            )
         checked(self.table, self.columns)
 
     @property
@@ -83,4 +90,5 @@ class ExportOrder:
         words = ["koderz", "export", *self.of, "--table", self.table, "--format", self.form]
         words += ["--columns", ",".join(self.columns)] if self.columns else []
         words += ["--for-spreadsheets"] if self.for_spreadsheets else []
+        words += ["--same-problems"] if self.same_problems else []
         return shlex.join([*words, "--out", self.file_name])

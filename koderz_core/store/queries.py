@@ -62,9 +62,14 @@ class Reader:
         """The pauses and stops in effect."""
         return in_effect(self._con)
 
-    def summaries(self, writers: Writers, benchmarks: Collection[str] | None = None) -> list[SummaryRow]:
-        """One row per benchmark (in the order of the ids given; of all the newest first) and configuration."""
-        asked = {"benchmarks": None if benchmarks is None else list(benchmarks)}
+    def summaries(
+        self, writers: Writers, benchmarks: Collection[str] | None = None, only: Iterable[str] | None = None
+    ) -> list[SummaryRow]:
+        """One row per benchmark (in the order of the ids given; of all the newest first) and configuration.
+
+        ``only``: about these problems; one without any of them has no row.
+        """
+        asked = {name: None if of is None else list(of) for name, of in (("benchmarks", benchmarks), ("only", only))}
         tiers: dict[tuple[str, str], list[TierCost]] = {}
         for one in records(self._con, _ConfigurationTier, _TIERS, asked):
             tiers.setdefault((one.benchmark, one.configuration), []).append(one.cost())
@@ -72,7 +77,7 @@ class Reader:
         for row in mappings(self._con, _SUMMARIES, asked):
             at_work = bool(row["running"]) and writers.of(str(row["benchmark"]), closed=False) is not None
             more = {"tiers": tiers.get(_pair(row), []), "running": row["running"] if at_work else 0}
-            found.append(msgspec.convert({**row, **more}, SummaryRow))
+            found.append(msgspec.convert({**row, **more, "only": asked["only"]}, SummaryRow))
         return found
 
     def experiments(
@@ -205,7 +210,8 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     sum(r.unpriced)::bigint as unpriced
 from {RESULTS} r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
-where $benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark)
+where ($benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark))
+    and ($only is null or r.problem in (select unnest($only::varchar[])))
 group by r.benchmark, r.configuration
 order by list_position($benchmarks::varchar[], r.benchmark), max(b.opened_at) desc, r.benchmark, label
 """  # noqa: S608 (ours)
@@ -217,7 +223,8 @@ select e.benchmark, e.configuration, nullif(t.tier, '') as tier, sum(t.calls)::b
     case when count(*) = count(t.energy_usd) then sum(t.energy_usd order by e.id) end as energy_usd,
     case when count(*) = count(t.rental_usd) then sum(t.rental_usd order by e.id) end as rental_usd
 from call_totals t join experiments e on e.id = t.experiment
-where $benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark)
+where ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
+    and ($only is null or e.problem in (select unnest($only::varchar[])))
 group by e.benchmark, e.configuration, t.tier order by e.benchmark, e.configuration, nullif(t.tier, '')
 """
 

@@ -102,11 +102,11 @@ class Results:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
         return self._known(("neighbours", experiment), lambda reader, _: reader.neighbours(experiment))
 
-    def summaries(self, benchmarks: str | Collection[str] | None = None) -> list[SummaryRow]:
-        """One row per benchmark and configuration: of one id, of several in that order, of all the newest first."""
-        of = [benchmarks] if isinstance(benchmarks, str) else benchmarks
-        question = ("summaries", None if of is None else tuple(of))
-        return list(self._known(question, lambda reader, writers: reader.summaries(writers, of)))
+    def summaries(self, of: str | Collection[str] | None = None, only: Iterable[str] | None = None) -> list[SummaryRow]:
+        """One row per configuration of a benchmark (by id), of several in that order, of all; ``only``: of problems."""
+        benchmarks = [of] if isinstance(of, str) else of
+        question = ("summaries", *(None if one is None else tuple(one) for one in (benchmarks, only)))
+        return list(self._known(question, lambda reader, writers: reader.summaries(writers, benchmarks, only)))
 
     def trials(self, benchmarks: Collection[str], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """Every experiment of these benchmarks (by id), by benchmark, configuration, problem and repeat.

@@ -58,4 +58,4 @@ class Awaiting:
 
 
 def _key(rows: Sequence[SummaryRow], baseline: str | None) -> tuple[object, ...]:
-    return baseline, *((row.benchmark, row.configuration) for row in rows)
+    return baseline, *((row.benchmark, row.configuration, row.problem_set) for row in rows)

@@ -65,9 +65,7 @@ class Comparing:
         from koderz_core.analysis.comparison import AXES, compare  # noqa: PLC0415 (numpy, which no run needs)
 
         chosen = None if baseline is None else _configuration(baseline, rows)
-        keys = {_key(row) for row in rows}
-        trials = self._results.trials(sorted({row.benchmark for row in rows}), apart=apart)
-        found = compare(rows, [one for one in trials if one.key in keys], chosen, AXES if axes is None else axes)
+        found = compare(rows, self._trials(rows, apart=apart), chosen, AXES if axes is None else axes)
         return replace(
             found,
             findings=(*found.findings, *self._about_the_baseline(found, rows)),
@@ -79,10 +77,27 @@ class Comparing:
         beside = self._baselines.beside(rows)
         return [*rows, beside] if beside else list(rows)
 
+    def shared_problems(self, rows: Sequence[SummaryRow]) -> tuple[str, ...]:
+        """The problems that each of these configurations was given; none where they are of different datasets."""
+        if len({row.dataset_sha256 for row in rows}) != 1:
+            return ()
+        grounds = self._results.grounds(sorted({row.benchmark for row in rows}))
+        return tuple(sorted(set.intersection(*(set(one.problems) for one in grounds))))
+
+    def on_shared_problems(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+        """The same configurations, about nothing but what each of them was given. Raises UsageError."""
+        shared = self.shared_problems(rows)
+        if not shared:
+            raise UsageError(
+                "No problem was given to all of these, so they cannot be compared on the same ones. Choose benchmarks "
+                "of one dataset that have problems in common: koderz results lists them."
+            )
+        found = {_key(row): row for row in self._results.summaries(sorted({row.benchmark for row in rows}), shared)}
+        return [found[_key(row)] for row in rows]
+
     def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
         """Every problem that these configurations were given, the hardest first."""
-        keys = {(row.benchmark, row.configuration) for row in rows}
-        return difficulties(keys, self._results.trials(sorted({row.benchmark for row in rows}), tries=False))
+        return difficulties({_key(row) for row in rows}, self._trials(rows, tries=False))
 
     def supervision(self, rows: Sequence[SummaryRow]) -> dict[tuple[str, str], Supervision]:
         """What the supervisor contributed to those of these configurations in which one reviewed something."""
@@ -107,9 +122,17 @@ class Comparing:
 
     def _held(self, rows: Sequence[SummaryRow]) -> dict[tuple[str, str], list[Trial]]:
         held: dict[tuple[str, str], list[Trial]] = {_key(row): [] for row in rows}
-        for trial in self._results.trials(sorted({row.benchmark for row in rows})) if rows else ():
-            held.get(trial.key, []).append(trial)
+        for trial in self._trials(rows) if rows else ():
+            held[trial.key].append(trial)
         return held
+
+    def _trials(self, rows: Sequence[SummaryRow], *, tries: bool = True, apart: bool = False) -> list[Trial]:
+        """Those of these configurations, on the problems that the rows are about."""
+        about = {_key(row): None if row.only is None else frozenset(row.only) for row in rows}
+        trials = self._results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
+        nothing: frozenset[str] = frozenset()
+        asked = ((one, about.get(one.key, nothing)) for one in trials)
+        return [one for one, only in asked if only is None or one.problem in only]
 
     def _about_the_baseline(self, found: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
         if not frontier_asked_once(rows):

@@ -72,18 +72,19 @@ class Exporting:
         with self._results.tables() as tables:
             return tables.excerpt(_part(found), limit)
 
-    def report(self, of: Sequence[str] = ()) -> Report:
+    def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:
         """Configurations, as ``koderz compare`` names them, side by side, and where that comes from. As ``found``."""
         from koderz_core.export.report import Report  # noqa: PLC0415 (numpy, which nobody else here needs)
 
-        comparison = self._compared(of)
+        comparison = self._compared(of, same_problems=same_problems)
         with self._results.tables() as tables:
             stands_on = tables.provenance({row.benchmark for row in comparison.configurations})
         return Report(comparison, tuple(stands_on), self._clock(), __version__)
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
-            file.write(_worded(self.report(order.of), order.form).encode(errors="replace"))
+            report = self.report(order.of, same_problems=order.same_problems)
+            file.write(_worded(report, order.form).encode(errors="replace"))
             file.seek(0)
             return
         form = Form(cast(FormName, order.form), order.for_spreadsheets)  # no report, so it is one of a table's
@@ -100,13 +101,15 @@ class Exporting:
 
         from koderz_core.export.comparison_numbers import configuration_rows, pair_rows  # noqa: PLC0415 (as above)
 
-        rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](self._compared(order.of, axes=()))
+        compared = self._compared(order.of, (), same_problems=order.same_problems)
+        rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
         columns = order.columns or described(order.table).names
         # As objects: a whole number stays one beside one that is missing.
         return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
 
-    def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None) -> Comparison:
-        return self._comparing.compare(self._comparing.with_baseline(self._comparing.named(of)), axes=axes)
+    def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None, *, same_problems: bool) -> Comparison:
+        rows = self._comparing.with_baseline(self._comparing.named(of))
+        return self._comparing.compare(self._comparing.on_shared_problems(rows) if same_problems else rows, axes=axes)
 
     def _benchmark(self, word: str) -> str:
         found = self._results.find(word)

@@ -9,7 +9,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.summaries import SummaryRow
-from pages.ui.address import keep
+from pages.ui.address import choice, keep
 from pages.ui.text import listed
 
 
@@ -23,6 +23,15 @@ def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> lis
         rows = {f"{row.benchmark}/{row.configuration}": row for row in workspace.results.summaries(of)}
         labels = {key: row.label if len(of) == 1 else f"{row.label} · {row.benchmark}" for key, row in rows.items()}
         return [rows[key] for key in _several("configurations", "Configurations", labels, list(rows))]
+
+
+def choose_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The same, all of what each was given or only what all were; asked where these are not the same."""
+    if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparing.shared_problems(rows)):
+        return list(rows)
+    said = {"each": "all that each was given", "shared": f"the {len(shared)} that all were given"}
+    chosen = choice("problems", "Problems", list(said), said.__getitem__)
+    return workspace.comparing.on_shared_problems(rows) if chosen == "shared" else list(rows)
 
 
 def _several(name: str, label: str, options: Mapping[str, str], usual: Sequence[str]) -> list[str]:

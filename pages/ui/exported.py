@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
@@ -38,9 +38,10 @@ def offer(order: ExportOrder, label: str = "Download", icon: str = "⬇️") -> 
 def offer_reports(rows: Sequence[SummaryRow]) -> None:
     """These configurations side by side, for somebody without koderz."""
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
+    html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
     with st.container(horizontal=True):
-        offer(ExportOrder("comparison", "html", of), "Report (HTML)", "📄")
-        offer(ExportOrder("comparison", "markdown", of), "Report (Markdown)", "📝")
+        offer(html, "Report (HTML)", "📄")
+        offer(replace(html, form="markdown"), "Report (Markdown)", "📝")
 
 
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:

@@ -35,6 +35,7 @@ def link(order: ExportOrder) -> str:
         "of": order.of,
         "columns": order.columns,
         "for_spreadsheets": "yes" if order.for_spreadsheets else "",
+        "same_problems": "yes" if order.same_problems else "",
         "until": str((int(time.time()) // HOUR + VALID_HOURS + 1) * HOUR),  # the same for an hour
     }
     query = urlencode(asked, doseq=True)
@@ -71,6 +72,7 @@ def _order(asked: dict[str, list[str]]) -> ExportOrder:
         tuple(asked.get("of", ())),
         tuple(asked.get("columns", ())),
         "for_spreadsheets" in asked,
+        "same_problems" in asked,
     )
 
 

@@ -90,7 +90,8 @@ def _show_known(rows: Sequence[SummaryRow], why: str) -> None:
 
 
 def _names(rows: Sequence[SummaryRow]) -> str:
-    return " ".join(f"{row.benchmark}/{row.configuration}" for row in rows)
+    """What tells them from others, and from the same on other problems."""
+    return " ".join(f"{row.benchmark}/{row.configuration} on {row.problem_set}" for row in rows)
 
 
 def _number(rows: Sequence[SummaryRow]) -> str:

@@ -45,7 +45,14 @@ def test_a_column_that_is_not_there_is_an_error_that_lists_what_is() -> None:
         checked("calls", ["cost_us"])
 
 
-@pytest.mark.parametrize("wrong", [{"table": "calls", "form": "html"}, {"form": "json", "for_spreadsheets": True}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"table": "calls", "form": "html"},
+        {"form": "json", "for_spreadsheets": True},
+        {"table": "calls", "same_problems": True},
+    ],
+)
 def test_what_cannot_be_ordered_says_why(wrong) -> None:
     with pytest.raises(UsageError, match=r"Take|Leave"):
         ExportOrder(**wrong)

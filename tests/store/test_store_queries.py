@@ -106,6 +106,21 @@ def test_summaries_and_experiments_keep_to_the_benchmark_asked_for(store, journa
         assert len(Reader(con).experiments(other.id)) == 6
 
 
+def test_a_summary_of_some_problems_counts_nothing_of_the_others(store, journal, plan):
+    first, second, _ = (one for one in plan.experiments() if one.configuration == plan.configurations[0].id)
+    journal.tell(first, passed=False)
+    journal.tell(second, usd=None)
+    store.ingest()
+    with store.open() as con:
+        row, other = Reader(con).summaries(Writers(store.journals_dir), [plan.id], [first.problem])
+        whole = Reader(con).summaries(Writers(store.journals_dir), [plan.id])[0]
+        assert Reader(con).summaries(Writers(store.journals_dir), [plan.id], ["elsewhere/0"]) == []
+    assert (row.planned, row.problems, row.solved, row.unsolved, row.unpriced) == (1, 1, 0, 1, 0)
+    assert (row.cost_usd, row.ended_cost_usd, row.tiers) == (0.25, 0.25, (TierCost("local", 1, 0, 0.25),))
+    assert (row.only, whole.only) == ((first.problem,), None)
+    assert row.problem_set == other.problem_set != whole.problem_set
+
+
 def test_experiments_are_chosen_by_problem_and_outcome(store, journal, plan):
     solved, unsolved = plan.experiments()[:2]
     journal.tell(solved)

@@ -1,0 +1,55 @@
+"""Configurations that were given different problems, on just those that all were given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from koderz_core import Order, Wanted, Workspace, open_workspace
+from koderz_core.errors import UsageError
+
+STRONG, NEVER = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
+SHARED = {"HumanEval/2", "HumanEval/3"}
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    with open_workspace() as opened:
+        yield opened
+
+
+@pytest.fixture
+def two(workspace: Workspace) -> list[str]:
+    """Two benchmarks of four problems each, of which they share two."""
+    plans = [workspace.plan(Order([STRONG], "0:4")), workspace.plan(Order([NEVER], "2:6"))]
+    for plan in plans:
+        workspace.run(plan)
+    return [plan.id for plan in plans]
+
+
+def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[str]) -> None:
+    rows = workspace.comparing.on_shared_problems(workspace.comparing.named(two))
+    found = workspace.comparing.compare(rows)
+    assert [(one.n, one.planned, one.solved) for one in found.configurations] == [(2, 2, 2), (2, 2, 0)]
+    assert found.pairs[0].test.n == 2
+    assert {one.problem for one in workspace.comparing.problems(rows)} == SHARED
+    assert [told.attempts[0].at_risk for told in workspace.comparing.attempts(rows).values()] == [2, 2]
+    assert "About the 2 problems that all of these were given, and no others." in found.remarks
+    assert not any("different problems" in one for one in found.remarks)
+
+
+def test_without_a_problem_in_common_it_says_so(workspace: Workspace, two: list[str]) -> None:
+    apart = workspace.plan(Order([NEVER], "7:8"))
+    workspace.run(apart)
+    with pytest.raises(UsageError, match="No problem was given to all of these"):
+        workspace.comparing.on_shared_problems(workspace.comparing.named([*two, apart.id]))
+
+
+def test_the_command_line_says_what_it_left_out(koderz: Any, two: list[str]) -> None:
+    assert "koderz compare --same-problems" in koderz("compare", *two).out
+    told = koderz("compare", *two, "--same-problems", "--format", "json").json
+    assert [one["n"] for one in told["configurations"]] == [2, 2]
+    exported = koderz("export", *two, "--table", "comparison", "--same-problems", "--out", "-").out
+    assert exported.splitlines()[0].split(",").index("n") > 0
