@@ -13,7 +13,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.address import choice
 from pages.ui.attempts import show_attempts
-from pages.ui.choosing import choose_problems, choose_rows
+from pages.ui.choosing import choose_ground, choose_rows
 from pages.ui.cloning import clone_links
 from pages.ui.compared import compared, is_many
 from pages.ui.comparison import (
@@ -49,7 +49,7 @@ def main() -> None:
         st.info("Choose at least one configuration.", icon="⚖️")
         return
     with right:
-        rows = choose_problems(opened.workspace, opened.workspace.comparing.with_baseline(rows))
+        rows = opened.workspace.comparing.with_baseline(choose_ground(opened.workspace, rows))
         baseline = _baseline(rows)
     found = answered(opened.workspace, rows, baseline) if is_many(rows) else None
     if found or not is_many(rows):

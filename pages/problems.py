@@ -10,7 +10,7 @@ from koderz_core.analysis.difficulty import Difficulty, only_solved
 from koderz_core.analysis.remarks import remarks
 from koderz_core.export.formats import count
 from koderz_core.records.summaries import SummaryRow
-from pages.ui.choosing import choose_rows
+from pages.ui.choosing import choose_ground, choose_rows
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
@@ -29,6 +29,7 @@ def main() -> None:
     if not rows:
         st.info("Choose at least one configuration.", icon="🧩")
         return
+    rows = choose_ground(opened.workspace, rows)
     problems = sorted_out(opened.workspace, rows)
     if problems is None:
         return

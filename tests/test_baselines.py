@@ -106,6 +106,8 @@ def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: W
     assert [row.benchmark for row in rows] == [plan.id, measured]
     assert found.baseline == (measured, rows[1].configuration)
     assert f"The baseline, direct SCRIPTED strong, was measured in {measured}." in found.findings
+    assert [row.problems for row in rows] == [3, 3]  # of the four that it was asked
+    assert found.across is None
     assert workspace.comparing.with_baseline(rows) == rows
     alone = workspace.comparing.compare(rows[:1]).findings[-1]
     assert f"koderz compare ... {measured}/{rows[1].configuration}" in alone

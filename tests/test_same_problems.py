@@ -9,6 +9,7 @@ import pytest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import UsageError
+from koderz_core.export.orders import ExportOrder
 
 STRONG, NEVER = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
 SHARED = {"HumanEval/2", "HumanEval/3"}
@@ -36,20 +37,35 @@ def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[
     assert found.pairs[0].test.n == 2
     assert {one.problem for one in workspace.comparing.problems(rows)} == SHARED
     assert [told.attempts[0].at_risk for told in workspace.comparing.attempts(rows).values()] == [2, 2]
-    assert "About the 2 problems that all of these were given, and no others." in found.remarks
-    assert not any("different problems" in one for one in found.remarks)
+    assert "About the 2 problems that all of these were given, though some were given more." in found.remarks
+    assert found.across is None
+    assert "different problems" in str(workspace.comparing.compare(workspace.comparing.named(two)).across)
+    assert workspace.comparing.on_shared_problems(rows) == rows
 
 
 def test_without_a_problem_in_common_it_says_so(workspace: Workspace, two: list[str]) -> None:
     apart = workspace.plan(Order([NEVER], "7:8"))
     workspace.run(apart)
+    order = ExportOrder("comparison", "csv", (*two, apart.id), same_problems=True)
     with pytest.raises(UsageError, match="No problem was given to all of these"):
-        workspace.comparing.on_shared_problems(workspace.comparing.named([*two, apart.id]))
+        workspace.comparing.on_shared_problems(workspace.comparing.named(order.of))
+    with pytest.raises(UsageError, match="No problem was given to all of these"):
+        workspace.exporting.found(order)
+
+
+def test_on_other_problems_it_is_another_comparison_to_wait_for(workspace: Workspace, two: list[str]) -> None:
+    rows = workspace.comparing.named(two)
+    workspace.awaiting.comparison(rows)
+    narrowed = workspace.comparing.on_shared_problems(rows)
+    assert workspace.awaiting.since(narrowed) is None
+    assert workspace.awaiting.comparison(narrowed).computed is None
 
 
 def test_the_command_line_says_what_it_left_out(koderz: Any, two: list[str]) -> None:
-    assert "koderz compare --same-problems" in koderz("compare", *two).out
+    assert "with --same-problems" in koderz("compare", *two).out
     told = koderz("compare", *two, "--same-problems", "--format", "json").json
     assert [one["n"] for one in told["configurations"]] == [2, 2]
-    exported = koderz("export", *two, "--table", "comparison", "--same-problems", "--out", "-").out
-    assert exported.splitlines()[0].split(",").index("n") > 0
+    exported = koderz("export", *two, "--table", "comparison", "--columns", "n", "--same-problems", "--out", "-").out
+    assert exported.splitlines() == ["n", "2", "2"]
+    listed = koderz("problems", *two, "--same-problems", "--json").json
+    assert {one["problem"] for one in listed} == SHARED

@@ -19,6 +19,8 @@ CHEAP = ("repair", "retry", "supervised")
 """What is held against the larger model asked once, all with the smaller one as coder."""
 STRATEGIES = (BENCHMARK, "more24")
 """What is set beside each other on the problems that both have: the second asked more strategies."""
+CHOOSING = ("best_of", "ensemble")
+"""Those that hand in one of several programs that nobody was told anything between."""
 MARGIN = -0.10  # of the share solved: what lies above it with all its interval "matches"
 USD_PER_HOUR = 0.065 * 0.15
 """Of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
@@ -100,9 +102,39 @@ def errors_table(opened: Workspace) -> Table:
     return Table("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
 
 
+def together(opened: Workspace) -> list[SummaryRow]:
+    """Every strategy, on the problems that all of them were given."""
+    return opened.comparing.on_shared_problems(opened.comparing.named(STRATEGIES))
+
+
+def spent_table(opened: Workspace, found: Comparison) -> Table:
+    """What each of them asked and paid, role by role; ``found``: they compared."""
+    rows, price = together(opened), {pair.key: pair.price for pair in found.pairs}
+    names = "configuration | calls each | thousand tokens in / out | $ per solved, by role | x $ per solved [95 %]"
+    told = []
+    for row in rows:
+        calls = opened.results.frame("calls", row.benchmark)
+        mine = calls[(calls["configuration"] == row.configuration) & (calls["state"] == "finished")]
+        mine = mine[mine["problem"].isin(row.only)] if row.only else mine
+        usd = mine.groupby(["role", "model"])["cost_usd"].sum() / row.solved
+        parts = (f"{role} {model[-4:].upper()} {money(value)}" for (role, model), value in usd.items())
+        tokens = (f"{mine[kind].sum() / 1000:.0f}" for kind in ("input_tokens", "output_tokens"))
+        times = price.get((row.benchmark, row.configuration))
+        told.append(
+            (
+                row.label,
+                f"{len(mine) / row.planned:.1f}",
+                " / ".join(tokens),
+                ", ".join(parts),
+                f"{times.value:.2g} [{times.low:.2g}, {times.high:.2g}]" if times else NONE,
+            )
+        )
+    return Table("What each asked and paid", columns(names), tuple(told))
+
+
 def choice_table(opened: Workspace) -> Table:
     """Of how many problems some try passed, some was right, and a right one was handed in; where tries are a choice."""
-    rows = opened.comparing.named([STRATEGIES[1]])
+    rows = [row for row in opened.comparing.named([STRATEGIES[1]]) if row.strategy in CHOOSING]
     trials = opened.results.trials([rows[0].benchmark])
     names = ("configuration", "problems", "some try passes the gate", "some try is right", "a right one handed in")
     told = []

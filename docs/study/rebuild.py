@@ -72,12 +72,15 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
         if not opened.bundling.verify(one.id).holds:
             sys.exit(f"{one.id} does not verify, so nothing is made of it: koderz verify says what differs.")
     for name, of in {TOGETHER: question.STRATEGIES, **{one.name: (one.id,) for one in benchmarks}}.items():
-        report = opened.exporting.report(of, same_problems=True)
+        report = opened.exporting.report(of, same_problems=name == TOGETHER)
         pages += [f"## {name}{TITLED.get(name, '')}", *map(escaped, report.comparison.findings)]
         pages += [_picture(axis, name) for axis in AXES]
         yield from ((_path(axis, name), _curves(report.comparison, axis)) for axis in AXES)
-        pages += markdown_tables([*report.tables, *([question.choice_table(opened)] if name == TOGETHER else [])])
-        rows = opened.comparing.on_shared_problems(opened.comparing.named(of))
+        pages += markdown_tables(report.tables)
+        rows = opened.comparing.named(of)
+        if name == TOGETHER:
+            rows = question.together(opened)
+            pages += markdown_tables([question.spent_table(opened, report.comparison), question.choice_table(opened)])
         pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparing.attempts(rows)))
         remarks = (*report.remarks, ABOUT_ATTEMPTS, *report.origins())
         pages.append("\n".join(f"- {escaped(one)}" for one in remarks))

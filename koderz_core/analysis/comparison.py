@@ -25,7 +25,7 @@ from koderz_core.analysis.money import (
 )
 from koderz_core.analysis.pairs import Key, Pair, pairs, telling
 from koderz_core.analysis.rates import by_problem, clustered
-from koderz_core.analysis.remarks import remarks
+from koderz_core.analysis.remarks import across, remarks
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
 from koderz_core.records import Tier
@@ -57,6 +57,7 @@ class Comparison:
     ``baseline``: which the others are held against in ``pairs``; None if there is no other. ``groups``: best first, who
     shares one cannot be told apart. ``margins``: what one solve more costs along the frontier. ``findings``: what all
     comes to and how sure that is; each pair has its own. ``remarks``: sentences without which the numbers mislead.
+    ``across``: the one of them that they are not of the same problems, None if they are.
     """
 
     configurations: tuple[Compared, ...]
@@ -70,6 +71,7 @@ class Comparison:
     differences: Differences
     findings: tuple[str, ...]
     remarks: tuple[str, ...]
+    across: str | None
 
     @property
     def scripted(self) -> bool:
@@ -116,6 +118,7 @@ def compare(
         differences=differences(rows),
         findings=_findings(rows, tested, frontier(_starred(configurations, names), placed)),
         remarks=remarks(rows),
+        across=across(rows),
     )
 
 

@@ -60,17 +60,26 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"{unpriced} calls have no known price, so their costs are left open."
 
 
-def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    datasets = sorted({row.dataset for row in rows})
-    if len(datasets) > 1:
-        yield f"These are of different datasets ({', '.join(datasets)}): their rates say nothing about each other."
-    elif len({row.problem_set for row in rows}) > 1:
-        yield (
+def across(rows: Sequence[SummaryRow]) -> str | None:
+    """Why figures of these cannot be held against each other, if they are not of the same problems."""
+    names, versions = sorted({row.dataset for row in rows}), {row.dataset_sha256 for row in rows}
+    if len(names) > 1 or len(versions) > 1:
+        said = ", ".join(names) if len(names) > 1 else f"{len(versions)} versions of {names[0]}"
+        return f"These are of different datasets ({said}): their rates say nothing about each other."
+    if len({row.problem_set for row in rows}) > 1:
+        return (
             "These are of different problems: a difference may be theirs and not the configurations'. koderz compare "
-            "--same-problems is about those alone that all were given."
+            "tests pairs on what both were given; with --same-problems (on its page: Problems) every figure is of what "
+            "all were given."
         )
-    if rows and (only := rows[0].only) is not None:
-        yield f"About the {len(only)} problems that all of these were given, and no others."
+    return None
+
+
+def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    if said := across(rows):
+        yield said
+    elif any(row.only for row in rows):
+        yield f"About the {rows[0].problems} problems that all of these were given, though some were given more."
 
 
 def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:

@@ -63,8 +63,8 @@ def compare(
         rows = opened.comparing.named(configurations)
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
-        rows = rows if baseline else opened.comparing.with_baseline(rows)
         rows = opened.comparing.on_shared_problems(rows) if same_problems else rows
+        rows = rows if baseline else opened.comparing.with_baseline(rows)
         comparison = opened.comparing.compare(rows, baseline)
         found = opened.comparing.attempts(rows) if attempts else {}
         click.echo(FORMS[form](comparison, found), nl=form != "table")

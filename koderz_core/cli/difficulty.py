@@ -30,13 +30,15 @@ WORDS = ("problem", "configuration", "benchmark", "")
 )
 @click.option("--only-by", metavar="X", help="Those that X alone solved: its letter, id or label.")
 @click.option("--between", nargs=2, metavar="X Y", help="Those that one of X and Y solved, or solved more often.")
+@click.option("--same-problems", is_flag=True, help="Only those that all of these configurations were given.")
 @as_json
 @data_dir
-def problems(
+def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
     configurations: Sequence[str],
     only: Kind | None,
     only_by: str | None,
     between: tuple[str, str] | None,
+    same_problems: bool,
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
@@ -50,6 +52,7 @@ def problems(
         rows = opened.comparing.named(configurations)
         if not rows:
             raise UsageError("No problem has been tried yet. Begin with: koderz quickstart")
+        rows = opened.comparing.on_shared_problems(rows) if same_problems else rows
         words = between or ((only_by,) if only_by is not None else ())
         keys = [key_of(opened.comparing.among(word, rows)) for word in words]
         kind: Kind = "differ" if between else "only" if only_by is not None else only or "all"

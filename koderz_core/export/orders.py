@@ -77,8 +77,9 @@ class ExportOrder:
     def file_name(self) -> str:
         """What its file is called, whatever it is of: nothing but letters, digits, ``-``, ``_`` and a dot."""
         one = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
+        kind = f"{'same-problems-' if self.same_problems else ''}{'report' if self.is_report else self.table}"
         among = one or ("several" if self.of else "newest" if self.table in COMPARED else "all")
-        return f"koderz-{among}-{'report' if self.is_report else self.table}.{ENDINGS[self.form]}"
+        return f"koderz-{among}-{kind}.{ENDINGS[self.form]}"
 
     @property
     def media_type(self) -> str:

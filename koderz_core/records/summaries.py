@@ -35,7 +35,7 @@ class SummaryRow:
     ``mean_iterations`` is over the solved and unsolved. Tokens and ``cost_usd`` are of finished calls, None if one of
     them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up those
     that ended. ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own
-    process. ``only``: the problems that it is about where it was given more; None: it is about all.
+    process. ``only``: the problems that it is about, where it was given more.
     """
 
     benchmark: str

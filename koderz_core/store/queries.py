@@ -63,7 +63,7 @@ class Reader:
         return in_effect(self._con)
 
     def summaries(
-        self, writers: Writers, benchmarks: Collection[str] | None = None, only: Iterable[str] | None = None
+        self, writers: Writers, benchmarks: Collection[str] | None = None, only: Collection[str] | None = None
     ) -> list[SummaryRow]:
         """One row per benchmark (in the order of the ids given; of all the newest first) and configuration.
 

@@ -59,10 +59,7 @@ class Results:
         return self._known(("find", text), lambda reader, _: reader.find(text))
 
     def find_problem(self, name: str | None) -> str | None:
-        """The id of a problem that some experiment is on; ``3`` is short for ``HumanEval/3``. None stays None.
-
-        Raises UnknownNameError.
-        """
+        """The id of a problem of some experiment, ``3`` is ``HumanEval/3``; None of None. Raises UnknownNameError."""
         if name is None:
             return None
         with self._reader() as reader:
@@ -102,7 +99,9 @@ class Results:
         """The experiments before and after the one of that id, as ``progress`` orders them. Raises UnknownNameError."""
         return self._known(("neighbours", experiment), lambda reader, _: reader.neighbours(experiment))
 
-    def summaries(self, of: str | Collection[str] | None = None, only: Iterable[str] | None = None) -> list[SummaryRow]:
+    def summaries(
+        self, of: str | Collection[str] | None = None, only: Collection[str] | None = None
+    ) -> list[SummaryRow]:
         """One row per configuration of a benchmark (by id), of several in that order, of all; ``only``: of problems."""
         benchmarks = [of] if isinstance(of, str) else of
         question = ("summaries", *(None if one is None else tuple(one) for one in (benchmarks, only)))

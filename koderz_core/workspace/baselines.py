@@ -24,6 +24,7 @@ from koderz_core.store.baselines import baseline_for
 from koderz_core.store.labels import labels
 from koderz_core.store.results import Results
 from koderz_core.workspace.costs import Costs
+from koderz_core.workspace.given import given
 from koderz_core.workspace.selecting import selected
 
 _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
@@ -84,17 +85,25 @@ class Baselines:
     def beside(self, rows: Sequence[SummaryRow]) -> SummaryRow | None:
         """A frontier model that was asked directly, in another benchmark, on all the problems of these configurations.
 
-        None if one of them is that already, or there is none. One that supervises in them comes first.
+        What it did on these alone. None if one of them is that already, or there is none. One that supervises in them
+        comes first.
         """
         if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
             return None
         grounds = self._results.grounds({row.benchmark for row in rows})
-        fitting = [one for one in self._results.measured() if _stands_for(one, rows[0].dataset_sha256, grounds)]
+        problems = frozenset[str]().union(*given(self._results, rows))
+        fitting = [
+            one
+            for one in self._results.measured()
+            if one.dataset_sha256 == rows[0].dataset_sha256 and _stands_for(one, problems, grounds)
+        ]
         used = {model for row in rows for members in row.models.values() for model in members}
         best = min(fitting, key=lambda one: one.model not in used, default=None)
         if best is None:
             return None
-        return next(row for row in self._results.summaries(best.benchmark) if row.configuration == best.configuration)
+        only = None if problems == set(best.problems) else sorted(problems)
+        found = self._results.summaries(best.benchmark, only)
+        return next(row for row in found if row.configuration == best.configuration)
 
     def to_measure(self, rows: Sequence[SummaryRow]) -> str:
         """What to do about the missing baseline of these configurations, and what that would cost."""
@@ -117,8 +126,7 @@ class Baselines:
         dataset = self._dataset(rows[0].dataset)
         if any(row.origin != dataset.origin for row in rows):
             raise DataError("These are not of one dataset as it is now.")
-        grounds = self._results.grounds({row.benchmark for row in rows})
-        return dataset, frozenset(name for ground in grounds for name in ground.problems)
+        return dataset, frozenset[str]().union(*given(self._results, rows))
 
     def _supervisors(self, row: SummaryRow) -> Iterator[str]:
         for role, members in row.models.items():
@@ -169,10 +177,9 @@ def _with(order: Order, more: Iterable[Wanted]) -> Order:
     return replace(order, configurations=[*order.configurations, *more])
 
 
-def _stands_for(one: Measured, dataset_sha256: str, grounds: Sequence[Ground]) -> bool:
+def _stands_for(one: Measured, problems: frozenset[str], grounds: Sequence[Ground]) -> bool:
     return (
         one.tier == "frontier"
-        and one.dataset_sha256 == dataset_sha256
-        and all(set(ground.problems) <= set(one.problems) for ground in grounds)
+        and problems <= set(one.problems)
         and all(one.conditions.get(name) == ground.conditions.get(name) for name in _SAME for ground in grounds)
     )

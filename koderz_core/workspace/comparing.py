@@ -18,6 +18,7 @@ from koderz_core.records.trials import Trial
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines
+from koderz_core.workspace.given import given
 
 if TYPE_CHECKING:
     from koderz_core.analysis.attempts import AttemptByAttempt
@@ -73,7 +74,7 @@ class Comparing:
         )
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-        """These and, if none of them is a frontier model asked directly, one that was measured on their problems."""
+        """These and, if no frontier model among them was asked directly, what one did that was, on their problems."""
         beside = self._baselines.beside(rows)
         return [*rows, beside] if beside else list(rows)
 
@@ -81,19 +82,21 @@ class Comparing:
         """The problems that each of these configurations was given; none where they are of different datasets."""
         if len({row.dataset_sha256 for row in rows}) != 1:
             return ()
-        grounds = self._results.grounds(sorted({row.benchmark for row in rows}))
-        return tuple(sorted(set.intersection(*(set(one.problems) for one in grounds))))
+        return tuple(sorted(frozenset.intersection(*given(self._results, rows))))
 
     def on_shared_problems(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-        """The same configurations, about nothing but what each of them was given. Raises UsageError."""
+        """The same configurations, about nothing but the problems that each of them was given. Raises UsageError."""
+        if len({row.problem_set for row in rows}) < 2:
+            return list(rows)
         shared = self.shared_problems(rows)
         if not shared:
+            said = "; ".join(sorted({row.origin.said for row in rows}))
             raise UsageError(
-                "No problem was given to all of these, so they cannot be compared on the same ones. Choose benchmarks "
-                "of one dataset that have problems in common: koderz results lists them."
+                f"No problem was given to all of these, so they cannot be compared on the same ones. They are of "
+                f"{said}. Choose benchmarks of one dataset that have problems in common: koderz results lists them."
             )
         found = {_key(row): row for row in self._results.summaries(sorted({row.benchmark for row in rows}), shared)}
-        return [found[_key(row)] for row in rows]
+        return [found[_key(row)] for row in rows if _key(row) in found]
 
     def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
         """Every problem that these configurations were given, the hardest first."""

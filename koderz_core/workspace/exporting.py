@@ -46,6 +46,8 @@ class Exporting:
         rows = self._comparing.named(order.of)
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
+        if order.same_problems:
+            self._comparing.on_shared_problems(rows)  # which says so if there are none
         return replace(order, of=tuple(f"{row.benchmark}/{row.configuration}" for row in rows)) if order.of else order
 
     def made(self, order: ExportOrder) -> BinaryIO:
@@ -108,8 +110,9 @@ class Exporting:
         return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
 
     def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None, *, same_problems: bool) -> Comparison:
-        rows = self._comparing.with_baseline(self._comparing.named(of))
-        return self._comparing.compare(self._comparing.on_shared_problems(rows) if same_problems else rows, axes=axes)
+        rows = self._comparing.named(of)
+        rows = self._comparing.on_shared_problems(rows) if same_problems else rows
+        return self._comparing.compare(self._comparing.with_baseline(rows), axes=axes)
 
     def _benchmark(self, word: str) -> str:
         found = self._results.find(word)

@@ -12,6 +12,8 @@ from koderz_core.records.summaries import SummaryRow
 from pages.ui.address import choice, keep
 from pages.ui.text import listed
 
+GROUND = "problems"  # in the address
+
 
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
     """The chosen configurations in the order of their benchmarks; at first all of the newest one."""
@@ -25,12 +27,13 @@ def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> lis
         return [rows[key] for key in _several("configurations", "Configurations", labels, list(rows))]
 
 
-def choose_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The same, all of what each was given or only what all were; asked where these are not the same."""
+def choose_ground(workspace: Workspace, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The same, on all that each was given or only on what all were; asked where these are not the same problems."""
     if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparing.shared_problems(rows)):
+        keep(GROUND, None)
         return list(rows)
     said = {"each": "all that each was given", "shared": f"the {len(shared)} that all were given"}
-    chosen = choice("problems", "Problems", list(said), said.__getitem__)
+    chosen = choice(GROUND, "Problems", list(said), said.__getitem__)
     return workspace.comparing.on_shared_problems(rows) if chosen == "shared" else list(rows)
 
 

@@ -52,6 +52,8 @@ def show_answer(comparison: Comparison) -> None:
             "scored by tests that no loop saw (held-out). Their difference is not the strategies' alone.",
             icon="⚖️",
         )
+    if comparison.across:
+        st.warning(comparison.across, icon="⚖️")
     if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
         st.warning(
             f"Partial: {numbered(left, 'experiment')} must still end, so every number here will move.", icon="⏳"

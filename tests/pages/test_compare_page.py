@@ -50,9 +50,7 @@ def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_
     assert any("Two kinds of scores" in one.value for one in app.warning)
 
 
-def test_the_page_asks_which_problems_and_its_report_is_about_the_same(
-    visit: Visit,
-) -> None:
+def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Visit) -> None:
     strong, never = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
     with open_workspace() as workspace:
         plans = [workspace.plan(order) for order in (Order([strong], "0:4"), Order([never], "2:6"))]
@@ -61,10 +59,14 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(
     app = visit("compare", benchmarks=",".join(one.id for one in plans))
     (asked,) = (one for one in app.selectbox if one.label == "Problems")
     assert list(asked.options) == ["all that each was given", "the 2 that all were given"]
+    assert any("are of different problems" in one.value for one in app.warning)
     app = asked.set_value("shared").run()
+    assert not any("are of different problems" in one.value for one in app.warning)
     assert list(next(one.value for one in app.dataframe if "n" in one.value)["n"]) == ["2/2", "2/2"]
     assert app.query_params["problems"] == "shared"
-    assert all("same_problems=yes" in one.proto.url for one in app.get("link_button"))
+    assert ["same_problems=yes" in one.proto.url for one in app.get("link_button")] == [True, True]
+    app = visit("compare", benchmarks=plans[0].id, problems="shared")
+    assert "problems" not in app.query_params
 
 
 def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> None:

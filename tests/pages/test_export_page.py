@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from koderz_core import the_workspace
+from koderz_core import Order, Wanted, the_workspace
 from koderz_core.export.orders import ExportOrder
 from koderz_core.records import Plan
 from koderz_core.workspace import leave
@@ -39,6 +39,15 @@ def test_a_link_leads_to_the_whole_table(client: TestClient, recorded: Plan) -> 
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     lines = the_workspace().results.frame("iterations")
     assert answer.text.splitlines()[1:] == [f"{one.problem},{str(one.passed).lower()}" for one in lines.itertuples()]
+
+
+def test_a_link_to_what_is_about_the_same_problems_leads_to_that(client: TestClient, recorded: Plan) -> None:
+    other = the_workspace().plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "2:4"))
+    the_workspace().run(other)
+    order = ExportOrder("comparison", "csv", (recorded.id, other.id), ("n",), same_problems=True)
+    answer = client.get(f"/{link(order)}")
+    assert answer.headers["content-disposition"] == 'attachment; filename="koderz-several-same-problems-comparison.csv"'
+    assert answer.text.splitlines() == ["n", "1", "1", "1"]
 
 
 def test_a_link_that_the_dashboard_did_not_make_is_refused(client: TestClient) -> None:
