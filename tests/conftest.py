@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,19 @@ import pytest
 import koderz_core
 from koderz_core.cli import main
 from koderz_core.config import Settings, load_settings
+from koderz_core.sandbox import opening
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.selftest import SelfTest, quick
+from koderz_core.sandbox.tiers import probe
 
 TEST_DATA = os.environ.get("KODERZ_TEST_DATA")  # a folder with published files, which are no part of koderz
 ROOT = Path(koderz_core.__file__).parents[1]
 MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where the person keeps them
 hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
 hypothesis.settings.load_profile("patient")
+TRY_IT = {"sandbox", "diagnosis", "test_doctor.py"}  # where the sandbox itself is tested
+PROBED = cache(probe)
+TRIED: dict[str, SelfTest] = {}
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
 
 
@@ -49,6 +57,21 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("KODERZ_MODELS_DIR", MODELS_DIR)
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")  # no .env of the checkout is read
+
+
+@pytest.fixture(autouse=True)
+def _sandbox_tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one process the sandbox is tried once, not by every test that needs one; where it is tested, each time."""
+    if not TRY_IT & set(request.path.parts):
+        monkeypatch.setattr(opening, "probe", PROBED)
+        monkeypatch.setattr(opening, "quick", lambda judge: TRIED.get(judge.isolation) or _tried(judge))
+
+
+def _tried(judge: BoxedJudge) -> SelfTest:
+    found = quick(judge)
+    if found.passed:
+        TRIED[judge.isolation] = found
+    return found
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def visit() -> Iterator[Callable[..., AppTest]]:
     leave()
 
     def open_page(page: str, **query: str) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=30).run()
+        app = AppTest.from_file(str(APP), default_timeout=30)
         if page != "overview":
             app.switch_page(f"pages/{page}.py")
         for name, value in query.items():
