@@ -1,4 +1,4 @@
-"""What README.md fixed before the study was run: its three comparisons; and what could turn their order over."""
+"""What README.md fixed before the study was run, what could turn the order over, and what more strategies spent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHEAP = ("repair", "retry", "supervised")
 STRATEGIES = (BENCHMARK, "more24")
 """What is set beside each other on the problems that both have: the second asked more strategies."""
 CHOOSING = ("best_of", "ensemble")
-"""Those that hand in one of several programs that nobody was told anything between."""
+"""Those that draw several programs before any is run, and hand in one of them."""
 MARGIN = -0.10  # of the share solved: what lies above it with all its interval "matches"
 USD_PER_HOUR = 0.065 * 0.15
 """Of either model where it was run: 65 W at 0.15 $ per kWh, as the calls say of themselves."""
@@ -110,7 +110,10 @@ def together(opened: Workspace) -> list[SummaryRow]:
 def spent_table(opened: Workspace, found: Comparison) -> Table:
     """What each of them asked and paid, role by role; ``found``: they compared."""
     rows, price = together(opened), {pair.key: pair.price for pair in found.pairs}
-    names = "configuration | calls each | thousand tokens in / out | $ per solved, by role | x $ per solved [95 %]"
+    names = (
+        "configuration | calls each | thousand tokens in / out | $ per solved, by role | "
+        "x $ per solved [95 %, all at once]"
+    )
     told = []
     for row in rows:
         calls = opened.results.frame("calls", row.benchmark)

@@ -67,6 +67,8 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
     assert ["same_problems=yes" in one.proto.url for one in app.get("link_button")] == [True, True]
     app = visit("compare", benchmarks=plans[0].id, problems="shared")
     assert "problems" not in app.query_params
+    app = visit("problems", benchmarks=",".join(one.id for one in plans), problems="shared")
+    assert next(one.value for one in app.metric if one.label == "problems") == "2"
 
 
 def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> None:
