@@ -49,11 +49,13 @@ def main() -> None:
         st.info("Choose at least one configuration.", icon="⚖️")
         return
     with right:
-        rows = opened.workspace.comparing.with_baseline(choose_ground(opened.workspace, rows))
+        chosen = choose_ground(opened.workspace, rows)
+        rows = opened.workspace.comparing.with_baseline(chosen)
         baseline = _baseline(rows)
     found = answered(opened.workspace, rows, baseline) if is_many(rows) else None
     if found or not is_many(rows):
         _draw(opened.workspace, rows, baseline, found)
+        offer_reports(chosen)
     shown = {row.benchmark for row in rows}
     clone_links([row for row in opened.benchmarks if row.id in shown])
 
@@ -97,7 +99,6 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     st.subheader("What differs")
     show_differences(comparison)
     show_remarks(comparison.remarks)
-    offer_reports(rows)
 
 
 with edge():

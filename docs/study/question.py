@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair
 from koderz_core.export.formats import chance, money, points
@@ -102,14 +103,9 @@ def errors_table(opened: Workspace) -> Table:
     return Table("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
 
 
-def together(opened: Workspace) -> list[SummaryRow]:
-    """Every strategy, on the problems that all of them were given."""
-    return opened.comparing.on_shared_problems(opened.comparing.named(STRATEGIES))
-
-
-def spent_table(opened: Workspace, found: Comparison) -> Table:
+def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison) -> Table:
     """What each of them asked and paid, role by role; ``found``: they compared."""
-    rows, price = together(opened), {pair.key: pair.price for pair in found.pairs}
+    prices = {pair.key: pair.price for pair in found.pairs}
     names = (
         "configuration | calls each | thousand tokens in / out | $ per solved, by role | "
         "x $ per solved [95 %, all at once]"
@@ -122,14 +118,13 @@ def spent_table(opened: Workspace, found: Comparison) -> Table:
         usd = mine.groupby(["role", "model"])["cost_usd"].sum() / row.solved
         parts = (f"{role} {model[-4:].upper()} {money(value)}" for (role, model), value in usd.items())
         tokens = (f"{mine[kind].sum() / 1000:.0f}" for kind in ("input_tokens", "output_tokens"))
-        times = price.get((row.benchmark, row.configuration))
         told.append(
             (
                 row.label,
                 f"{len(mine) / row.planned:.1f}",
                 " / ".join(tokens),
                 ", ".join(parts),
-                f"{times.value:.2g} [{times.low:.2g}, {times.high:.2g}]" if times else NONE,
+                _times(prices.get((row.benchmark, row.configuration))),
             )
         )
     return Table("What each asked and paid", columns(names), tuple(told))
@@ -173,10 +168,14 @@ def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
         chance(test.p),
         chance(pair.p_adjusted),
         READING[matches(pair)] if all(one.n == one.planned for one in two) else f"no result yet: {ended} ended",
-        f"{price.value:.2g} [{price.low:.2g}, {price.high:.2g}]" if (price := pair.price) else NONE,
+        _times(pair.price),
         "never" if even is None or even.usd == inf else money(even.usd),
         chance(even.never if even else None),
     )
+
+
+def _times(price: Interval | None) -> str:
+    return f"{price.value:.2g} [{price.low:.2g}, {price.high:.2g}]" if price else NONE
 
 
 def _machines(opened: Workspace, rows: Sequence[SummaryRow]) -> dict[str, Machine]:

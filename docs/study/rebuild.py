@@ -77,10 +77,10 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
         pages += [_picture(axis, name) for axis in AXES]
         yield from ((_path(axis, name), _curves(report.comparison, axis)) for axis in AXES)
         pages += markdown_tables(report.tables)
-        rows = opened.comparing.named(of)
+        rows = opened.comparing.named(of, same_problems=name == TOGETHER)
         if name == TOGETHER:
-            rows = question.together(opened)
-            pages += markdown_tables([question.spent_table(opened, report.comparison), question.choice_table(opened)])
+            spent = question.spent_table(opened, rows, report.comparison)
+            pages += markdown_tables([spent, question.choice_table(opened)])
         pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparing.attempts(rows)))
         remarks = (*report.remarks, ABOUT_ATTEMPTS, *report.origins())
         pages.append("\n".join(f"- {escaped(one)}" for one in remarks))

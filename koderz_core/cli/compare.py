@@ -60,10 +60,9 @@ def compare(
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts has tables of its own. Give it with --format table, md or json.")
     with workspace(data_dir) as opened:
-        rows = opened.comparing.named(configurations)
+        rows = opened.comparing.named(configurations, same_problems=same_problems)
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
-        rows = opened.comparing.on_shared_problems(rows) if same_problems else rows
         rows = rows if baseline else opened.comparing.with_baseline(rows)
         comparison = opened.comparing.compare(rows, baseline)
         found = opened.comparing.attempts(rows) if attempts else {}

@@ -49,10 +49,9 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
     if sum(asked is not None for asked in (only, only_by, between)) > 1:
         raise UsageError("--only, --only-by and --between choose problems in different ways. Give one of them.")
     with workspace(data_dir) as opened:
-        rows = opened.comparing.named(configurations)
+        rows = opened.comparing.named(configurations, same_problems=same_problems)
         if not rows:
             raise UsageError("No problem has been tried yet. Begin with: koderz quickstart")
-        rows = opened.comparing.on_shared_problems(rows) if same_problems else rows
         words = between or ((only_by,) if only_by is not None else ())
         keys = [key_of(opened.comparing.among(word, rows)) for word in words]
         kind: Kind = "differ" if between else "only" if only_by is not None else only or "all"

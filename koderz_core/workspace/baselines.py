@@ -91,7 +91,7 @@ class Baselines:
         if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
             return None
         grounds = self._results.grounds({row.benchmark for row in rows})
-        problems = frozenset[str]().union(*given(self._results, rows))
+        problems = frozenset[str]().union(*given(rows, grounds))
         fitting = [
             one
             for one in self._results.measured()
@@ -126,7 +126,8 @@ class Baselines:
         dataset = self._dataset(rows[0].dataset)
         if any(row.origin != dataset.origin for row in rows):
             raise DataError("These are not of one dataset as it is now.")
-        return dataset, frozenset[str]().union(*given(self._results, rows))
+        grounds = self._results.grounds({row.benchmark for row in rows})
+        return dataset, frozenset[str]().union(*given(rows, grounds))
 
     def _supervisors(self, row: SummaryRow) -> Iterator[str]:
         for role, members in row.models.items():

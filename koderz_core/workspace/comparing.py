@@ -37,18 +37,20 @@ class Comparing:
         self._results = results
         self._baselines = baselines
 
-    def named(self, wanted: Sequence[str]) -> list[SummaryRow]:
+    def named(self, wanted: Sequence[str], *, same_problems: bool = False) -> list[SummaryRow]:
         """The configurations that these words name, each once, in their order.
 
         A word is a benchmark (its id, a beginning of it, or its name), ``benchmark/configuration``, or a configuration
         alone where only one benchmark has it. A configuration is named by its id, a beginning of that, its label, or
-        the letter that ``koderz compare`` gives it in its benchmark. Raises UnknownNameError, UsageError.
+        the letter that ``koderz compare`` gives it in its benchmark. ``same_problems``: as ``on_shared_problems`` has
+        them. Raises UnknownNameError, UsageError.
         """
         benchmarks = self._results.benchmarks()
         if not wanted:
             wanted = [benchmarks[0].id] if benchmarks else []
         found = [row for word in wanted for row in self._meant(word, benchmarks)]
-        return list({(row.benchmark, row.configuration): row for row in found}.values())
+        rows = list({_key(row): row for row in found}.values())
+        return self.on_shared_problems(rows) if same_problems else rows
 
     def compare(
         self,
@@ -82,7 +84,8 @@ class Comparing:
         """The problems that each of these configurations was given; none where they are of different datasets."""
         if len({row.dataset_sha256 for row in rows}) != 1:
             return ()
-        return tuple(sorted(frozenset.intersection(*given(self._results, rows))))
+        grounds = self._results.grounds(sorted({row.benchmark for row in rows}))
+        return tuple(sorted(frozenset.intersection(*given(rows, grounds))))
 
     def on_shared_problems(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """The same configurations, about nothing but the problems that each of them was given. Raises UsageError."""
@@ -133,9 +136,8 @@ class Comparing:
         """Those of these configurations, on the problems that the rows are about."""
         about = {_key(row): None if row.only is None else frozenset(row.only) for row in rows}
         trials = self._results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
-        nothing: frozenset[str] = frozenset()
-        asked = ((one, about.get(one.key, nothing)) for one in trials)
-        return [one for one, only in asked if only is None or one.problem in only]
+        known = [one for one in trials if one.key in about]
+        return [one for one in known if (only := about[one.key]) is None or one.problem in only]
 
     def _about_the_baseline(self, found: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
         if not frontier_asked_once(rows):

@@ -43,11 +43,9 @@ class Exporting:
         """The same with every benchmark and configuration by its id. Raises UnknownNameError, UsageError."""
         if order.table not in COMPARED:
             return replace(order, of=tuple(dict.fromkeys(map(self._benchmark, order.of))))
-        rows = self._comparing.named(order.of)
+        rows = self._comparing.named(order.of, same_problems=order.same_problems)
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
-        if order.same_problems:
-            self._comparing.on_shared_problems(rows)  # which says so if there are none
         return replace(order, of=tuple(f"{row.benchmark}/{row.configuration}" for row in rows)) if order.of else order
 
     def made(self, order: ExportOrder) -> BinaryIO:
@@ -110,8 +108,7 @@ class Exporting:
         return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
 
     def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None, *, same_problems: bool) -> Comparison:
-        rows = self._comparing.named(of)
-        rows = self._comparing.on_shared_problems(rows) if same_problems else rows
+        rows = self._comparing.named(of, same_problems=same_problems)
         return self._comparing.compare(self._comparing.with_baseline(rows), axes=axes)
 
     def _benchmark(self, word: str) -> str:

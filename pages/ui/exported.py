@@ -36,7 +36,7 @@ def offer(order: ExportOrder, label: str = "Download", icon: str = "⬇️") -> 
 
 
 def offer_reports(rows: Sequence[SummaryRow]) -> None:
-    """These configurations side by side, for somebody without koderz."""
+    """These configurations side by side, with a baseline if they lack one, for somebody without koderz."""
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
     html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
     with st.container(horizontal=True):
