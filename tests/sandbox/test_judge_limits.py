@@ -125,7 +125,7 @@ def test_the_search_of_memory_finds_what_is_there():
 def is_running(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter where it ends between opening and reading
         return False
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from pathlib import Path
@@ -16,8 +15,15 @@ from koderz_core.sandbox.judge import BoxedJudge
 
 def inside(scratch: Path) -> list[Path]:
     """Processes whose current folder is in there."""
-    links = (link for link in Path("/proc").glob("[0-9]*/cwd") if os.access(link.parent / "environ", os.R_OK))
-    return [link for link in links if link.exists() and str(link.readlink()).startswith(str(scratch))]
+    return [link for link in Path("/proc").glob("[0-9]*/cwd") if folder_of(link).startswith(str(scratch))]
+
+
+def folder_of(link: Path) -> str:
+    """Nothing for another user's process, and for one that has ended since it was listed."""
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
 
 
 def test_closing_ends_the_program_that_is_being_judged_and_leaves_nothing(
