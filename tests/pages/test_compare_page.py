@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -69,6 +70,22 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
     assert "problems" not in app.query_params
     app = visit("problems", benchmarks=",".join(one.id for one in plans), problems="shared")
     assert next(one.value for one in app.metric if one.label == "problems") == "2"
+
+
+def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_TIERS", json.dumps({"scripted/strong": "frontier"}))
+    strong, never = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
+    with open_workspace() as workspace:
+        measured, plan = workspace.plan(Order([strong], "0:4")), workspace.plan(Order([never], "0:2"))
+        for one in (measured, plan):
+            workspace.run(one)
+    app = visit("compare", benchmarks=plan.id)
+    assert list(table(app, "n")["n"]) == ["2/2", "2/2"]
+    links = [one.proto.url for one in app.get("link_button")]
+    assert len(links) == 2
+    assert not any("same_problems=yes" in link or measured.id in link for link in links)
 
 
 def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> None:
