@@ -30,6 +30,7 @@ FORMS = {
     "json": "JSON, one line per row",
     "html": "HTML with charts",
     "markdown": "Markdown",
+    "bibtex": "BibTeX, to cite it",
 }
 
 

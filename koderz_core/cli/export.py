@@ -40,7 +40,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     data_dir: Path | None,
 ) -> int:
     """Write what was measured into a file: tables as csv, parquet or json (one line per row), reports as markdown or
-    html (with charts, one file that needs no network).
+    html (with charts, one file that needs no network), and as bibtex how to cite it, with the hash of each journal.
 
     BENCH are benchmarks (ids, beginnings of these, or names); without any, all. A comparison, its pairs and reports are
     of configurations, as `koderz compare` names them; without any, of the newest benchmark.

@@ -12,11 +12,12 @@ from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.export.dictionary import checked, described
 from koderz_core.store.copying import FormName
 
-ReportForm = Literal["markdown", "html"]
+ReportForm = Literal["bibtex", "markdown", "html"]
 ENDINGS: Mapping[str, str] = {
     "csv": "csv",
     "parquet": "parquet",
     "json": "jsonl",
+    "bibtex": "bib",
     "markdown": "md",
     "html": "html",
 }
@@ -24,6 +25,7 @@ MEDIA_TYPES: Mapping[str, str] = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "json": "application/jsonl; charset=utf-8",
+    "bibtex": "text/x-bibtex; charset=utf-8",
     "markdown": "text/markdown; charset=utf-8",
     "html": "text/html; charset=utf-8",
 }
@@ -35,7 +37,7 @@ COMPARED = ("comparison", "pairs")
 
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
-    """A table, or with ``markdown`` and ``html`` a report of a comparison.
+    """A table, or with ``markdown`` and ``html`` a report of a comparison, with ``bibtex`` how to cite it.
 
     ``of``: benchmarks, as ``koderz results`` names them, none for all; for what is compared also configurations, as
     ``koderz compare`` names them, none for the newest benchmark. ``columns``: none for all.
@@ -77,7 +79,8 @@ class ExportOrder:
     def file_name(self) -> str:
         """What its file is called, whatever it is of: nothing but letters, digits, ``-``, ``_`` and a dot."""
         one = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
-        kind = f"{'same-problems-' if self.same_problems else ''}{'report' if self.is_report else self.table}"
+        about = "citation" if self.form == "bibtex" else "report" if self.is_report else self.table
+        kind = f"{'same-problems-' if self.same_problems else ''}{about}"
         among = one or ("several" if self.of else "newest" if self.table in COMPARED else "all")
         return f"koderz-{among}-{kind}.{ENDINGS[self.form]}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -24,10 +24,15 @@ INTERVALS = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison and what it stands on; ``made_at``: seconds since 1970, ``version``: of the koderz that made it."""
+    """A comparison and what it stands on.
+
+    ``digests``: SHA-256 (hex) of each benchmark's journal as it was, or ``unknown``. ``made_at``: seconds since 1970.
+    ``version``: of the koderz that made it.
+    """
 
     comparison: Comparison
     stands_on: tuple[Provenance, ...]
+    digests: Mapping[str, str]
     made_at: float
     version: str
 
@@ -58,7 +63,8 @@ class Report:
             times = f", each {one.repeats} times" if one.repeats > 1 else ""
             yield (
                 f"{called}: begun {day(one.opened_at)}, {problems}{times}; koderz {one.koderz_version}, prices "
-                f"{one.price_version}, isolation {isolation(one.isolation, one.self_test)}."
+                f"{one.price_version}, isolation {isolation(one.isolation, one.self_test)}; "
+                f"SHA-256 of its journal {self.digests[one.benchmark]}."
             )
 
     @property

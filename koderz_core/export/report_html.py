@@ -19,6 +19,7 @@ from koderz_core.export import captions
 from koderz_core.export.charts_costs import cost_by_tier
 from koderz_core.export.charts_curves import TITLES, success_by
 from koderz_core.export.charts_tradeoff import cost_against_success
+from koderz_core.export.citation import TO_CITE, bibtex
 from koderz_core.export.formats import plain
 from koderz_core.export.report import TITLE, Report
 from koderz_core.export.worded import Table
@@ -115,13 +116,14 @@ def _tabled(table: Table) -> str:
 
 
 def _foot(report: Report) -> Iterator[str]:
-    """How to read the tables, what a reader must know, and what all of it stands on."""
+    """How to read the tables, what a reader must know, what all of it stands on, and how to cite it."""
     reading = (captions.GROUPS, captions.PAIRS) if report.comparison.pairs else (captions.GROUPS,)
     for title, said in (
         ("What to know", (*report.remarks, *reading)),
         ("What this stands on", (*report.origins(), report.made)),
     ):
         yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(one)}</li>' for one in said)}</ul></section>"
+    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report))}</pre></section>"
 
 
 def _text(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from koderz_core.export.citation import TO_CITE, bibtex
 from koderz_core.export.formats import plain
 from koderz_core.export.report import TITLE, Report
 from koderz_core.export.worded import Table
@@ -17,7 +18,8 @@ def markdown(report: Report) -> str:
     lead = [f"# {TITLE}", *(f"**{escaped(said)}**" for said in report.warnings)]
     lead += map(escaped, report.comparison.findings)
     said = [f"- {escaped(one)}" for one in (*report.remarks, *report.origins(), report.made)]
-    return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(said)]) + "\n"
+    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report)}```"  # which has no ` of a stranger's
+    return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(said), cited]) + "\n"
 
 
 def markdown_tables(tables: Sequence[Table]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from koderz_core import __version__
+from koderz_core.downloading import sha256_of
 from koderz_core.errors import DataError, UsageError
 from koderz_core.export.dictionary import checked, described, sql_types
 from koderz_core.export.orders import COMPARED, ExportOrder
@@ -79,7 +80,8 @@ class Exporting:
         comparison = self._compared(of, same_problems=same_problems)
         with self._results.tables() as tables:
             stands_on = tables.provenance({row.benchmark for row in comparison.configurations})
-        return Report(comparison, tuple(stands_on), self._clock(), __version__)
+        digests = {one.benchmark: self._digest(one.benchmark) for one in stands_on}
+        return Report(comparison, tuple(stands_on), digests, self._clock(), __version__)
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
@@ -111,6 +113,12 @@ class Exporting:
         rows = self._comparing.named(of, same_problems=same_problems)
         return self._comparing.compare(self._comparing.with_baseline(rows), axes=axes)
 
+    def _digest(self, benchmark: str) -> str:
+        try:
+            return sha256_of(self._results.store.journals_dir / f"{benchmark}.jsonl")
+        except OSError:  # it has another name, or has just been taken away: the numbers are there all the same
+            return "unknown"
+
     def _benchmark(self, word: str) -> str:
         found = self._results.find(word)
         if found.startswith("exp_"):
@@ -123,6 +131,10 @@ def _part(order: ExportOrder) -> Part:
 
 
 def _worded(report: Report, form: str) -> str:
+    if form == "bibtex":
+        from koderz_core.export.citation import bibtex  # noqa: PLC0415 (numpy, as above)
+
+        return bibtex(report)
     if form == "html":
         from koderz_core.export.report_html import html  # noqa: PLC0415 (plotly)
 

@@ -42,6 +42,7 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
     with st.container(horizontal=True):
         offer(html, "Report (HTML)", "📄")
         offer(replace(html, form="markdown"), "Report (Markdown)", "📝")
+        offer(replace(html, form="bibtex"), "Citation (BibTeX)", "🎓")
 
 
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:

@@ -65,7 +65,7 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
     assert not any("are of different problems" in one.value for one in app.warning)
     assert list(next(one.value for one in app.dataframe if "n" in one.value)["n"]) == ["2/2", "2/2"]
     assert app.query_params["problems"] == "shared"
-    assert ["same_problems=yes" in one.proto.url for one in app.get("link_button")] == [True, True]
+    assert ["same_problems=yes" in one.proto.url for one in app.get("link_button")] == [True, True, True]
     app = visit("compare", benchmarks=plans[0].id, problems="shared")
     assert "problems" not in app.query_params
     app = visit("problems", benchmarks=",".join(one.id for one in plans), problems="shared")
@@ -84,7 +84,7 @@ def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
     app = visit("compare", benchmarks=plan.id)
     assert list(table(app, "n")["n"]) == ["2/2", "2/2"]
     links = [one.proto.url for one in app.get("link_button")]
-    assert len(links) == 2
+    assert len(links) == 3
     assert not any("same_problems=yes" in link or measured.id in link for link in links)
 
 

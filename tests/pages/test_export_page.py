@@ -88,7 +88,9 @@ def test_chosen_columns_are_shown_and_in_the_link(visit: Any, recorded: Plan) ->
     assert parse_qs(urlsplit(links(app)[0]).query)["columns"] == ["model", "problem"]
 
 
-def test_compare_offers_a_report_of_what_is_chosen_there(visit: Any, recorded: Plan) -> None:
+def test_compare_offers_reports_and_a_citation_of_what_is_chosen_there(visit: Any, recorded: Plan) -> None:
     one = recorded.configurations[1].id
     app = visit("compare", benchmarks=recorded.id, configurations=f"{recorded.id}/{one}")
-    assert [parse_qs(urlsplit(address).query)["of"] for address in links(app)] == [[f"{recorded.id}/{one}"]] * 2
+    asked = [parse_qs(urlsplit(address).query) for address in links(app)]
+    assert [order["of"] for order in asked] == [[f"{recorded.id}/{one}"]] * 3
+    assert [order["form"] for order in asked] == [["html"], ["markdown"], ["bibtex"]]
