@@ -4,8 +4,8 @@ from __future__ import annotations
 
 FRONTIER = "Dotted: nobody is both cheaper and better. How sure that is stands below as P(frontier)."
 CURVES = (
-    "Held-out success by what had been used. A false pass of the gate ends an experiment and stays in the "
-    "denominator, so a curve may stop below 100 % for good; the axis ends at what all had."
+    "Success in the tests that score, by what had been used. A false pass of the gate ends an experiment and stays in "
+    "the denominator, so a curve may stop below 100 % for good; the axis ends at what all had."
 )
 COSTS = (
     "The $ per solved in parts: of experiments with a result. Calls and cost so far are of all. "
