@@ -22,7 +22,7 @@ EVERYTHING = "all benchmarks"
 REPORT, BUNDLE = "report", "bundle"
 ABOUT_REPORT = (
     "a comparison in one file: findings, tables, intervals, what it stands on; as HTML also the charts, without any "
-    "network"
+    "network; as BibTeX how to cite it and nothing else"
 )
 FORMS = {
     "csv": "CSV",

@@ -3,60 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
 
-from koderz_core.export.formats import numbered, plain
-from koderz_core.export.report import SCRIPTED, Report, day
+from koderz_core.export.formats import day, numbered, plain
 from koderz_core.records.provenance import Provenance
 
+TITLE = "koderz: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
 TO_CITE = "To cite this"
-TITLE = "{koderz}: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
-_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\textbraceleft{}",  # with a backslash before it, it is still a brace to BibTeX
-        "}": r"\textbraceright{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "`": r"\textasciigrave{}",
-        "@": r"\char64{}",  # to some programs it begins an entry wherever it stands
-        **{character: f"\\{character}" for character in "#$%&_"},
-    }
-)
+_UNSAFE = re.compile(r'[\\{}~^@<>|"`\N{REPLACEMENT CHARACTER}]')
+_SPECIAL = re.compile("[#$%&_]")
 
 
-def bibtex(report: Report) -> str:
-    """An entry for koderz, and one for each benchmark; nothing that a stranger wrote ends a field."""
-    version = f"Version {report.version}, MIT licence"
-    entries = [_entry("koderz", {"author": "{The koderz developers}", "title": TITLE, "note": version})]
-    entries += [_entry(one.benchmark, _measured(report, one)) for one in report.stands_on]
+def bibtex(stands_on: Iterable[Provenance], version: str) -> str:
+    """An entry for koderz of this version, and one for each benchmark, whose key tells its states apart."""
+    own = {"author": "{The koderz developers}", "title": f"{{{TITLE}}}", "note": f"Version {version}, MIT licence"}
+    entries = [_entry("koderz", own), *(_entry(_key(one), _measured(one)) for one in stands_on)]
     return "\n\n".join(["% Fill in who measured: koderz does not know.", *entries]) + "\n"
 
 
-def _measured(report: Report, of: Provenance) -> Mapping[str, str]:
-    rows = [row for row in report.comparison.configurations if row.benchmark == of.benchmark]
-    about = f"{of.problems} problems of {_safe(of.dataset)}"
+def journal(of: Provenance) -> str:
+    """What tells a benchmark's journal, as far as the numbers are made of it, from every other file."""
+    return f"{of.journal_bytes} bytes, SHA-256 {of.journal_sha256}" if of.journal_sha256 else "could not be read"
+
+
+def _measured(of: Provenance) -> Mapping[str, str]:
+    times = f", each {of.repeats} times" if of.repeats > 1 else ""
     note = (
-        f"Begun {day(of.opened_at)}, measured with koderz {_safe(of.koderz_version)}",
-        f"compared here: {numbered(len(rows), 'configuration')} on {rows[0].planned // of.repeats} of the problems",
-        f"{sum(row.n for row in rows)} of {sum(row.planned for row in rows)} experiments with a result",
-        f"SHA-256 of the journal {report.digests[of.benchmark]}",
-        *([SCRIPTED] if any(row.scripted for row in rows) else []),
+        *(["SCRIPTED: answers come from a script, not from a model"] if of.scripted else []),
+        f"Begun {day(of.opened_at)}, koderz {_safe(of.koderz_version)}",
+        f"{numbered(of.configurations, 'configuration')}, {of.ended} of {of.planned} experiments with a result",
+        f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",
+        f"journal: {journal(of)}",
     )
+    about = f"{numbered(of.problems, 'problem')} of {_safe(of.dataset)}{times}"
     return {
         "author": "{FILL IN}",
-        "title": f"{{{_safe(of.name)}}}: {about}" if of.name else about,
-        "year": f"{datetime.fromtimestamp(of.opened_at, UTC):%Y}",
+        "title": f"{{Benchmark {_safe(of.name or of.benchmark)}: {about}}}",  # as it is: styles change other letters
+        "year": day(of.opened_at)[:4],
         "note": "; ".join(note),
     }
 
 
+def _key(of: Provenance) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "", f"{of.benchmark}-{(of.journal_sha256 or 'unknown')[:8]}")
+
+
 def _entry(key: str, fields: Mapping[str, str]) -> str:
-    key = re.sub(r"[^A-Za-z0-9_-]", "", key)
     return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items()), "}"])
 
 
 def _safe(text: str) -> str:
-    """A stranger's words as one line that TeX prints as they are."""
-    return " ".join(plain(text).split()).translate(_SPECIAL)
+    """A stranger's words as one line that ends no field and commands nothing; what TeX would misread is a ``?``."""
+    return _SPECIAL.sub(r"\\\g<0>", _UNSAFE.sub("?", " ".join(plain(text).split())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from math import isinf, isnan
 
 from koderz_core.analysis.rates import ClusteredRate, Rate
@@ -50,6 +51,11 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def day(at: float) -> str:
+    """``2026-11-21 14:05 UTC``."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def money(usd: float | None) -> str:

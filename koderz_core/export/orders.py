@@ -59,7 +59,7 @@ class ExportOrder:
         described(self.table)
         if self.is_report and (self.table != "comparison" or self.columns):
             raise UsageError(
-                f"{self.form} is a report of a comparison and has no columns to choose. Take the table comparison "
+                f"{self.form} is about a whole comparison and has no columns to choose. Take the table comparison "
                 f"without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
             )
         if self.for_spreadsheets and self.form != "csv":

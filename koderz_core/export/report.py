@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from koderz_core.analysis.comparison import AXES, Comparison
+from koderz_core.export.citation import journal
 from koderz_core.export.comparison import common, helped, tables
 from koderz_core.export.comparison_details import curves_table, frontier_table
-from koderz_core.export.formats import isolation
+from koderz_core.export.formats import day, isolation, numbered
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.export.worded import Table
 from koderz_core.records.provenance import Provenance
@@ -24,15 +24,10 @@ INTERVALS = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison and what it stands on.
-
-    ``digests``: SHA-256 (hex) of each benchmark's journal as it was, or ``unknown``. ``made_at``: seconds since 1970.
-    ``version``: of the koderz that made it.
-    """
+    """A comparison and what it stands on; ``made_at``: seconds since 1970, ``version``: of the koderz that made it."""
 
     comparison: Comparison
     stands_on: tuple[Provenance, ...]
-    digests: Mapping[str, str]
     made_at: float
     version: str
 
@@ -59,20 +54,15 @@ class Report:
         """One sentence per benchmark: what it was about, and what it was measured with. May hold a stranger's words."""
         for one in self.stands_on:
             called = f"{one.benchmark}{f' ({one.name})' if one.name else ''}"
-            problems = f"{one.problems} problems of {one.origin.said}"
+            problems = f"{numbered(one.problems, 'problem')} of {one.origin.said}"
             times = f", each {one.repeats} times" if one.repeats > 1 else ""
             yield (
                 f"{called}: begun {day(one.opened_at)}, {problems}{times}; koderz {one.koderz_version}, prices "
                 f"{one.price_version}, isolation {isolation(one.isolation, one.self_test)}; "
-                f"SHA-256 of its journal {self.digests[one.benchmark]}."
+                f"journal: {journal(one)}."
             )
 
     @property
     def made(self) -> str:
         """When and by what."""
         return f"Made {day(self.made_at)} by koderz {self.version}."
-
-
-def day(at: float) -> str:
-    """``2026-11-21 14:05 UTC``."""
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"

@@ -123,7 +123,7 @@ def _foot(report: Report) -> Iterator[str]:
         ("What this stands on", (*report.origins(), report.made)),
     ):
         yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(one)}</li>' for one in said)}</ul></section>"
-    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report))}</pre></section>"
+    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report.stands_on, report.version))}</pre></section>"
 
 
 def _text(text: str) -> str:

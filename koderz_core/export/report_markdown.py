@@ -18,7 +18,7 @@ def markdown(report: Report) -> str:
     lead = [f"# {TITLE}", *(f"**{escaped(said)}**" for said in report.warnings)]
     lead += map(escaped, report.comparison.findings)
     said = [f"- {escaped(one)}" for one in (*report.remarks, *report.origins(), report.made)]
-    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report)}```"  # which has no ` of a stranger's
+    cited = f"### {TO_CITE}\n\n```bibtex\n{bibtex(report.stands_on, report.version)}```"
     return "\n\n".join([*lead, *markdown_tables(report.tables), "\n".join(said), cited]) + "\n"
 
 

@@ -12,7 +12,9 @@ class Provenance:
     """What somebody has to know to trust a benchmark's numbers, or to measure them again.
 
     ``opened_at``: seconds since 1970. ``isolation`` and ``self_test`` as in its journal's header. ``name`` and the
-    dataset's words may be a stranger's.
+    dataset's words may be a stranger's. ``ended``: experiments with a result, of those ``planned``. ``scripted``:
+    whether some answers come from a script. The numbers are made of the first ``journal_bytes`` of its
+    journal, whose SHA-256 (hex) is ``journal_sha256``; None where its file could not be found or read.
     """
 
     benchmark: str
@@ -27,6 +29,12 @@ class Provenance:
     isolation: str
     self_test: str
     opened_at: float
+    configurations: int
+    planned: int
+    ended: int
+    scripted: bool
+    journal_bytes: int | None
+    journal_sha256: str | None = None
 
     @property
     def origin(self) -> DatasetOrigin:

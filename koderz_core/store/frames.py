@@ -131,7 +131,15 @@ select count(*) from {table} x semi join experiments e on e.id = x.experiment an
 }
 """How many lines each has: told without putting a single one together."""
 _PROVENANCE = """
-select id as benchmark, name, dataset, dataset_sha256, licence, problems, repeats, koderz_version, price_version,
-    isolation, self_test, opened_at
-from benchmarks where list_contains($benchmarks::varchar[], id) order by opened_at, id
+select b.id as benchmark, b.name, b.dataset, b.dataset_sha256, b.licence, b.problems, b.repeats, b.koderz_version,
+    b.price_version, b.isolation, b.self_test, b.opened_at,
+    (select count(*) from configurations c where c.benchmark = b.id) as configurations,
+    (select count(*) from experiments e where e.benchmark = b.id) as planned,
+    (select count(*) from experiments e where e.benchmark = b.id and e.outcome in ('solved', 'unsolved')) as ended,
+    exists (
+        select 1 from configurations c where c.benchmark = b.id and contains(c.models::varchar, '"scripted/')
+    ) as scripted,
+    j."offset" as journal_bytes
+from benchmarks b left join journals j on j.file = b.id || '.jsonl' and j.benchmark = b.id
+where list_contains($benchmarks::varchar[], b.id) order by b.opened_at, b.id
 """

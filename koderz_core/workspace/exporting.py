@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from koderz_core import __version__
-from koderz_core.downloading import sha256_of
 from koderz_core.errors import DataError, UsageError
+from koderz_core.export.citation import bibtex
 from koderz_core.export.dictionary import checked, described, sql_types
 from koderz_core.export.orders import COMPARED, ExportOrder
 from koderz_core.records.excerpts import Excerpt
+from koderz_core.records.provenance import Provenance
 from koderz_core.store.copying import Form, FormName, copy_rows
 from koderz_core.store.frames import Part
 from koderz_core.store.results import Results
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.incidence import Axis
     from koderz_core.export.report import Report
+
+_LOG = logging.getLogger("koderz")
+PIECE_BYTES = 1 << 20
 
 
 class Exporting:
@@ -78,15 +84,12 @@ class Exporting:
         from koderz_core.export.report import Report  # noqa: PLC0415 (numpy, which nobody else here needs)
 
         comparison = self._compared(of, same_problems=same_problems)
-        with self._results.tables() as tables:
-            stands_on = tables.provenance({row.benchmark for row in comparison.configurations})
-        digests = {one.benchmark: self._digest(one.benchmark) for one in stands_on}
-        return Report(comparison, tuple(stands_on), digests, self._clock(), __version__)
+        stands_on = self._provenance({row.benchmark for row in comparison.configurations})
+        return Report(comparison, stands_on, self._clock(), __version__)
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
         if order.is_report:
-            report = self.report(order.of, same_problems=order.same_problems)
-            file.write(_worded(report, order.form).encode(errors="replace"))
+            file.write(self._worded(order).encode(errors="replace"))
             file.seek(0)
             return
         form = Form(cast(FormName, order.form), order.for_spreadsheets)  # no report, so it is one of a table's
@@ -113,11 +116,24 @@ class Exporting:
         rows = self._comparing.named(of, same_problems=same_problems)
         return self._comparing.compare(self._comparing.with_baseline(rows), axes=axes)
 
-    def _digest(self, benchmark: str) -> str:
-        try:
-            return sha256_of(self._results.store.journals_dir / f"{benchmark}.jsonl")
-        except OSError:  # it has another name, or has just been taken away: the numbers are there all the same
-            return "unknown"
+    def _worded(self, order: ExportOrder) -> str:
+        if order.form == "bibtex":
+            rows = self._comparing.with_baseline(self._comparing.named(order.of))
+            return bibtex(self._provenance({row.benchmark for row in rows}), __version__)
+        report = self.report(order.of, same_problems=order.same_problems)
+        if order.form == "html":
+            from koderz_core.export.report_html import html  # noqa: PLC0415 (plotly)
+
+            return html(report)
+        from koderz_core.export.report_markdown import markdown  # noqa: PLC0415 (as above)
+
+        return markdown(report)
+
+    def _provenance(self, benchmarks: Collection[str]) -> tuple[Provenance, ...]:
+        with self._results.tables() as tables:
+            found = tables.provenance(benchmarks)
+        folder = self._results.store.journals_dir
+        return tuple(replace(one, journal_sha256=_sha256(folder / f"{one.benchmark}.jsonl", one)) for one in found)
 
     def _benchmark(self, word: str) -> str:
         found = self._results.find(word)
@@ -130,15 +146,16 @@ def _part(order: ExportOrder) -> Part:
     return Part(order.table, order.of or None, checked(order.table, order.columns))
 
 
-def _worded(report: Report, form: str) -> str:
-    if form == "bibtex":
-        from koderz_core.export.citation import bibtex  # noqa: PLC0415 (numpy, as above)
-
-        return bibtex(report)
-    if form == "html":
-        from koderz_core.export.report_html import html  # noqa: PLC0415 (plotly)
-
-        return html(report)
-    from koderz_core.export.report_markdown import markdown  # noqa: PLC0415 (as above)
-
-    return markdown(report)
+def _sha256(journal: Path, of: Provenance) -> str | None:
+    """Of what the numbers are made of: a journal that somebody writes may be longer by now."""
+    if of.journal_bytes is None:
+        return None
+    found, left = hashlib.sha256(), of.journal_bytes
+    try:
+        with journal.open("rb") as file:
+            while piece := file.read(min(left, PIECE_BYTES)):
+                found.update(piece)
+                left -= len(piece)
+    except OSError as error:
+        _LOG.warning("%s cannot be read: %s. Its hash is missing in what was exported.", journal, error.strerror)
+    return None if left else found.hexdigest()

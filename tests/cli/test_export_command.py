@@ -62,3 +62,9 @@ def test_the_command_that_the_page_shows_writes_the_same_file(koderz) -> None:
 
 def test_parquet_is_not_poured_into_a_terminal(koderz) -> None:
     assert koderz("export", "--format", "parquet", "--out", "-").code == 2
+
+
+def test_a_citation_is_a_file_for_bibtex(koderz) -> None:
+    assert koderz("export", "--format", "bibtex").code == 0
+    assert "@misc{koderz," in Path("koderz-newest-citation.bib").read_text(encoding="utf-8")
+    assert koderz("export", "--format", "bibtex", "--table", "calls").code == 2

@@ -1,35 +1,54 @@
-"""Citations: what was measured can be named and checked, and no stranger's word is a command of BibTeX or TeX."""
+"""Citations: what was measured can be named and told apart, and no stranger's word is a command of BibTeX or TeX."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 
 import pytest
+import yaml
 
-from koderz_core import Order, Wanted, open_workspace
-from koderz_core.export.citation import bibtex
-from koderz_core.export.report import Report
+import koderz_core
+from koderz_core import Order, Wanted, Workspace, open_workspace
+from koderz_core.export.citation import TITLE, bibtex
+from koderz_core.export.orders import ExportOrder
 from koderz_core.export.report_markdown import markdown
+from koderz_core.records import Plan
+from koderz_core.records.provenance import Provenance
 
-HOSTILE = "}\n}\n@misc{x, title={\\input{/etc/passwd}} 100% #1 $x$ a_b & ~ ^ `x`\x07"
+HOSTILE = '}\n}\n```\n@misc{x, title={\\input{/etc/passwd}} 100% #1 $x$ a_b & ~ ^ `x` <b> "a |\x07'
+STRONG = Wanted("direct", {"coder": "scripted/strong"})
+Measure = Callable[..., Plan]
 
 
 @pytest.fixture
-def report() -> Report:
-    with open_workspace() as workspace:
-        strong = Wanted("direct", {"coder": "scripted/strong"})
-        plan = workspace.plan(replace(Order([strong], "0:3"), name="a study"))
-        workspace.run(plan)
-        return workspace.exporting.report([plan.id])
+def measure() -> Measure:
+    def run(problems: str = "0:3", repeats: int = 1, name: str = "a study") -> Plan:
+        with open_workspace() as workspace:
+            plan = workspace.plan(Order([STRONG], problems, repeats=repeats, name=name))
+            workspace.run(plan)
+        return plan
+
+    return run
+
+
+def journal_of(workspace: Workspace, plan: Plan) -> Path:
+    return workspace.settings.journals_dir / f"{plan.id}.jsonl"
+
+
+def cited(*of: str) -> dict[str, dict[str, str]]:
+    with open_workspace() as workspace, workspace.exporting.made(ExportOrder("comparison", "bibtex", of)) as made:
+        return entries(made.read().decode())
 
 
 def entries(text: str) -> dict[str, dict[str, str]]:
     """As BibTeX reads it: an entry ends where its braces do, and a backslash before a brace means nothing."""
     found: dict[str, dict[str, str]] = {}
-    for entry in re.split(r"^@misc", text, flags=re.MULTILINE)[1:]:
+    for entry in re.split(r"@misc", text)[1:]:
         depths = list(accumulate({"{": 1, "}": -1}.get(character, 0) for character in entry))
         end = depths.index(0)
         assert not entry[end + 1 :].strip()
@@ -38,26 +57,80 @@ def entries(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_each_benchmark_is_named_with_the_hash_of_its_journal_and_a_scripted_one_says_so(report: Report) -> None:
-    cited = entries(bibtex(report))
-    (measured,) = report.stands_on
-    assert list(cited) == ["koderz", measured.benchmark]
-    assert cited["koderz"]["note"].startswith(f"Version {report.version}")
-    one = cited[measured.benchmark]
-    assert one["title"] == "{a study}: 3 problems of humaneval"
+def test_a_benchmark_is_named_with_the_hash_of_its_journal_and_a_scripted_one_says_so_first(measure: Measure) -> None:
+    plan = measure(repeats=2)
     with open_workspace() as workspace:
-        journal = workspace.settings.journals_dir / f"{measured.benchmark}.jsonl"
-    assert f"SHA-256 of the journal {hashlib.sha256(journal.read_bytes()).hexdigest()}" in one["note"]
-    assert "1 configuration on 3 of the problems; 3 of 3 experiments with a result" in one["note"]
-    assert "SCRIPTED" in one["note"]
+        content = journal_of(workspace, plan).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    koderz, (key, one) = cited(plan.id).items()
+    assert koderz[1]["note"].startswith(f"Version {koderz_core.__version__}")
+    assert key == f"{plan.id}-{digest[:8]}"
+    assert one["title"] == "{Benchmark a study: 3 problems of humaneval, each 2 times}"
+    assert one["note"].startswith("SCRIPTED")
+    assert "; 1 configuration, 6 of 6 experiments with a result; " in one["note"]
+    assert one["note"].endswith(f"journal: {len(content)} bytes, SHA-256 {digest}")
 
 
-def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(report: Report) -> None:
+def test_reports_name_the_same_hash_and_how_to_cite_it(measure: Measure) -> None:
+    plan = measure()
+    with open_workspace() as workspace:
+        digest = hashlib.sha256(journal_of(workspace, plan).read_bytes()).hexdigest()
+        for form in ("markdown", "html"):
+            with workspace.exporting.made(ExportOrder("comparison", form, (plan.id,))) as made:
+                said = made.read().decode()
+            assert said.count(f"SHA-256 {digest}") == 2
+            assert f"@misc{{{plan.id}-{digest[:8]}," in said
+
+
+def test_the_hash_is_of_what_the_numbers_are_made_of(measure: Measure) -> None:
+    plan = measure()
+    before = cited(plan.id)
+    with open_workspace() as workspace:
+        journal = journal_of(workspace, plan)
+    with journal.open("ab") as file:
+        file.write(b'{"torn')
+    assert cited(plan.id) == before
+
+
+def test_a_journal_that_is_not_where_it_belongs_is_said_to_be_missing(measure: Measure) -> None:
+    plan = measure()
+    with open_workspace() as workspace:
+        journal = journal_of(workspace, plan)
+    journal.rename(journal.with_name("renamed.jsonl"))
+    assert cited(plan.id)[f"{plan.id}-unknown"]["note"].endswith("journal: could not be read")
+
+
+def test_each_benchmark_of_a_comparison_has_an_entry(measure: Measure) -> None:
+    plans = [measure("0:2", name=name) for name in ("one", "other")]
+    assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == ["koderz", *(one.id for one in plans)]
+
+
+def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(measure: Measure) -> None:
+    plan = measure(name=HOSTILE)
+    with open_workspace() as workspace:
+        report = workspace.exporting.report([plan.id])
     (measured,) = report.stands_on
-    named = replace(report, stands_on=(replace(measured, name=HOSTILE, dataset=HOSTILE),))
-    assert list(entries(bibtex(named))) == ["koderz", measured.benchmark]
-    (title,) = (one["title"] for key, one in entries(bibtex(named)).items() if key != "koderz")
-    commands = {"textbackslash", "textbraceleft", "textbraceright", "textasciitilde", "textasciicircum"}
-    assert set(re.findall(r"\\([a-z]+)", title)) == commands | {"textasciigrave", "char"}
-    assert not re.search(r"(?<!\\)[#$%&_]|[~^`@\x07]", title)
-    assert markdown(named).count("```") == 2
+    assert measured.name == HOSTILE
+    everywhere = replace(measured, dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)
+    for stands_on in (measured, everywhere):
+        _, (key, one) = entries(bibtex([stands_on], "0")).items()
+        assert key.startswith(plan.id)
+        for field in one.values():
+            assert set(re.findall(r"\\.", field)) <= {r"\#", r"\$", r"\%", r"\&", r"\_"}
+            assert not re.search(r'(?<!\\)[#$%&_]|[~^`@<>|"\x07\ufffd]', field)
+    fences = [line for line in markdown(report).splitlines() if line.startswith("```")]
+    assert fences == ["```bibtex", "```"]
+
+
+def test_what_no_script_answered_is_not_called_scripted() -> None:
+    one = Provenance(
+        "bench_0", "", "humaneval", "ab" * 32, "MIT", 1, 1, "0.1.0", "none", "strong", "17/17", 0.0, 1, 1, 0, False, 9
+    )
+    said = entries(bibtex([one], "0"))["bench_0-unknown"]
+    assert said["title"] == "{Benchmark bench\\_0: 1 problem of humaneval}"
+    assert said["note"].startswith("Begun 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
+
+
+def test_the_file_for_those_who_cite_koderz_alone_has_its_title() -> None:
+    file = Path(koderz_core.__file__).parents[1] / "CITATION.cff"
+    assert yaml.safe_load(file.read_text(encoding="utf-8"))["title"] == TITLE
