@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from koderz_core.cli.options import data_dir, workspace
 from koderz_core.errors import InfrastructureError
-from koderz_core.export.formats import plain
+from koderz_core.export.formats import day, plain
 
 LISTED = 20
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -52,8 +51,7 @@ def restore(file: Path, data_dir: Path | None) -> None:
     with workspace(data_dir) as opened:
         done = opened.upkeep.restore(file)
         home = opened.settings.home
-    made_at = datetime.fromtimestamp(done.manifest.made_at, UTC)
-    click.echo(f"A backup of {made_at:%Y-%m-%d %H:%M} UTC by koderz {plain(done.manifest.koderz_version)}.")
+    click.echo(f"A backup of {day(done.manifest.made_at)} by koderz {plain(done.manifest.koderz_version)}.")
     click.echo(f"Restored into {plain(str(home))}: {_counted(done.put)}.")
     for name in done.put[:LISTED]:
         click.echo(f"  {plain(name)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 FRONTIER = "Dotted: nobody is both cheaper and better. How sure that is stands below as P(frontier)."
 CURVES = (
     "Success in the tests that score, by what had been used. A false pass of the gate ends an experiment and stays in "

@@ -26,8 +26,14 @@ def journal(of: Provenance) -> str:
     return f"{of.journal_bytes} bytes, SHA-256 {of.journal_sha256}" if of.journal_sha256 else "could not be read"
 
 
-def _measured(of: Provenance) -> Mapping[str, str]:
+def asked(of: Provenance, dataset: str) -> str:
+    """How much of what it asked; ``dataset``: in words that fit where this is said."""
     times = f", each {of.repeats} times" if of.repeats > 1 else ""
+    return f"{numbered(of.problems, 'problem')} of {dataset}{times}"
+
+
+def _measured(of: Provenance) -> Mapping[str, str]:
+    about = f"Benchmark {_safe(of.name or of.benchmark)}: {asked(of, _safe(of.dataset))}"
     note = (
         *(["SCRIPTED: answers come from a script, not from a model"] if of.scripted else []),
         f"Begun {day(of.opened_at)}, koderz {_safe(of.koderz_version)}",
@@ -35,10 +41,9 @@ def _measured(of: Provenance) -> Mapping[str, str]:
         f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",
         f"journal: {journal(of)}",
     )
-    about = f"{numbered(of.problems, 'problem')} of {_safe(of.dataset)}{times}"
     return {
         "author": "{FILL IN}",
-        "title": f"{{Benchmark {_safe(of.name or of.benchmark)}: {about}}}",  # as it is: styles change other letters
+        "title": f"{{{about}}}",  # as it is: styles change other letters
         "year": day(of.opened_at)[:4],
         "note": "; ".join(note),
     }

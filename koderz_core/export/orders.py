@@ -31,6 +31,7 @@ MEDIA_TYPES: Mapping[str, str] = {
 }
 TABLE_FORMS: tuple[FormName, ...] = get_args(FormName)
 REPORT_FORMS: tuple[ReportForm, ...] = get_args(ReportForm)
+_NAMED: Mapping[str, str] = {"bibtex": "citation", "markdown": "report", "html": "report"}  # the others by their table
 COMPARED = ("comparison", "pairs")
 """The tables that are of configurations, not of what was recorded."""
 
@@ -79,8 +80,7 @@ class ExportOrder:
     def file_name(self) -> str:
         """What its file is called, whatever it is of: nothing but letters, digits, ``-``, ``_`` and a dot."""
         one = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
-        about = "citation" if self.form == "bibtex" else "report" if self.is_report else self.table
-        kind = f"{'same-problems-' if self.same_problems else ''}{about}"
+        kind = f"{'same-problems-' if self.same_problems else ''}{_NAMED.get(self.form, self.table)}"
         among = one or ("several" if self.of else "newest" if self.table in COMPARED else "all")
         return f"koderz-{among}-{kind}.{ENDINGS[self.form]}"
 

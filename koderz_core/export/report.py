@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from koderz_core.analysis.comparison import AXES, Comparison
-from koderz_core.export.citation import journal
+from koderz_core.export import captions
+from koderz_core.export.citation import asked, journal
 from koderz_core.export.comparison import common, helped, tables
 from koderz_core.export.comparison_details import curves_table, frontier_table
-from koderz_core.export.formats import day, isolation, numbered
+from koderz_core.export.formats import day, isolation
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.export.worded import Table
 from koderz_core.records.provenance import Provenance
 
 TITLE = "koderz: configurations compared"
-SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 INTERVALS = (
     "In brackets: 95 % intervals. n: experiments with a result, of those planned. $: US dollars; unpriced: a price is "
     "not known. * stopped on the very tests that score it."
@@ -34,7 +34,7 @@ class Report:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be said before any number."""
-        return (SCRIPTED,) if self.comparison.scripted else ()
+        return (captions.SCRIPTED,) if self.comparison.scripted else ()
 
     @property
     def tables(self) -> Sequence[Table]:
@@ -54,11 +54,9 @@ class Report:
         """One sentence per benchmark: what it was about, and what it was measured with. May hold a stranger's words."""
         for one in self.stands_on:
             called = f"{one.benchmark}{f' ({one.name})' if one.name else ''}"
-            problems = f"{numbered(one.problems, 'problem')} of {one.origin.said}"
-            times = f", each {one.repeats} times" if one.repeats > 1 else ""
             yield (
-                f"{called}: begun {day(one.opened_at)}, {problems}{times}; koderz {one.koderz_version}, prices "
-                f"{one.price_version}, isolation {isolation(one.isolation, one.self_test)}; "
+                f"{called}: begun {day(one.opened_at)}, {asked(one, one.origin.said)}; koderz {one.koderz_version}, "
+                f"prices {one.price_version}, isolation {isolation(one.isolation, one.self_test)}; "
                 f"journal: {journal(one)}."
             )
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from koderz_core.export.report import Report
 
 _LOG = logging.getLogger("koderz")
-PIECE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 20
 
 
 class Exporting:
@@ -153,7 +153,7 @@ def _sha256(journal: Path, of: Provenance) -> str | None:
     found, left = hashlib.sha256(), of.journal_bytes
     try:
         with journal.open("rb") as file:
-            while piece := file.read(min(left, PIECE_BYTES)):
+            while piece := file.read(min(left, _PIECE_BYTES)):
                 found.update(piece)
                 left -= len(piece)
     except OSError as error:

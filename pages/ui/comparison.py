@@ -59,7 +59,7 @@ def show_answer(comparison: Comparison) -> None:
             f"Partial: {numbered(left, 'experiment')} must still end, so every number here will move.", icon="⏳"
         )
     if comparison.scripted:
-        st.warning("SCRIPTED: some of these answers come from a script, not from a model.", icon="🎭")
+        st.warning(captions.SCRIPTED, icon="🎭")
 
 
 def show_findings(comparison: Comparison) -> None:
