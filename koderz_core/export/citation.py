@@ -16,7 +16,11 @@ _SPECIAL = re.compile("[#$%&_]")
 
 def bibtex(stands_on: Iterable[Provenance], version: str) -> str:
     """An entry for koderz of this version, and one for each benchmark, whose key tells its states apart."""
-    own = {"author": "{The koderz developers}", "title": f"{{{TITLE}}}", "note": f"Version {version}, MIT licence"}
+    own = {
+        "author": "{The koderz developers}",
+        "title": f"{{{TITLE}}}",
+        "note": f"Version {_safe(version)}, MIT licence",
+    }
     entries = [_entry("koderz", own), *(_entry(_key(one), _measured(one)) for one in stands_on)]
     return "\n\n".join(["% Fill in who measured: koderz does not know.", *entries]) + "\n"
 
@@ -33,9 +37,9 @@ def asked(of: Provenance, dataset: str) -> str:
 
 
 def _measured(of: Provenance) -> Mapping[str, str]:
-    about = f"Benchmark {_safe(of.name or of.benchmark)}: {asked(of, _safe(of.dataset))}"
+    about = f"Benchmark {_safe(of.name) or _safe(of.benchmark)}: {asked(of, _safe(of.dataset))}"
     note = (
-        *(["SCRIPTED: answers come from a script, not from a model"] if of.scripted else []),
+        *(["SCRIPTED: some answers come from a script, not from a model"] if of.scripted else []),
         f"Begun {day(of.opened_at)}, koderz {_safe(of.koderz_version)}",
         f"{numbered(of.configurations, 'configuration')}, {of.ended} of {of.planned} experiments with a result",
         f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",

@@ -54,8 +54,11 @@ def duration(seconds: float | None) -> str:
 
 
 def day(at: float) -> str:
-    """``2026-11-21 14:05 UTC``."""
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
+    """``2026-11-21 14:05 UTC``; ``?`` for what is no time, as a stranger's journal may have it."""
+    try:
+        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError):
+        return "?"
 
 
 def money(usd: float | None) -> str:

@@ -118,7 +118,7 @@ class Exporting:
 
     def _worded(self, order: ExportOrder) -> str:
         if order.form == "bibtex":
-            rows = self._comparing.with_baseline(self._comparing.named(order.of))
+            rows = self._comparing.with_baseline(self._comparing.named(order.of, same_problems=order.same_problems))
             return bibtex(self._provenance({row.benchmark for row in rows}), __version__)
         report = self.report(order.of, same_problems=order.same_problems)
         if order.form == "html":

@@ -15,6 +15,7 @@ import yaml
 import koderz_core
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.export.citation import TITLE, bibtex
+from koderz_core.export.formats import day
 from koderz_core.export.orders import ExportOrder
 from koderz_core.export.report_markdown import markdown
 from koderz_core.records import Plan
@@ -66,7 +67,7 @@ def test_a_benchmark_is_named_with_the_hash_of_its_journal_and_a_scripted_one_sa
     assert koderz[1]["note"].startswith(f"Version {koderz_core.__version__}")
     assert key == f"{plan.id}-{digest[:8]}"
     assert one["title"] == "{Benchmark a study: 3 problems of humaneval, each 2 times}"
-    assert one["note"].startswith("SCRIPTED")
+    assert one["note"].startswith("SCRIPTED: some answers come from a script, not from a model; Begun ")
     assert "; 1 configuration, 6 of 6 experiments with a result; " in one["note"]
     assert one["note"].endswith(f"journal: {len(content)} bytes, SHA-256 {digest}")
 
@@ -105,16 +106,32 @@ def test_each_benchmark_of_a_comparison_has_an_entry(measure: Measure) -> None:
     assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == ["koderz", *(one.id for one in plans)]
 
 
+def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> None:
+    with open_workspace(tiers={"scripted/strong": "frontier"}) as workspace:
+        plans = []
+        for coder, problems in (("never", "0:3"), ("weak", "1:4"), ("strong", "1:3")):
+            plan = workspace.plan(Order([Wanted("direct", {"coder": f"scripted/{coder}"})], problems))
+            workspace.run(plan)
+            plans.append(plan.id)
+        stands_on = workspace.exporting.report(plans[:2], same_problems=True).stands_on
+        with workspace.exporting.made(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
+            found = entries(made.read().decode())
+    assert {one.benchmark for one in stands_on} == set(plans)
+    assert {key.split("-")[0] for key in found} == {"koderz", *plans}
+
+
 def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(measure: Measure) -> None:
     plan = measure(name=HOSTILE)
     with open_workspace() as workspace:
         report = workspace.exporting.report([plan.id])
     (measured,) = report.stands_on
     assert measured.name == HOSTILE
-    everywhere = replace(measured, dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)
-    for stands_on in (measured, everywhere):
+    everywhere = replace(measured, name=" ", dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)
+    for stands_on in (measured, everywhere, replace(everywhere, benchmark=HOSTILE)):
         _, (key, one) = entries(bibtex([stands_on], "0")).items()
-        assert key.startswith(plan.id)
+        assert re.fullmatch(r"[A-Za-z0-9_-]+", key)
+        assert set(one) == {"author", "title", "year", "note"}
+        assert "Benchmark :" not in one["title"]
         for field in one.values():
             assert set(re.findall(r"\\.", field)) <= {r"\#", r"\$", r"\%", r"\&", r"\_"}
             assert not re.search(r'(?<!\\)[#$%&_]|[~^`@<>|"\x07\ufffd]', field)
@@ -129,6 +146,11 @@ def test_what_no_script_answered_is_not_called_scripted() -> None:
     said = entries(bibtex([one], "0"))["bench_0-unknown"]
     assert said["title"] == "{Benchmark bench\\_0: 1 problem of humaneval}"
     assert said["note"].startswith("Begun 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
+
+
+@pytest.mark.parametrize("at", [1e18, 1e300, 2.6e11, -1e11, float("nan")])
+def test_what_is_no_time_is_no_bug_of_koderz(at: float) -> None:
+    assert day(at) == "?"
 
 
 def test_the_file_for_those_who_cite_koderz_alone_has_its_title() -> None:
