@@ -16,9 +16,9 @@ FILES = [*sorted(CORE.rglob("*.py")), *PAGES, *sorted((ROOT / "pages" / "ui").gl
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_has_at_most_250_lines_or_a_page_120_and_a_function_40(path: Path) -> None:
+def test_a_file_has_at_most_400_lines_or_a_page_150_and_a_function_40(path: Path) -> None:
     source = path.read_text()
-    assert source.count("\n") <= (120 if path in PAGES else 250)
+    assert source.count("\n") <= (150 if path in PAGES else 400)
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < 40, node.name
