@@ -23,9 +23,11 @@ from koderz_core.workspace import leave
 from pages.ui.exposure import ask_login, check_exposure
 from pages.ui.headers import Headers
 from pages.ui.leaving import pass_over_left_pages
+from pages.ui.origins import SameOrigin
 from pages.ui.sending import PATH, send
 
 WITHIN_SECONDS = 3  # for answers that are being sent when the dashboard is told to end
+MIDDLEWARE = (Middleware(Headers), Middleware(SameOrigin))
 LOOKS = Path(__file__).parent / "pages" / "ui"
 PAGES = {
     "overview": ("", "Overview", "🏠"),
@@ -79,4 +81,4 @@ else:
     pass_over_left_pages()
     # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
     PagesManager.uses_pages_directory = False
-    app = st.App(__file__, routes=[Route(PATH, send)], middleware=[Middleware(Headers)], lifespan=lifespan)
+    app = st.App(__file__, routes=[Route(PATH, send)], middleware=MIDDLEWARE, lifespan=lifespan)

@@ -9,6 +9,16 @@ from streamlit.errors import StreamlitSecretNotFoundError
 from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
+PROTECTIONS = (
+    ("server.enableCORS", True, "'false' lets every website use the dashboard, which runs code"),
+    ("server.enableXsrfProtection", True, "'false' lets every website upload files to the dashboard"),
+    ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
+    ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
+    ("global.developmentMode", False, "lets every website read the dashboard's answers"),
+    ("logger.hideWelcomeMessage", True, "'false' asks an outside server for the address of this machine"),
+)
+"""Options of Streamlit with the only value that the dashboard starts with, and what another one does."""
+
 
 def check_exposure() -> None:
     """End the process with a message if the server's options would let strangers in."""
@@ -36,8 +46,15 @@ def _check() -> None:
             "option out and come through an SSH tunnel, or set up a log-in: [auth] in .streamlit/secrets.toml, with "
             "streamlit[auth] installed."
         )
-    if st.get_option("server.enableAgentApi"):
-        raise UsageError("server.enableAgentApi lets programs press every button of the dashboard. Leave it out.")
+    for option, safe, why in PROTECTIONS:
+        if st.get_option(option) != safe:
+            raise UsageError(f"{option} {why}. Remove this option: the dashboard does not start with it.")
+    hosts = st.get_option("server.allowedHosts")
+    if not wanted and (not hosts or "*" in hosts):
+        raise UsageError(
+            "server.allowedHosts accepts every host name, so any website could reach the dashboard by DNS rebinding. "
+            "List the host names that you use, or remove this option."
+        )
 
 
 def _login_wanted() -> bool:
