@@ -22,7 +22,7 @@ HOSTILE = Path(__file__).parent / "memory" / "hostile_server.py"
 @pytest.fixture
 def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     """``remembered("dies")``: the outcomes of a benchmark beside such a server, which costs its end no time."""
-    monkeypatch.setattr(remembering, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(remembering, "PATIENT_SECONDS", 1.0)
     monkeypatch.setattr(remembering, "EVERY_SECONDS", 0.05)
 
     def run(way: str) -> list[str]:
@@ -73,3 +73,19 @@ def test_nothing_is_started_where_memory_is_off(remembered: Callable[[str], list
     with open_workspace(memory="off", cortex_command="true") as workspace:
         workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
     assert not (workspace.settings.home / "mirrored.db").exists()
+
+
+def test_a_benchmark_that_takes_no_time_is_in_memory_when_its_command_ends(tmp_path: Path) -> None:
+    with open_workspace(memory="on") as workspace:
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
+    with open_workspace(memory="on") as workspace:
+        counts = workspace.memories.counts()
+    assert counts is not None
+    assert counts.total == 2
+
+
+def test_a_command_that_could_not_wait_for_its_memory_says_so(
+    remembered: Callable[[str], list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    remembered("hangs")
+    assert [one.getMessage() for one in caplog.records if "does not hold everything of bench_" in one.getMessage()]

@@ -33,7 +33,7 @@ class Mirror:
         Raises CortexError, JournalError.
         """
         with self._ledger.turn(file) as ours:
-            if ours and self._is_behind(file):
+            if ours and self.is_behind(file):
                 self._catch_up(file, self._followed.setdefault(file, Followed(self._folder / file)), enough)
 
     def recover(self, file: str, lost: Mapping[int, Loss]) -> None:
@@ -54,8 +54,8 @@ class Mirror:
                 if kept.stored:
                     self._ledger.found(file, lost[read.end])
 
-    def _is_behind(self, file: str) -> bool:
-        """A journal that is shorter than what was read of it is another one now: it is begun anew."""
+    def is_behind(self, file: str) -> bool:
+        """Whether the server has not answered for all of this journal. One that has become shorter starts again."""
         size, done = Followed(self._folder / file).size, self._ledger.offset(file)
         if size < done:
             self._ledger.forget(file)

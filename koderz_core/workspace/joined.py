@@ -80,13 +80,16 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self.close(patient=failure is None)
 
-    def close(self) -> None:
-        """Stop what runs here, wait until it has ended, and let go of every model. Idempotent."""
+    def close(self, *, patient: bool = False) -> None:
+        """Stop what runs here, wait until it has ended, and let go of every model. Idempotent.
+
+        ``patient``: wait some seconds for what the memory lacks; else it is left to the next start.
+        """
         self._running.close()
-        self._remembering.close()
+        self._remembering.close(patient=patient)
         self._models.close()
         self.sandbox.close()
 

@@ -1,7 +1,7 @@
 """What the benchmarks of a workspace leave behind goes to the memory server while they run, in a thread of its own.
 
-The thread only reads journals: whatever the server does, no experiment waits for it or hears of it. What is not
-remembered when the workspace is closed is left to the next start and to ``koderz cortex backfill``.
+The thread only reads journals: whatever the server does, no experiment waits for it or hears of it. A command that
+ends by itself waits some seconds for what is left; the next start and ``koderz cortex backfill`` bring the rest.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.config import Settings
@@ -20,12 +21,12 @@ from koderz_core.memory.ledger import Trouble
 from koderz_core.memory.opening import Mirroring, mirroring
 from koderz_core.memory.servers import server_of
 
-FIRST_SECONDS = 2.0  # what is over by then starts no server
 EVERY_SECONDS = 1.0
 LONGEST_SECONDS = 60.0  # between two tries while the server fails
 IDLE_SECONDS = 30.0  # after which the server is ended until something happens
-END_SECONDS = 0.8  # for what is left when the workspace is closed
-CURE = "`koderz cortex backfill` brings what is missing; KODERZ_MEMORY=off remembers nothing."
+HASTY_SECONDS = 0.8  # for what is left when the workspace is closed by a signal, or the server has failed
+PATIENT_SECONDS = 10.0  # for what is left when a command has done its work; the server may still be starting
+CURE = "`koderz cortex backfill` adds what is missing now; KODERZ_MEMORY=off turns the memory off."
 
 _LOG = logging.getLogger("koderz")
 
@@ -39,6 +40,8 @@ class Remembering:
         self._guard = threading.Lock()  # guards _files, _thread and _client
         self._closing = threading.Event()
         self._end: float | None = None  # monotonic; nothing is begun after that
+        self._patient = False
+        self._failing = False
         self._thread: threading.Thread | None = None
         self._client: Client | None = None
 
@@ -51,14 +54,19 @@ class Remembering:
             if self._thread is None and not self._closing.is_set():
                 self._begin()
 
-    def close(self) -> None:
-        """Remember for a moment what is left, then stop: it takes a second. Idempotent."""
-        self._end = self._end or time.monotonic() + END_SECONDS
+    def close(self, *, patient: bool = False) -> None:
+        """Remember what is left, then stop: within ``PATIENT_SECONDS`` if ``patient``, else at once. Idempotent.
+
+        A patient end says in the log what could not be remembered in that time.
+        """
+        self._patient = patient and not self._failing
+        seconds = PATIENT_SECONDS if self._patient else HASTY_SECONDS
+        self._end = self._end or time.monotonic() + seconds
         self._closing.set()
         with self._guard:
             thread, client = self._thread, self._client
         if thread and client:
-            client.hurry(END_SECONDS)
+            client.hurry(seconds)
             thread.join()
 
     def abandon(self) -> None:
@@ -79,9 +87,10 @@ class Remembering:
 
     def _run(self, client: Client) -> None:
         try:
-            self._closing.wait(FIRST_SECONDS)
             with mirroring(self._settings, client) as parts:
                 self._mirror(parts)
+                if self._patient:
+                    self._report_missing(parts)
         except CortexError as error:
             _LOG.warning("What experiments leave behind is not remembered now: %s %s", error, CURE)
         except Exception:  # noqa: BLE001 (the edge of this thread)
@@ -93,9 +102,9 @@ class Remembering:
             closing, before = self._closing.is_set(), parts.mirror.answered
             try:
                 left = self._pass(parts, left)
-                pause = EVERY_SECONDS
+                pause, self._failing = EVERY_SECONDS, False
             except CortexError as error:
-                pause = min(2 * pause, LONGEST_SECONDS)
+                pause, self._failing = min(2 * pause, LONGEST_SECONDS), True
                 if not closing:
                     warned = self._tell(parts, error, warned)
             if parts.mirror.answered > before:
@@ -112,8 +121,10 @@ class Remembering:
             files = list(self._files)
         for file in files:
             parts.ledger.begin(file)
-        if self._closing.is_set() and not parts.client.is_open:
-            return left  # to start a server takes longer than there is
+        if self._closing.is_set():
+            if not (self._patient or parts.client.is_open):
+                return left  # to start a server takes longer than there is
+            left = []  # of earlier benchmarks: nobody waits for these
         for file in (*files, *left):
             if self._is_over():
                 return left
@@ -121,6 +132,14 @@ class Remembering:
                 parts.mirror.catch_up(file, self._is_over)
         parts.ledger.troubled(None)
         return []
+
+    def _report_missing(self, parts: Mirroring) -> None:
+        with self._guard:
+            files = list(self._files)
+        missing = [file for file in files if parts.mirror.is_behind(file)]
+        if missing:
+            names = ", ".join(Path(file).stem for file in missing)
+            _LOG.warning("The memory does not hold everything of %s yet; the next benchmark adds it. %s", names, CURE)
 
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end

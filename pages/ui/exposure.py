@@ -9,7 +9,7 @@ from streamlit.errors import StreamlitSecretNotFoundError
 from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
 
-PROTECTIONS = (
+PROTECTIONS: tuple[tuple[str, object, str], ...] = (
     ("server.enableCORS", True, "'false' lets every website use the dashboard, which runs code"),
     ("server.enableXsrfProtection", True, "'false' lets every website upload files to the dashboard"),
     ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
