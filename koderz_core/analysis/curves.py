@@ -31,7 +31,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Curve(Generic[K]):
-    """Which ``share`` of the problems was solved having used no more than ``at``: a staircase from 0 to the end.
+    """Which ``share`` of the problems was solved having used no more than ``at``: a staircase from 0 to ``end``.
 
     ``low`` and ``high`` bound each step (95 %, one step at a time). ``false_passes``: the share that stopped on the
     gate but fails the held-out tests. ``problems``: those with a result; ``censored`` trials were cancelled, failed on
@@ -48,10 +48,18 @@ class Curve(Generic[K]):
     trials: int
     censored: int
 
+    @property
+    def end(self) -> float:
+        """The most that one of its trials used: no trial went further, so the share stays what it is there."""
+        return self.at[-1]
+
 
 @dataclass(frozen=True, slots=True)
 class Curves(Generic[K]):
-    """Curves of one axis up to ``end``; ``left_out``: without a result, or of an unknown price or duration."""
+    """Curves of one axis, each to its own end, and the last of these ends.
+
+    ``left_out``: configurations without a result, or of an unknown price or duration.
+    """
 
     axis: Axis
     end: float
@@ -76,15 +84,16 @@ class BreakEven:
     """With how many dollars allowed per problem the cheap configuration solves ``target``, what the frontier one does.
 
     ``usd``, ``low`` and ``high``: infinite is "never"; a bound is None if it is unknown, as one problem does not vary.
-    ``never`` is the share of resamples in which it never does. ``reached``: the most that the cheap one solves;
-    ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``: those on which both have
-    a result.
+    ``never`` is the share of resamples in which it never does, of those in which the frontier one solved something. If
+    the frontier one solved nothing, there is no target to reach, and all four are None. ``reached``: the most that the
+    cheap one solves; ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``: those
+    on which both have a result.
     """
 
-    usd: float
+    usd: float | None
     low: float | None
     high: float | None
-    never: float
+    never: float | None
     target: float
     reached: float
     frontier_usd: float | None
@@ -96,15 +105,14 @@ def curves(trials_by_key: Mapping[K, Sequence[Trial]], axis: Axis, seed: int = 0
 
     A pass of the gate that the held-out tests refute ends a trial for good and stays in the denominator, as does
     stopping at a limit of the configuration's own; Kaplan and Meier's estimator would drop both and rise above the
-    ceiling (Stroebl, Kapoor, Narayanan, arXiv 2411.17501). The axis ends where a configuration ran out of what it
-    measures, attempts or dollars, so that all had that much; where none did, at the most that one used.
+    ceiling (Stroebl, Kapoor, Narayanan, arXiv 2411.17501). Each curve depends on the trials of its own configuration
+    alone. If every trial has a result, it ends at the configuration's share solved.
     """
     of_problem = {key: _problems(trials) for key, trials in trials_by_key.items()}
     held = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
     known = {key: one for key, one in held.items() if one is not None and (one.events != CENSORED).any()}
-    limits = [limit for key in known if (limit := _limit(trials_by_key[key], axis)) is not None]
-    end = min(limits) if limits else max((float(one.ends[-1]) for one in known.values()), default=0.0)
-    drawn = tuple(_curve(key, one, end, seed) for key, one in known.items())
+    drawn = tuple(_curve(key, one, seed) for key, one in known.items())
+    end = max((curve.end for curve in drawn), default=0.0)
     return Curves(axis, end, drawn, tuple(key for key in trials_by_key if key not in known))
 
 
@@ -140,30 +148,31 @@ def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0,
     paid = float(means(problems, scored, lambda one: np.nan if one.usd is None else one.usd).mean())
     n = len(problems)
     ones, drawn = np.ones((n, 1)), weights(n, seed)
-    plain, at = incidence(held, ones), reached(held, ones, np.array([solved.mean()]))
+    plain, target = incidence(held, ones), float(solved.mean())
     dollars = reached(held, drawn, sums(solved, drawn) / n)
-    bounds = interval(float(at[0]), dollars, n, at_once)
+    comparable = dollars[~np.isnan(dollars)]
+    at = float(reached(held, ones, np.array([target]))[0])
+    bounds = interval(at, comparable, n, at_once) if target else None
     return BreakEven(
-        usd=bounds.value,
-        low=bounds.low,
-        high=bounds.high,
-        never=float(np.isinf(dollars).mean()),
-        target=float(solved.mean()),
+        usd=bounds.value if bounds else None,
+        low=bounds.low if bounds else None,
+        high=bounds.high if bounds else None,
+        never=float(np.isinf(comparable).mean()) if bounds else None,
+        target=target,
         reached=float(plain[-1, 0]) if len(plain) else 0.0,
         frontier_usd=paid if isfinite(paid) else None,
         problems=n,
     )
 
 
-def _curve(key: K, held: Courses, end: float, seed: int) -> Curve[K]:
+def _curve(key: K, held: Courses, seed: int) -> Curve[K]:
     ones = np.ones((held.problems, 1))
-    shown = steps(held) <= end
-    at, share = steps(held)[shown], incidence(held, ones)[shown, 0]
-    low, high = _band(held, share, resampled(held, seed)[shown].var(axis=1))
-    stopped = incidence(held, ones, FALSE_PASS)[steps(held, FALSE_PASS) <= end, 0]
+    at, share = steps(held), incidence(held, ones)[:, 0]
+    low, high = _band(held, share, resampled(held, seed).var(axis=1))
+    stopped = incidence(held, ones, FALSE_PASS)[:, 0]
     return Curve(
         key,
-        at=(0.0, *at.tolist(), end),
+        at=(0.0, *at.tolist(), float(held.ends[-1])),
         share=_to_the_end(share),
         low=_to_the_end(low),
         high=_to_the_end(high),
@@ -193,14 +202,6 @@ def _band(held: Courses, share: Array, variance: Array) -> tuple[Array, Array]:
     middle = (share * worth + z * z / 2) / (worth + z * z)
     reach = z / (worth + z * z) * np.sqrt(share * (1 - share) * worth + z * z / 4)
     return np.maximum(middle - reach, 0), np.minimum(middle + reach, 1)
-
-
-def _limit(trials: Sequence[Trial], axis: Axis) -> float | None:
-    """The most that a trial used before it ran out of it."""
-    reason = {"attempts": "iterations", "usd": "budget"}.get(axis)
-    cut = [one for one in trials if one.scored and one.reason == reason and (one.tries or axis == "usd")]
-    ended = [one.iterations if axis == "attempts" else one.usd for one in cut if not one.gate_passed]
-    return max((float(used) for used in ended if used is not None), default=None)
 
 
 def _judged(trial: Trial) -> Iterable[tuple[bool, bool]]:

@@ -47,7 +47,7 @@ def finding(of: Against) -> str:
     if not of.test.n:
         return f"{of.label} and {of.other} have no problem with a result of both: nothing can be said of the two."
     parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price, of.test.at_once)}."]
-    if of.break_even is not None and of.break_even.target > 0:  # nothing is reached by spending nothing
+    if of.break_even is not None:
         parts.append(_break_even(of.label, of.other, of.break_even, of.test.at_once))
     if of.mixed:
         parts.append(
@@ -130,6 +130,8 @@ def _times(value: float) -> str:
 
 
 def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
+    if found.usd is None or found.never is None:
+        return f"{other} solved nothing, so there is no break-even price."
     never = f"in {_percent(found.never)} of resamples it never does"
     bounds = " to ".join(_reached(one) for one in (found.low, found.high) if one is not None)
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]

@@ -22,6 +22,7 @@ class Courses:
     """What trials had used when they ended, in rising order (equals: censored last), and which of the events it was.
 
     ``problem``: of which row of the weights each is; ``share``: its part in that problem, so that all weigh the same.
+    What was censored at 0 shows nothing, so its part is 0.
     """
 
     ends: Array
@@ -51,8 +52,9 @@ def courses(trials: Sequence[Trial], axis: Axis, problems: Sequence[str]) -> Cou
     events = np.array([_event(one) for one in held], dtype=np.intp)
     order = np.lexsort((events == CENSORED, ends))
     problem = np.array([place[one.problem] for one in held], dtype=np.intp)[order]
-    count = np.bincount(problem, minlength=len(problems))
-    return Courses(ends[order], events[order], problem, 1 / count[problem], len(problems))
+    shows = ((events != CENSORED) | (ends > 0))[order]
+    count = np.bincount(problem, shows, len(problems))
+    return Courses(ends[order], events[order], problem, shows / np.maximum(count, 1)[problem], len(problems))
 
 
 def steps(held: Courses, event: int = SUCCESS) -> Array:
@@ -74,12 +76,15 @@ def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
         happened /= _watched(held, drawn, ends)
     first = np.searchsorted(ends, steps(held, event))
     risen = np.add.reduceat(happened, first, axis=0) if len(first) else happened
-    shares: Array = np.cumsum(risen, axis=0) / drawn[_known(held)].sum(axis=0)
+    counted = np.maximum(drawn[_known(held)].sum(axis=0), 1)  # 0: a resample of problems that show nothing
+    shares: Array = np.cumsum(risen, axis=0) / counted
     return shares
 
 
 def reached(held: Courses, drawn: Array, target: Array) -> Array:
     """Per column of problem weights where the share of successes is the target; infinite if it never is.
+
+    A target of nothing is not reached anywhere: there it is nan.
 
     Where nothing is censored that is looked for by halves, as a share then is a plain sum over problems: of thousands
     of steps only some are computed.
@@ -90,7 +95,7 @@ def reached(held: Courses, drawn: Array, target: Array) -> Array:
         first = np.where(there.any(axis=0), there.argmax(axis=0), len(at) - 1) if len(there) else len(at) - 1
     else:
         first = _halved(_risen(held), drawn, target)
-    found: Array = np.where(target <= NEARLY, 0.0, at[first])
+    found: Array = np.where(target <= NEARLY, np.nan, at[first])
     return found
 
 
@@ -130,8 +135,9 @@ def _halved(risen: Array, drawn: Array, target: Array) -> NDArray[np.intp]:
 
 
 def _known(held: Courses) -> NDArray[np.bool_]:
-    """Of which problems there is a trial."""
-    return np.bincount(held.problem, minlength=held.problems) > 0
+    """Of which problems a trial shows something."""
+    known: NDArray[np.bool_] = np.bincount(held.problem, held.share, held.problems) > 0
+    return known
 
 
 def _watched(held: Courses, drawn: Array, at: Array) -> Array:

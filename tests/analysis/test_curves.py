@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -108,12 +109,42 @@ def test_neither_repeats_nor_what_was_cancelled_at_once_make_a_sure_thing_surer(
     assert (curve.share[-1], curve.low[-1]) == pytest.approx((1.0, wilson(20, 20).low), abs=0.004)
 
 
-def test_the_axis_ends_at_the_attempts_that_all_had_and_who_asks_once_does_not_shorten_it():
+def test_each_curve_runs_to_its_own_last_attempt_and_the_axis_to_the_longest_of_them():
     long, short = [course("p/1", "xxxxs"), course("p/2", "x" * 8)], [course("p/1", "xs"), course("p/2", "xxx")]
     found = curves({"long": long, "short": short, "direct": answers([1, 0])}, "attempts")
-    assert found.end == 3
-    assert [curve.share[-1] for curve in found.curves] == [0.0, 0.5, 0.5]
-    assert curves({"direct": answers([1, 0])}, "attempts").end == 1
+    assert [(curve.end, curve.share[-1]) for curve in found.curves] == [(8, 0.5), (3, 0.5), (1, 0.5)]
+    assert found.end == 8
+
+
+@settings(max_examples=30)
+@given(MADE, MADE)
+def test_another_configuration_changes_no_curve(made, others):
+    def drawn(several):
+        keyed = {key: [course(f"p/{n}", "x" * x + end) for n, (x, end) in enumerate(of)] for key, of in several.items()}
+        return {curve.key: curve for curve in curves(keyed, "attempts").curves}
+
+    assert drawn({"a": made, "b": others}).get("a") == drawn({"a": made}).get("a")
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 6), st.sampled_from("sfx")), min_size=1, max_size=40))
+def test_with_complete_results_a_curve_ends_at_the_rate_of_the_table_on_every_axis(made):
+    trials = [course(f"p/{p}", "x" * before + end, repeat=n) for n, (p, before, end) in enumerate(made)]
+    rate = clustered(by_problem(trials)).value
+    assert [only(trials, axis).share[-1] for axis in ("attempts", "usd", "seconds")] == pytest.approx([rate] * 3)
+
+
+@given(MADE)
+def test_a_curve_never_falls(made):
+    trials = [course(f"p/{n}", "x" * before + end) for n, (before, end) in enumerate(made)]
+    for curve in curves({"a": trials}, "attempts").curves:
+        assert all(low <= high + 1e-12 for low, high in pairwise(curve.share))
+
+
+def test_a_repeat_that_failed_before_its_first_attempt_leaves_the_curve_at_the_rate_of_the_table():
+    trials = [course("p/1", mark, repeat=n) for n, mark in enumerate("sssc")] + [course("p/2", "xx")]
+    assert only(trials).share[-1] == pytest.approx(clustered(by_problem(trials)).value) == 0.5
+    assert (only(trials).trials, only(trials).censored) == (5, 1)
 
 
 def test_dollars_and_seconds_are_those_of_the_try_that_passed():
@@ -123,10 +154,10 @@ def test_dollars_and_seconds_are_those_of_the_try_that_passed():
     assert only(answers([1], 0.25), "usd").at == (0.0, 0.25, 0.25)
 
 
-def test_a_dollar_limit_ends_the_axis_of_dollars_but_a_limit_of_attempts_does_not():
+def test_a_dollar_limit_ends_the_curve_of_its_own_configuration_alone():
     cut = replace(course("p/1", "xx"), reason="budget", usd=3.0)
-    assert curves({"a": [cut], "b": [course("p/1", "x" * 9)]}, "usd").end == 3.0
-    assert curves({"a": [course("p/1", "xx")], "b": answers([1], 7.0)}, "usd").end == 7.0
+    found = curves({"a": [cut], "b": [course("p/1", "x" * 9)]}, "usd")
+    assert [curve.end for curve in found.curves] == [3.0, 9.0]
 
 
 def test_without_a_price_or_a_result_there_is_no_curve_and_it_is_said_of_whom():
@@ -160,7 +191,24 @@ def test_the_break_even_is_where_the_cheap_curve_first_reaches_the_success_of_th
     found = at(answers([1, 1, 1, 0], 5.0))
     assert (found.usd, found.target, found.reached, found.frontier_usd) == (pytest.approx(0.3), 0.75, 0.75, 5.0)
     assert at(answers([1, 1, 1, 1])).usd == inf
-    assert at(answers([0, 0, 0, 0])).usd == 0.0
+
+
+def test_a_baseline_that_solved_nothing_gives_no_break_even_for_nothing_dollars():
+    found = break_even([course("p/0", "s"), course("p/1", "xx")], answers([0, 0]))
+    assert (found.usd, found.low, found.high, found.never, found.target) == (None, None, None, None, 0.0)
+
+
+def test_resamples_in_which_the_baseline_solved_nothing_are_no_break_even_at_zero_dollars():
+    cheap = [course(f"p/{n}", "s" if n < 4 else "xx") for n in range(12)]
+    found = break_even(cheap, answers([1] + [0] * 11))  # in 35 % of the resamples the baseline solved nothing
+    assert (found.usd, found.low, found.never) == (1.0, 1.0, 0.0)
+
+
+def test_a_break_even_is_found_beyond_the_last_attempt_of_the_shortest_configuration():
+    cheap = [course(f"p/{n}", marks, usd=0.1) for n, marks in enumerate(["s", "xxxxs", "xxxxx"])]
+    found = curves({"cheap": cheap, "dear": answers([1, 1, 0], 0.2)}, "usd")
+    assert break_even(cheap, answers([1, 1, 0], 0.2)).usd == pytest.approx(0.5) == found.end
+    assert found.curves[0].share[-1] == pytest.approx(2 / 3)
 
 
 def test_never_is_told_with_how_many_resamples_agree():
