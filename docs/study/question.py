@@ -10,6 +10,7 @@ from math import inf
 from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair
+from koderz_core.export.comparison import break_even_price
 from koderz_core.export.formats import chance, money, points
 from koderz_core.export.worded import NONE, Table, columns
 from koderz_core.records.summaries import SummaryRow
@@ -169,7 +170,7 @@ def _answer(found: Comparison, pair: Pair) -> tuple[str, ...]:
         chance(pair.p_adjusted),
         READING[matches(pair)] if all(one.n == one.planned for one in two) else f"no result yet: {ended} ended",
         _times(pair.price),
-        "never" if even is None or even.usd == inf else money(even.usd),
+        break_even_price(even),
         chance(even.never if even else None),
     )
 

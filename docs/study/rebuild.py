@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
 from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_tables
-from koderz_core.export.charts_curves import TITLES
+from koderz_core.export.charts_curves import TITLES, corners, extent, heights, treads
 from koderz_core.export.report_html import LOOKS
 from koderz_core.export.report_markdown import escaped, markdown_tables
 from koderz_core.workspace import Workspace, open_workspace
@@ -96,20 +96,29 @@ def _picture(axis: Axis, name: str) -> str:
 
 
 def _curves(comparison: Comparison, axis: Axis) -> str:
-    """Share solved by what had been used, a staircase per configuration, few of them in their bands; an SVG."""
+    """Share solved by what had been used, a staircase per configuration, few of them in their bands; an SVG.
+
+    A dotted line continues the level of a configuration that has no further tries.
+    """
     with mpl.rc_context(FIXED):
         rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
         figure = Figure(figsize=(8, 4 + 0.2 * len(rows)), layout="constrained")
         axes = figure.subplots()
-        for curve in comparison.curves[axis].curves:
+        found = comparison.curves[axis]
+        _, right = extent(found)
+        for curve in found.curves:
             place, row = rows[curve.key]
             colour = COLOURS[place % len(COLOURS)]
-            at, low, share, high = (list(values) for values in (curve.at, curve.low, curve.share, curve.high))
+            levels = treads(curve, axis)
+            low, share, high = (heights(levels, values) for values in (curve.low, curve.share, curve.high))
             if len(rows) <= MOST_BANDS:
-                axes.fill_between(at, low, high, step="post", color=colour, alpha=0.12, linewidth=0)
+                axes.fill_between(corners(levels), low, high, color=colour, alpha=0.12, linewidth=0)
             dashes = "--" if place >= len(COLOURS) else "-"
-            axes.step(at, share, dashes, where="post", color=colour, label=f"{row.letter}  {row.label}")
-        axes.set(xlabel=TITLES[axis], ylabel="share solved", ylim=(0, 1))
+            axes.plot(corners(levels), share, dashes, color=colour, label=f"{row.letter}  {row.label}")
+            if curve.end < found.end:  # no further tries
+                axes.plot([levels[-1].right, right], share[-1:] * 2, ":", color=colour, linewidth=0.9)
+                axes.plot(levels[-1].right, share[-1], ".", color=colour)
+        axes.set(xlabel=TITLES[axis], ylabel="solved (%)", ylim=(0, 100), xlim=(None, right))
         if axis == "usd":
             axes.set_xscale("log")  # what most use is too little to be seen beside what one uses
         else:

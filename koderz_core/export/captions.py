@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.incidence import Axis
+
 SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 FRONTIER = "Dotted: nobody is both cheaper and better. How sure that is stands below as P(frontier)."
 CURVES = (
-    "Success in the tests that score, by what had been used. A false pass of the gate ends an experiment and stays in "
-    "the denominator, so a curve may stop below 100 % for good; the axis ends at what all had."
+    "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
+    "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
+    "further tries († in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
+    "a line can stay below 100 %."
+)
+PARTIAL = (
+    "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
+    "each configuration, so a curve can end at another level than its rate."
+)
+CENSORED = (
+    "An experiment without a result counts in a curve up to where it stopped. The rate in the table leaves it out, "
+    "which overstates success where long experiments stop early, so a curve can end at another level than its rate."
 )
 COSTS = (
     "The $ per solved in parts: of experiments with a result. Calls and cost so far are of all. "
@@ -23,3 +36,23 @@ PAIRS = (
     "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
     "let it. Saved: on the problems that both solved."
 )
+
+
+def about_curves(comparison: Comparison, axis: Axis) -> str:
+    """How to read the curves of an axis, and why they end beside the rates of the table where they do."""
+    return " ".join((CURVES, *curves_beside_rates(comparison, axis)))
+
+
+def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """Why a curve ends at another level than the configuration's rate in the table; nothing if none does."""
+    drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
+    partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
+    apart = [
+        row.letter
+        for row, curve in drawn
+        if curve not in partial and row.share is not None and abs(curve.share[-1] - row.share) > 0.0005
+    ]
+    return (
+        *([PARTIAL] if partial else []),
+        *([f"{CENSORED} That concerns {', '.join(apart)}."] if apart else []),
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
@@ -15,46 +17,101 @@ from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
 from koderz_core.export.charts import COLOURS, WIDE, calm, theme_color
-from koderz_core.export.formats import duration, money, span
+from koderz_core.export.formats import amount, duration, money, percent, span
 
 HEIGHT = 430
 ROOM = 64  # pixels for letters at the end
 MOST_BANDS = 2  # more would hide each other: then only the two that are looked at have theirs
 MOST_TICKS = 20
-DASHES = ("solid", "dash", "dot")
+DASHES = ("solid", "dash", "longdashdot")  # a dotted line is a level without further tries
 TITLES = {"attempts": "attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tread:
+    """A level part of a curve: where it lies on the axis, and the place of its level in the curve."""
+
+    left: float
+    right: float
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve and how it looks. ``strong``: it is one of those to look at, with its band."""
+
+    curve: Curve[Key]
+    row: Compared
+    treads: Sequence[Tread]
+    colour: str
+    dash: str
+    strong: bool
 
 
 def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> go.Figure:
     """Share solved by what had been used; ``looked_at``: whose bands are shown if there are many."""
     figure, found = go.Figure(), comparison.curves[axis]
-    rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
-    few = len(found.curves) <= MOST_BANDS
     floor = _floor(found)
-    for curve in found.curves:
-        if few or curve.key in looked_at:
-            _band(figure, curve, rows[curve.key][0], floor)
-    for curve in found.curves:
-        place, row = rows[curve.key]
-        figure.add_scatter(
-            x=_used(curve, floor),
-            y=[100 * share for share in curve.share],
-            mode="lines",
-            name=row.letter,
-            line={
-                "shape": "hv",
-                "color": theme_color(place % COLOURS),
-                "dash": DASHES[place // COLOURS % len(DASHES)],
-                "width": 2.5 if few or curve.key in looked_at else 1.2,
-            },
-            customdata=_told(row, axis, curve),
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    _ends(figure, [(curve, rows[curve.key][1]) for curve in found.curves])
+    left, right = extent(found, floor)
+    lines = _lines(comparison, found, floor, looked_at)
+    for line in lines:
+        if line.strong:
+            _band(figure, line)
+    for line in lines:
+        _solid(figure, line, axis)
+        if line.curve.end < found.end:
+            _held(figure, line, axis, right)
+    _ends(figure, [(line.curve, line.row) for line in lines])
     _reached(figure, comparison, axis, looked_at)
-    figure.update_xaxes(title=TITLES[axis], **_ticks(axis, floor, found.end))
+    figure.update_xaxes(title=TITLES[axis], **_ticks(axis, floor, (left, right)))
     figure.update_yaxes(title="solved", range=[-3, 109], ticksuffix=" %")
     return calm(figure, HEIGHT).update_layout(margin_r=ROOM)
+
+
+def curves_alt(comparison: Comparison, axis: Axis) -> str:
+    """The chart in words: where each configuration's curve ends, and which of them have no further tries there."""
+    found = comparison.curves[axis]
+    ends = [
+        f"{comparison.of(one.key).letter} {percent(one.share[-1])} within {amount(axis, one.end)}"
+        + (", then no further tries" if one.end < found.end else "")
+        for one in found.curves
+    ]
+    return f"Share solved against {TITLES[axis]}, one curve per configuration: {'; '.join(ends)}."
+
+
+def treads(curve: Curve[Key], axis: Axis, floor: float = 0.0) -> list[Tread]:
+    """The level parts of a curve up to its own end. An attempt has its number in its middle, so that all can be seen.
+
+    ``floor``: the least that a logarithmic axis shows.
+    """
+    if axis == "attempts":
+        numbers = range(1, round(curve.end) + 1)
+        return [Tread(number - 0.5, number + 0.5, bisect_right(curve.at, number) - 1) for number in numbers]
+    edges = [max(at, floor) for at in curve.at]
+    return [Tread(left, right, step) for step, (left, right) in enumerate(pairwise(edges))]
+
+
+def extent(found: Curves[Key], floor: float = 0.0) -> tuple[float, float]:
+    """From where to where the axis goes, with a little room behind the last curve's end."""
+    if found.axis == "attempts":
+        return 0.5, max(found.end, 1) + 0.5
+    return floor, (1.15 if floor else 1.03) * (found.end or 1.0)
+
+
+def _lines(comparison: Comparison, found: Curves[Key], floor: float, looked_at: Sequence[Key]) -> list[Line]:
+    rows = {row.key: (place, row) for place, row in enumerate(comparison.configurations)}
+    few = len(found.curves) <= MOST_BANDS
+    return [
+        Line(
+            curve=curve,
+            row=rows[curve.key][1],
+            treads=treads(curve, found.axis, floor),
+            colour=theme_color(rows[curve.key][0] % COLOURS),
+            dash=DASHES[rows[curve.key][0] // COLOURS % len(DASHES)],
+            strong=few or curve.key in looked_at,
+        )
+        for curve in found.curves
+    ]
 
 
 def _floor(found: Curves[Key]) -> float:
@@ -67,32 +124,65 @@ def _floor(found: Curves[Key]) -> float:
     return min(first) / 2 if wide else 0.0
 
 
-def _used(curve: Curve[Key], floor: float) -> list[float]:
-    return [max(at, floor) for at in curve.at]
-
-
-def _band(figure: go.Figure, curve: Curve[Key], place: int, floor: float) -> None:
+def _band(figure: go.Figure, line: Line) -> None:
     """One closed outline, up along the higher bound and back along the lower one."""
-    along = _stairs(_used(curve, floor))
+    along = corners(line.treads)
     figure.add_scatter(
         x=[*along, *reversed(along)],
-        y=[*_levels(curve.high), *reversed(_levels(curve.low))],
+        y=[*heights(line.treads, line.curve.high), *reversed(heights(line.treads, line.curve.low))],
         fill="toself",
-        fillcolor=theme_color(place % COLOURS),
+        fillcolor=line.colour,
         opacity=0.14,
         line={"width": 0},
         mode="lines",
         hoverinfo="skip",
+        legendgroup=line.row.letter,
         showlegend=False,
     )
 
 
-def _stairs(at: Sequence[float]) -> list[float]:
-    return [at[0], *(x for _, right in pairwise(at) for x in (right, right))]
+def _solid(figure: go.Figure, line: Line, axis: Axis) -> None:
+    """The curve up to its own end."""
+    told = _told(line, axis)
+    figure.add_scatter(
+        x=corners(line.treads),
+        y=heights(line.treads, line.curve.share),
+        mode="lines",
+        name=line.row.letter,
+        legendgroup=line.row.letter,
+        line={"color": line.colour, "dash": line.dash, "width": 2.5 if line.strong else 1.2},
+        customdata=[told[tread.step] for tread in line.treads for _ in range(2)],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
 
 
-def _levels(share: Sequence[float]) -> list[float]:
-    return [100 * share[0], *(100 * y for left, right in pairwise(share) for y in (left, right))]
+def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
+    """Its level from a dot at its own end to the end of the axis, dotted: no further tries."""
+    level = line.curve.share[-1]
+    said = f"{_who(line.row)}{percent(level)} after {amount(axis, line.curve.end)}, no further tries"
+    figure.add_scatter(
+        x=[line.treads[-1].right if line.treads else 0.5, right],
+        y=[100 * level] * 2,
+        mode="lines+markers",
+        name=line.row.letter,
+        legendgroup=line.row.letter,
+        showlegend=False,
+        opacity=0.75,
+        line={"color": line.colour, "dash": "dot", "width": 1.2},
+        marker={"color": line.colour, "size": [6 if line.strong else 4, 0], "line": {"width": 0}},
+        customdata=[said] * 2,
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def corners(of: Sequence[Tread]) -> list[float]:
+    """Where each level begins and ends, along the axis."""
+    return [edge for tread in of for edge in (tread.left, tread.right)]
+
+
+def heights(of: Sequence[Tread], levels: Sequence[float]) -> list[float]:
+    """What belongs to ``corners``, in percent."""
+    return [100 * levels[tread.step] for tread in of for _ in range(2)]
 
 
 def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], Compared]]) -> None:
@@ -113,37 +203,44 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     pair = next((one for one in comparison.pairs if one.key in looked_at), None)
     if pair is None or pair.break_even is None or axis != "usd":
         return
-    even, its = pair.break_even, comparison.of(pair.key).letter
-    quiet = {"dash": "dot", "width": 1, "color": theme_color(6)}
-    never = math.isinf(even.usd)
-    reached = "never reaches" if never else "reaches"
-    said = f"{its} {reached} what {comparison.of(pair.baseline).letter} solved (dotted)"
-    said += "" if never else f" at {money(even.usd)}"
-    figure.add_hline(y=100 * even.target, line=quiet)
-    if 0 < even.usd <= comparison.curves[axis].end:
+    even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
+    quiet = {"dash": "dash", "width": 1, "color": theme_color(6)}
+    if even.usd is None:
+        said = f"{other} solved nothing: there is nothing to reach"
+    elif math.isinf(even.usd):
+        said = f"{its} never reaches what {other} solved (dashed)"
+    else:
+        said = f"{its} reaches what {other} solved (dashed) at {money(even.usd)}"
+    if even.usd is not None:
+        figure.add_hline(y=100 * even.target, line=quiet)
+    if even.usd and even.usd <= comparison.curves[axis].end:
         figure.add_shape(x0=even.usd, x1=even.usd, y0=-3, y1=100 * even.target, line=quiet)
     place = {"x": 0.0, "xref": "paper", "xanchor": "left", "y": 1.0, "yref": "paper", "yanchor": "top"}
     figure.add_annotation(text=said, showarrow=False, **place)
 
 
-def _ticks(axis: Axis, floor: float, end: float) -> dict[str, object]:
+def _ticks(axis: Axis, floor: float, over: tuple[float, float]) -> dict[str, object]:
+    left, right = over
     if not floor:
         ticks: Mapping[Axis, Mapping[str, object]] = {
-            "attempts": {"dtick": 1 if end <= MOST_TICKS else None},
+            "attempts": {"tick0": 1, "dtick": 1 if right <= MOST_TICKS + 1 else None},
             "usd": {"tickprefix": "$", "exponentformat": "none"},
             "seconds": {"ticksuffix": " s"},
         }
-        return {"range": [0, 1.02 * (end or 1.0)], **ticks[axis]}
-    powers = range(math.ceil(math.log10(floor)), math.floor(math.log10(end)) + 1)
+        return {"range": [left, right], **ticks[axis]}
+    powers = range(math.ceil(math.log10(floor)), math.floor(math.log10(right)) + 1)
     say = money if axis == "usd" else duration
     places = [10.0**power for power in powers]
-    span = [math.log10(floor), math.log10(end)]
+    span = [math.log10(left), math.log10(right)]
     return {"type": "log", "range": span, "tickvals": places, "ticktext": [say(place) for place in places]}
 
 
-def _told(row: Compared, axis: Axis, curve: Curve[Key]) -> list[str]:
-    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
-    used = {"attempts": lambda at: f"{at:.0f} attempts", "usd": money, "seconds": duration}[axis]
-    who = f"<b>{row.letter}</b> {escape(row.label)}<br>"
+def _told(line: Line, axis: Axis) -> list[str]:
+    curve, who = line.curve, _who(line.row)
     steps = zip(curve.at, curve.share, curve.low, curve.high, strict=True)
-    return [f"{who}{span(share, low, high)} by {used(at)}" for at, share, low, high in steps]
+    return [f"{who}{span(share, low, high)} within {amount(axis, at)}" for at, share, low, high in steps]
+
+
+def _who(row: Compared) -> str:
+    """Plotly reads tags in its texts, and a label may hold a stranger's words."""
+    return f"<b>{row.letter}</b> {escape(row.label)}<br>"

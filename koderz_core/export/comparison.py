@@ -7,6 +7,7 @@ from math import isinf
 
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.comparison import Comparison, Measured
+from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.pairs import Key, Pair
 from koderz_core.export.comparison_details import ceilings_table, margins_table, tiers_table
 from koderz_core.export.formats import chance, duration, money, money_span, percent, points, rate
@@ -95,6 +96,15 @@ def common(comparison: Comparison) -> str:
     return f"The same for all: {said}." if said else "Nothing is the same for all."
 
 
+def break_even_price(found: BreakEven | None) -> str:
+    """The dollars per problem, ``never``, or ``nothing to reach`` if the baseline solved nothing."""
+    if found is None:
+        return NONE
+    if found.usd is None:
+        return "nothing to reach"
+    return "never" if isinf(found.usd) else money(found.usd)
+
+
 def share(row: Compared) -> str:
     """The share solved with its interval; ``*`` where an oracle stopped the loop."""
     if row.share is None:
@@ -124,7 +134,7 @@ def _price(told: Measured) -> str:
 
 
 def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
-    test, even, saved = pair.test, pair.break_even, pair.savings
+    test, saved = pair.test, pair.savings
     return (
         row.letter,
         row.label,
@@ -132,8 +142,8 @@ def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
         chance(pair.p_adjusted),
         worded(pair.told_apart if test.n else None),
         *map(str, (test.only_a, test.only_b, test.both, test.n)),
-        NONE if even is None else "never" if isinf(even.usd) else money(even.usd),
-        NONE if even is None else chance(even.never),
+        break_even_price(pair.break_even),
+        chance(pair.break_even.never) if pair.break_even else NONE,
         NONE if pair.price is None else f"{pair.price.value:.2g}",
         percent(saved.share.value) if saved and saved.share else NONE,
     )

@@ -8,11 +8,12 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.export.formats import chance, count, duration, money, money_span, percent, rate, span
+from koderz_core.export.formats import amount, chance, count, money, money_span, percent, rate, span
 from koderz_core.export.worded import Table, columns, worded
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
+HELD = "†"
 
 
 def frontier_table(comparison: Comparison) -> Table:
@@ -37,26 +38,28 @@ def frontier_table(comparison: Comparison) -> Table:
 def curves_table(comparison: Comparison, axis: Axis) -> Table:
     """The curves at a few places of their axis: most is solved with little, so each place is half of the next one.
 
-    They are fewer where several are called the same, as where nothing cost any.
+    They are fewer where several are called the same, as where nothing cost any. † marks a level that a curve keeps
+    after its own end.
     """
     found = comparison.curves[axis]
     whole = axis == "attempts" and found.end <= MOST_PLACES
     places = range(1, round(found.end) + 1) if whole else [found.end / 2**part for part in reversed(range(PARTS))]
-    say = {"attempts": lambda place: f"by {place:g}", "usd": money, "seconds": duration}[axis]
-    heads = {say(place): place for place in places}
+    heads = {f"by {place:g}" if axis == "attempts" else amount(axis, place): place for place in places}
     named = {row.key: row for row in comparison.configurations}
     rows = tuple(
         (
             named[one.key].letter,
             named[one.key].label,
             *(_at(one, place) for place in heads.values()),
+            f"{span(one.share[-1], one.low[-1], one.high[-1])} by {amount(axis, one.end)}",
             percent(one.false_passes),
             str(one.censored),
         )
         for one in found.curves
     )
-    names = ("", "configuration", *heads, "stopped by false passes", "left early")
-    return Table(f"Solved by {axis}", names, rows)
+    names = ("", "configuration", *heads, "at its own end", "stopped by false passes", "left early")
+    held = any(one.end < found.end for one in found.curves)
+    return Table(f"Solved by {axis}{f' ({HELD} no further tries)' if held else ''}", names, rows)
 
 
 def tiers_table(comparison: Comparison) -> Table:
@@ -98,5 +101,7 @@ def margins_table(comparison: Comparison) -> Table:
 
 def _at(curve: Curve[Key], place: float) -> str:
     """How high a staircase is at a place; a hair more, as places are rounded."""
+    if place > curve.end * (1 + 1e-9):
+        return f"{percent(curve.share[-1])} {HELD}"
     step = bisect_right(curve.at, place * (1 + 1e-9)) - 1
     return span(curve.share[step], curve.low[step], curve.high[step])

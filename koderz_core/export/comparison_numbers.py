@@ -8,6 +8,7 @@ from math import isfinite, isnan
 
 from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.rates import ClusteredRate, Rate
@@ -19,7 +20,8 @@ Row = dict[str, object]
 def comparison_numbers(comparison: Comparison) -> Row:
     """All of it. Beside a number that is none (null) stands why: ``..._is`` ``unbounded`` or ``undefined``.
 
-    Beside break-evens, always, ``reached``, ``never`` or ``unknown``. Intervals of pairs hold for ``pairs_at_once``.
+    Beside break-evens, always, ``reached``, ``never``, ``no_target`` or ``unknown``. Intervals of pairs hold for
+    ``pairs_at_once``.
     """
     return sayable(
         {
@@ -127,9 +129,9 @@ def _pairs(comparison: Comparison) -> Iterator[Row]:
             "told_apart": pair.told_apart if test.n else None,
             **spread("price_ratio", pair.price),
             "pairs_at_once": test.at_once,
-            **_reached("break_even", even.usd if even else None),
-            **_reached("break_even_low", even.low if even else None),
-            **_reached("break_even_high", even.high if even else None),
+            **_reached("break_even", even, even.usd if even else None),
+            **_reached("break_even_low", even, even.low if even else None),
+            **_reached("break_even_high", even, even.high if even else None),
             "break_even_never": even.never if even else None,
             "saved_problems": saved.problems if saved else None,
             **spread("saved_usd", saved.saved_usd if saved else None),
@@ -137,10 +139,11 @@ def _pairs(comparison: Comparison) -> Iterator[Row]:
         }
 
 
-def _reached(name: str, usd: float | None) -> Row:
+def _reached(name: str, even: BreakEven | None, usd: float | None) -> Row:
     """Dollars, and beside them ``..._is``, since a number alone cannot say why it is none."""
     number = usd if usd is not None and isfinite(usd) else None
-    said = "unknown" if usd is None else "never" if number is None else "reached"
+    missing = "no_target" if even and even.usd is None else "unknown"
+    said = missing if usd is None else "never" if number is None else "reached"
     return {f"{name}_usd" if name == "break_even" else name: number, f"{name}_is": said}
 
 

@@ -8,7 +8,7 @@ _NO_RESULT = "no experiment has a result"
 _NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
 _NO_CEILING = "no program was put to both kinds of tests"
 _NO_REVIEW = "no checkpoint reviewed anything"
-_REACHED = "`reached`, `never` or `unknown`"
+_REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 
 COMPARISON: tuple[Column, ...] = (
     text("letter", "what the configuration is called in this comparison"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isinf, isnan
 
+from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.records import Outcome
 from koderz_core.records.rows import BenchmarkState, State
@@ -130,6 +131,13 @@ def count(number: int | None) -> str:
 def numbered(number: int, thing: str) -> str:
     """``1 experiment``, ``2 experiments``."""
     return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
+def amount(axis: Axis, used: float) -> str:
+    """``2 attempts``, ``$0.12``, ``3.0 s``: how much of an axis of curves was used."""
+    if axis == "attempts":
+        return numbered(round(used), "attempt")
+    return money(used) if axis == "usd" else duration(used)
 
 
 def plain(text: str, limit: int | None = None) -> str:

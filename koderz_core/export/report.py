@@ -48,7 +48,8 @@ class Report:
         """What a reader must know, below the tables; may hold a stranger's words."""
         compared = self.comparison
         about = (SHOWS, SHOWS_NOT) if helped(compared) else ()
-        return (INTERVALS, common(compared), *(one.strip() for one in compared.remarks), *about)
+        ends = dict.fromkeys(said for axis in AXES for said in captions.curves_beside_rates(compared, axis))
+        return (INTERVALS, common(compared), *(one.strip() for one in compared.remarks), *about, *ends)
 
     def origins(self) -> Iterator[str]:
         """One sentence per benchmark: what it was about, and what it was measured with. May hold a stranger's words."""

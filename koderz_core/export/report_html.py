@@ -17,7 +17,7 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import telling
 from koderz_core.export import captions
 from koderz_core.export.charts_costs import cost_by_tier
-from koderz_core.export.charts_curves import TITLES, success_by
+from koderz_core.export.charts_curves import TITLES, curves_alt, success_by
 from koderz_core.export.charts_tradeoff import cost_against_success
 from koderz_core.export.citation import TO_CITE, bibtex
 from koderz_core.export.formats import plain
@@ -84,8 +84,9 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
     looked_at = (pair.baseline, pair.key) if pair else ()
     for axis in AXES:
         if comparison.curves[axis].curves:
-            title, alt = f"Success against {TITLES[axis]}", f"Share solved against {TITLES[axis]}, with bands"
-            yield Chart(f"by-{axis}", title, alt, captions.CURVES, success_by(comparison, axis, looked_at))
+            title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
+            caption, figure = captions.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
+            yield Chart(f"by-{axis}", title, alt, caption, figure)
     if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
         yield Chart("costs", "What a solved problem cost", alt, captions.COSTS, cost_by_tier(comparison))

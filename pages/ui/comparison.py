@@ -13,7 +13,7 @@ from koderz_core.analysis.pairs import Key, Pair, telling
 from koderz_core.export import captions
 from koderz_core.export.answer import answer
 from koderz_core.export.charts_costs import cost_by_tier
-from koderz_core.export.charts_curves import success_by
+from koderz_core.export.charts_curves import curves_alt, success_by
 from koderz_core.export.charts_tradeoff import cost_against_success
 from koderz_core.export.comparison import common, configurations_table, helped, pairs_table, settings_table
 from koderz_core.export.comparison_details import (
@@ -118,15 +118,15 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
 
 
 def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
-    """Success against what was used, up to what all had."""
+    """Success against what was used, each configuration to its own end."""
     if not comparison.curves[axis].curves:
         st.info("No problem has a result of all of them, or a price of it. So there is no curve to draw.", icon="📈")
         return
     looked_at = [pair.baseline, pair.key] if pair else []
-    alt = f"Share solved against {AXIS_NAMES[axis]}, a staircase per configuration with its band"
+    alt = curves_alt(comparison, axis)
     table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, looked_at), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
-    st.caption(captions.CURVES + _without(comparison, comparison.curves[axis].left_out))
+    st.caption(captions.about_curves(comparison, axis) + _without(comparison, comparison.curves[axis].left_out))
 
 
 def show_costs(comparison: Comparison) -> None:

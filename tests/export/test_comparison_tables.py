@@ -115,13 +115,28 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     table = curves_table(compared(*TWO), "usd")
     assert table.columns[2:9] == ("$0.016", "$0.031", "$0.062", "$0.12", "$0.25", "$0.50", "$1.00")
     dear, cheap = table.rows
-    assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 %"] * 4
+    assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % †"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
+    assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
+    assert table.title == "Solved by usd († no further tries)"
+
+
+def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
+    found = [(one["letter"], one["usd"], one["share"]) for one in curve_rows(compared(*TWO), "usd")]
+    assert (found[2], found[-1]) == (("A", 1.0, 0.75), ("B", 0.1, 0.5))
+
+
+def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_reach() -> None:
+    comparison = compared(("dear", 0, 1.0), ("cheap", 2, 0.1))
+    shown = dict(zip(pairs_table(comparison).columns, pairs_table(comparison).rows[0], strict=True))
+    assert (shown["reaches A at"], shown["P(never)"]) == ("nothing to reach", "-")
+    (pair,) = pair_rows(comparison)
+    assert (pair["break_even_usd"], pair["break_even_is"], pair["break_even_never"]) == (None, "no_target", None)
 
 
 def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
     table = curves_table(compared(("free", 0, 0.0), ("as free", 1, 0.0)), "usd")
-    assert table.columns == ("", "configuration", "$0.00", "stopped by false passes", "left early")
+    assert table.columns == ("", "configuration", "$0.00", "at its own end", "stopped by false passes", "left early")
     assert {len(line) for line in table.rows} == {len(table.columns)}
 
 
