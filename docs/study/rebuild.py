@@ -15,15 +15,19 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
-import matplotlib as mpl
+try:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+except ModuleNotFoundError:
+    sys.exit("The figures are drawn by matplotlib, which is not installed. Run: pip install -e '.[study]'")
+
 import question
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
 from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_tables
-from koderz_core.export.charts_curves import TITLES, corners, extent, heights, treads
+from koderz_core.export.charts_curves import TITLES, corners, extent, heights, least_shown, treads
 from koderz_core.export.report_html import LOOKS
 from koderz_core.export.report_markdown import escaped, markdown_tables
 from koderz_core.workspace import Workspace, open_workspace
@@ -105,11 +109,12 @@ def _curves(comparison: Comparison, axis: Axis) -> str:
         figure = Figure(figsize=(8, 4 + 0.2 * len(rows)), layout="constrained")
         axes = figure.subplots()
         found = comparison.curves[axis]
-        _, right = extent(found)
+        floor = least_shown(found)
+        left, right = extent(found, floor)
         for curve in found.curves:
             place, row = rows[curve.key]
             colour = COLOURS[place % len(COLOURS)]
-            levels = treads(curve, axis)
+            levels = treads(curve, axis, floor)
             low, share, high = (heights(levels, values) for values in (curve.low, curve.share, curve.high))
             if len(rows) <= MOST_BANDS:
                 axes.fill_between(corners(levels), low, high, color=colour, alpha=0.12, linewidth=0)
@@ -118,10 +123,10 @@ def _curves(comparison: Comparison, axis: Axis) -> str:
             if curve.end < found.end:  # no further tries
                 axes.plot([levels[-1].right, right], share[-1:] * 2, ":", color=colour, linewidth=0.9)
                 axes.plot(levels[-1].right, share[-1], ".", color=colour)
-        axes.set(xlabel=TITLES[axis], ylabel="solved (%)", ylim=(0, 100), xlim=(None, right))
-        if axis == "usd":
-            axes.set_xscale("log")  # what most use is too little to be seen beside what one uses
-        else:
+        axes.set(xlabel=TITLES[axis], ylabel="solved (%)", ylim=(0, 100), xlim=(left, right))
+        if floor:
+            axes.set_xscale("log")
+        elif axis == "attempts":
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         figure.legend(frameon=False, fontsize="small", loc="outside lower left")
         axes.spines[["top", "right"]].set_visible(False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
+from koderz_core.export.formats import percent
 
 SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 FRONTIER = "Dotted: nobody is both cheaper and better. How sure that is stands below as P(frontier)."
@@ -48,9 +49,7 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
     drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
     partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
     apart = [
-        row.letter
-        for row, curve in drawn
-        if curve not in partial and row.share is not None and abs(curve.share[-1] - row.share) > 0.0005
+        row.letter for row, curve in drawn if curve not in partial and percent(curve.share[-1]) != percent(row.share)
     ]
     return (
         *([PARTIAL] if partial else []),

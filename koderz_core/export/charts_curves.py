@@ -23,7 +23,8 @@ HEIGHT = 430
 ROOM = 64  # pixels for letters at the end
 MOST_BANDS = 2  # more would hide each other: then only the two that are looked at have theirs
 MOST_TICKS = 20
-DASHES = ("solid", "dash", "longdashdot")  # a dotted line is a level without further tries
+DOTTED = "1.5px,3.5px"  # Plotly's own dots look like dashes where lines are thin
+DASHES = ("solid", "dash", "longdashdot")  # nothing that could be taken for a level without further tries
 TITLES = {"attempts": "attempts", "usd": "dollars per problem", "seconds": "seconds per problem"}
 
 
@@ -51,7 +52,7 @@ class Line:
 def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> go.Figure:
     """Share solved by what had been used; ``looked_at``: whose bands are shown if there are many."""
     figure, found = go.Figure(), comparison.curves[axis]
-    floor = _floor(found)
+    floor = least_shown(found)
     left, right = extent(found, floor)
     lines = _lines(comparison, found, floor, looked_at)
     for line in lines:
@@ -91,11 +92,31 @@ def treads(curve: Curve[Key], axis: Axis, floor: float = 0.0) -> list[Tread]:
     return [Tread(left, right, step) for step, (left, right) in enumerate(pairwise(edges))]
 
 
+def least_shown(found: Curves[Key]) -> float:
+    """Where a logarithmic axis begins, 0 if none is called for: what some use is too little to be seen beside others.
+
+    Half of the least that anybody had used when the first problem was solved.
+    """
+    first = [curve.at[1] for curve in found.curves if len(curve.at) > 2 and curve.at[1] > 0]
+    wide = found.axis != "attempts" and bool(first) and found.end / min(first) > 5 * WIDE
+    return min(first) / 2 if wide else 0.0
+
+
 def extent(found: Curves[Key], floor: float = 0.0) -> tuple[float, float]:
     """From where to where the axis goes, with a little room behind the last curve's end."""
     if found.axis == "attempts":
         return 0.5, max(found.end, 1) + 0.5
     return floor, (1.15 if floor else 1.03) * (found.end or 1.0)
+
+
+def corners(of: Sequence[Tread]) -> list[float]:
+    """Where each level begins and ends, along the axis."""
+    return [edge for tread in of for edge in (tread.left, tread.right)]
+
+
+def heights(of: Sequence[Tread], levels: Sequence[float]) -> list[float]:
+    """What belongs to ``corners``, in percent."""
+    return [100 * levels[tread.step] for tread in of for _ in range(2)]
 
 
 def _lines(comparison: Comparison, found: Curves[Key], floor: float, looked_at: Sequence[Key]) -> list[Line]:
@@ -112,16 +133,6 @@ def _lines(comparison: Comparison, found: Curves[Key], floor: float, looked_at: 
         )
         for curve in found.curves
     ]
-
-
-def _floor(found: Curves[Key]) -> float:
-    """Where a logarithmic axis begins, 0 if none is called for: what some use is too little to be seen beside others.
-
-    Half of the least that anybody had used when the first problem was solved.
-    """
-    first = [curve.at[1] for curve in found.curves if len(curve.at) > 2 and curve.at[1] > 0]
-    wide = found.axis != "attempts" and bool(first) and found.end / min(first) > 5 * WIDE
-    return min(first) / 2 if wide else 0.0
 
 
 def _band(figure: go.Figure, line: Line) -> None:
@@ -167,22 +178,12 @@ def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
         name=line.row.letter,
         legendgroup=line.row.letter,
         showlegend=False,
-        opacity=0.75,
-        line={"color": line.colour, "dash": "dot", "width": 1.2},
+        opacity=0.9,
+        line={"color": line.colour, "dash": DOTTED, "width": 1.5},
         marker={"color": line.colour, "size": [6 if line.strong else 4, 0], "line": {"width": 0}},
         customdata=[said] * 2,
         hovertemplate="%{customdata}<extra></extra>",
     )
-
-
-def corners(of: Sequence[Tread]) -> list[float]:
-    """Where each level begins and ends, along the axis."""
-    return [edge for tread in of for edge in (tread.left, tread.right)]
-
-
-def heights(of: Sequence[Tread], levels: Sequence[float]) -> list[float]:
-    """What belongs to ``corners``, in percent."""
-    return [100 * levels[tread.step] for tread in of for _ in range(2)]
 
 
 def _ends(figure: go.Figure, curves: Sequence[tuple[Curve[Key], Compared]]) -> None:

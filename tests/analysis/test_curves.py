@@ -89,6 +89,20 @@ def test_only_what_was_cancelled_or_failed_on_our_side_leaves_the_denominator():
     assert only([first, second, course("p/3", "xc")]).censored == 1
 
 
+def test_of_trials_interrupted_at_random_the_curve_ends_at_the_truth_and_the_rate_of_the_others_above_it():
+    """Each attempt is interrupted with 15 %; of 40 % the tests pass after a geometric number of at most 5 attempts."""
+    draw, ends, rates = np.random.default_rng(1), [], []
+    for _ in range(40):
+        kinds, lengths = draw.choice(list("sfx"), 164, p=[0.4, 0.2, 0.4]), draw.geometric(0.3, 164)
+        cuts, drawn = draw.geometric(0.15, 164), zip(kinds, lengths, strict=True)
+        whole = ["xxxxx" if kind == "x" or length > 5 else "x" * (length - 1) + kind for kind, length in drawn]
+        made = [marks if cut > len(marks) else marks[: cut - 1] + "c" for marks, cut in zip(whole, cuts, strict=True)]
+        trials = [course(f"p/{n}", marks) for n, marks in enumerate(made)]
+        ends.append(only(trials).share[-1])
+        rates.append(clustered(by_problem(trials)).value)
+    assert (np.mean(ends), np.mean(rates)) == pytest.approx((0.4 * (1 - 0.7**5), 0.41), abs=0.02)
+
+
 def test_repeats_weigh_their_problem_no_more_so_the_curve_ends_at_the_rate():
     trials = [course("p/1", "xs", repeat=n) for n in range(4)] + [course("p/2", "xx"), course("p/3", "s")]
     assert only(trials).share[-1] == pytest.approx(clustered(by_problem(trials)).value)
