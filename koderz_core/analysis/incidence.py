@@ -76,8 +76,8 @@ def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
         happened /= _watched(held, drawn, ends)
     first = np.searchsorted(ends, steps(held, event))
     risen = np.add.reduceat(happened, first, axis=0) if len(first) else happened
-    counted = np.maximum(drawn[_known(held)].sum(axis=0), 1)  # 0: a resample of problems that show nothing
-    shares: Array = np.cumsum(risen, axis=0) / counted
+    counted = drawn[_known(held)].sum(axis=0)
+    shares: Array = np.cumsum(risen, axis=0) / np.where(counted > 0, counted, 1)  # 0: only problems that show nothing
     return shares
 
 
