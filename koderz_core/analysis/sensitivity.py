@@ -54,9 +54,9 @@ def expected(plan: Plan, past: Sequence[PastPair]) -> Expectation:
     say nothing about models, so they count only for plans that have some as well.
     """
     wanted = {_pair(_kind(one), _kind(other)) for one, other in combinations(plan.configurations, 2)}
-    real = [one for one in past if _scripted(one) == scripted(plan.models())]
-    same = [one for one in real if _pair(*map(_kind_of, one.strategies, one.models)) in wanted]
-    like = same or real
+    comparable = [one for one in past if _scripted(one) == scripted(plan.models())]
+    same = [one for one in comparable if _pair(*map(_kind_of, one.strategies, one.models)) in wanted]
+    like = same or comparable
     if not like:
         return Expectation(plan.dataset.name)
     from_chance = [one.from_chance for one in like if one.from_chance is not None]
@@ -98,7 +98,7 @@ def _figures(n: int, pairs: int, discordance: float, variance_left: float) -> tu
 
 
 def _source(of: Expectation) -> str:
-    assumed = f"This assumes that two configurations differ on {100 * of.discordance:.0f} % of the problems"
+    assumed = f"This assumes that two configurations differ on about {100 * of.discordance:.0f} % of the problems"
     if not of.pairs:
         return (
             f"{assumed}, as in koderz' own study (23 to 25 %), because too little like this plan was measured on "

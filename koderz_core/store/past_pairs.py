@@ -8,7 +8,7 @@ from koderz_core.records.forecasts import PastPair
 from koderz_core.store.reading import records
 
 FEWEST = 20  # problems in common: with fewer, how many they differ on says little
-MOST = 50  # benchmarks, the newest: enough for a median, and quickly read
+MOST = 20  # benchmarks, the newest: enough for a median, and quickly read
 
 
 def past_pairs(con: DuckDBPyConnection, dataset_sha256: str) -> list[PastPair]:

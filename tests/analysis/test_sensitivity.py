@@ -25,8 +25,8 @@ def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configurat
 def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
     assert can_show(plan(), []) == (
         "With 164 problems a difference below 8.2 points will usually go unnoticed; one of 11 points is seen four "
-        "times in five. This assumes that two configurations differ on 25 % of the problems, as in koderz' own study "
-        "(23 to 25 %), because too little like this plan was measured on humaneval+ so far."
+        "times in five. This assumes that two configurations differ on about 25 % of the problems, as in koderz' own "
+        "study (23 to 25 %), because too little like this plan was measured on humaneval+ so far."
     )
 
 
@@ -43,7 +43,7 @@ def test_otherwise_the_median_of_all_pairs_on_the_dataset_is_taken():
     found = expected(plan(), past)
     assert (found.discordance, found.pairs, found.same) == (observed_discordance(14, 60), 3, False)
     assert can_show(plan(), past).endswith(
-        "This assumes that two configurations differ on 25 % of the problems, the median of 3 earlier pairs of "
+        "This assumes that two configurations differ on about 25 % of the problems, the median of 3 earlier pairs of "
         "configurations on humaneval+."
     )
 
