@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import koderz_core
+from koderz_core.analysis.power import detectable, power
 from koderz_core.cli import commands
 
 ROOT = Path(koderz_core.__file__).parents[1]
@@ -55,6 +57,19 @@ def test_what_a_guide_shows_of_the_example_is_what_koderz_says_of_it(guide: str,
     lines = shown(guide, SHOWN[guide])
     assert len(lines) > 3
     assert [line for line in lines if line not in said(home)] == []
+
+
+def test_the_table_of_what_a_plan_can_show_is_what_the_code_computes() -> None:
+    table = (ROOT / "docs" / "statistics.md").read_text().partition("| at 12 % discordance |")[2]
+    rows = re.findall(r"^\| (\d+) \| (.+) \| (.+) \| (.+) \| (.+) \|$", table.partition("\n\n")[0], re.MULTILINE)
+    assert len(rows) == 8
+    for problems, half, most, at_25, at_12 in rows:
+        n = int(problems)
+        found = [100 * detectable(n, 0.25, share) for share in (0.5, 0.8)]
+        assert [half, most] == ["-" if one == math.inf else f"{one:.1f}" for one in found]
+        for said_power, discordant in ((at_25, 0.25), (at_12, 0.12)):
+            chances = [100 * power(n, gap, discordant) for gap in (0.03, 0.05, 0.07)]
+            assert said_power == ", ".join(f"{chance:.0f} %" for chance in chances)
 
 
 def test_every_remark_that_the_guide_explains_is_one_that_koderz_makes() -> None:

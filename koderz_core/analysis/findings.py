@@ -10,7 +10,7 @@ from typing import TypeVar
 from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.paired import Paired
-from koderz_core.analysis.power import detectable
+from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.tradeoff import Tradeoff
 
 K = TypeVar("K")
@@ -103,11 +103,13 @@ def _verdict(of: Against) -> str:
         return "more than luck"
     if of.test.method != "exact McNemar":
         return "not told apart at this size"
+    discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
     # The strictest step of Holm's, as can_show takes.
-    unseen = detectable(of.test.n, power=0.5, alpha=_ALPHA / of.test.at_once)
+    unseen = detectable(of.test.n, discordance, power=0.5, alpha=_ALPHA / of.test.at_once)
     if unseen == inf:
         return "not told apart, and so few problems could not tell any two apart"
-    return f"not told apart at this size, at which a difference below {100 * unseen:.2g} points usually goes unnoticed"
+    below = f"below {100 * unseen:.2g} points"
+    return f"not told apart at this size, at which a true difference {below} usually goes unnoticed"
 
 
 def _price(price: Interval | None, at_once: int) -> str:

@@ -13,7 +13,7 @@ import click
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.conclusion import conclude, exit_code
 from koderz_core.cli.debugging import DebugFiles, debug_folder, debug_options
-from koderz_core.cli.forecasting import forecast_lines, showing, warnings
+from koderz_core.cli.forecasting import forecast_lines, warnings
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
@@ -191,12 +191,13 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
     """What is left of a plan, and what that will take."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
+    can_show = opened.comparing.can_show(plan)
     if as_json:
-        print_json({**asdict(forecast), "can_show": showing(plan), "baselines": offer.told})
+        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.told})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     told = (*choices(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
-    for line in (showing(plan), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
+    for line in (plain(can_show), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
         click.echo(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from koderz_core.analysis.power import can_show
 from koderz_core.export.forecasts import between
 from koderz_core.export.formats import count, duration, money, numbered, plain
 from koderz_core.records import Plan
@@ -18,11 +17,6 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         yield f"Left to do: {numbered(forecast.experiments, 'experiment')}; calls: {calls}."
         yield f"Price: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
         yield f"Told from {numbered(forecast.past, 'experiment')}; what is harder or slower than these takes more."
-
-
-def showing(plan: Plan) -> str:
-    """How large a difference the plan can show, in the words that Launch has too."""
-    return can_show(len(plan.problems), plan.repeats, len(plan.configurations))
 
 
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:

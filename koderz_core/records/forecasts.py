@@ -63,3 +63,19 @@ class Receipt:
     forecast: Forecast | None
     cost_usd: float | None
     seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastPair:
+    """Two configurations of a benchmark that were given the same ``problems``, as their results differed.
+
+    ``discordant``: on how many of these problems one trial of each has different outcomes; with repeats the expected
+    number. ``from_chance``: the part of the variance of that difference that lies between trials of one problem, None
+    if not both were repeated or they never differed.
+    """
+
+    strategies: tuple[str, str]
+    models: tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]
+    problems: int
+    discordant: float
+    from_chance: float | None

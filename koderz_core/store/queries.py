@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError, UnknownNameError
 from koderz_core.records import Outcome, Tier
-from koderz_core.records.forecasts import Past, Receipt
+from koderz_core.records.forecasts import Past, PastPair, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import NoteRow, SpecRow
 from koderz_core.records.progress import Neighbours, meant
@@ -29,6 +29,7 @@ from koderz_core.store.frames import Tables
 from koderz_core.store.known import Basis, basis
 from koderz_core.store.lately import Standing, lately
 from koderz_core.store.past import past
+from koderz_core.store.past_pairs import past_pairs
 from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
 from koderz_core.store.receipts import receipt
@@ -162,6 +163,10 @@ class Reader:
     def past(self, strategies: Iterable[str]) -> list[Past]:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
         return past(self._con, strategies)
+
+    def past_pairs(self, dataset_sha256: str) -> list[PastPair]:
+        """Every two configurations of a benchmark on this dataset that have enough problems in common."""
+        return past_pairs(self._con, dataset_sha256)
 
     def receipt(self, benchmark: str) -> Receipt | None:
         """What a benchmark has come to, beside what was foretold; None before its end, or if nothing was."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
-from koderz_core.records.forecasts import Past, Receipt
+from koderz_core.records.forecasts import Past, PastPair, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.progress import BenchmarkProgress, Neighbours
@@ -168,6 +168,10 @@ class Results:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
         with self._reader() as reader:
             return reader.past(strategies)
+
+    def past_pairs(self, dataset_sha256: str) -> list[PastPair]:
+        """Every two configurations of a benchmark on this dataset that have enough problems in common."""
+        return list(self._known(("past pairs", dataset_sha256), lambda reader, _: reader.past_pairs(dataset_sha256)))
 
     def receipt(self, benchmark: str) -> Receipt | None:
         """What a benchmark (by id) has come to, beside what was foretold; None before its end, or if nothing was."""

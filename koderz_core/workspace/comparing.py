@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 from koderz_core.analysis.baseline import frontier_asked_once
 from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Difficulty, difficulties
+from koderz_core.analysis.sensitivity import can_show
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.prompts.sameness import shape
-from koderz_core.records import Scalar
+from koderz_core.records import Plan, Scalar
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.trials import Trial
@@ -74,6 +75,10 @@ class Comparing:
             findings=(*found.findings, *self._about_the_baseline(found, rows)),
             remarks=(*found.remarks, *self._about_grounds(rows)),
         )
+
+    def can_show(self, plan: Plan) -> str:
+        """How large a difference between its configurations a plan can show, in sentences."""
+        return can_show(plan, self._results.past_pairs(plan.dataset.sha256))
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """These and, if no frontier model among them was asked directly, what one did that was, on their problems."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.power import can_show
 from koderz_core.models.availability import Availability
 from koderz_core.records import Plan
 from koderz_core.records.rows import BenchmarkRow
@@ -17,10 +16,10 @@ from pages.ui.text import worded
 
 
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
-    """Its size, what that can show, and what it stands on. Raises SandboxError."""
+    """Its size, what that can show, and what it stands on. Raises SandboxError, StoreError."""
     st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
-    st.caption(can_show(len(plan.problems), plan.repeats, len(plan.configurations)))
+    st.text(workspace.comparing.can_show(plan))
     for remark in remarks:
         st.text(remark)
     tested = workspace.sandbox.self_test()

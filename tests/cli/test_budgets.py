@@ -74,6 +74,15 @@ def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
     assert koderz(*SMALL, "--plan-only", "--json").json["can_show"] in said
 
 
+def test_plan_only_goes_by_how_much_earlier_pairs_differed(koderz: Any) -> None:
+    pair = ("benchmark", "--coder", "scripted/weak", "--strategy", "direct,repair", "--problems")
+    assert "as in koderz' own study" in koderz(*pair, "20:60", "--plan-only").out
+    koderz(*pair, "0:20")
+    said = koderz(*pair, "20:60", "--plan-only").out
+    assert "as one earlier pair of the same strategies and models did on humaneval." in said
+    assert "as in koderz' own study" in koderz(*pair, "20:60", "--coder", "ollama/other", "--plan-only").out
+
+
 def test_a_forecast_as_json_has_nothing_that_is_not_known(koderz: Any) -> None:
     forecast = koderz(*SMALL, "--plan-only", "--json").json
     assert (forecast["experiments"], forecast["cost_usd"], len(forecast["unknown"])) == (6, None, 1)

@@ -1,0 +1,90 @@
+"""What a plan can show, and what that is known from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koderz_core.analysis.power import detectable, observed_discordance
+from koderz_core.analysis.sensitivity import can_show, expected
+from koderz_core.records import Configuration, DatasetOrigin, Plan
+from koderz_core.records.forecasts import PastPair
+
+QWEN, OPUS, SCRIPT = ({"coder": (name,)} for name in ("ollama/qwen", "anthropic/opus", "scripted/weak"))
+PAIR = (Configuration("repair", QWEN), Configuration("direct", OPUS))
+PAST = PastPair(("direct", "repair"), (OPUS, QWEN), 60, 8, None)
+OTHERS = replace(PAST, strategies=("direct", "direct"), discordant=20)
+
+
+def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configuration, ...] = PAIR) -> Plan:
+    names = tuple(f"HumanEval/{number}" for number in range(problems))
+    return Plan(DatasetOrigin("humaneval+", "a" * 64, "MIT"), names, configurations, repeats=repeats)
+
+
+def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
+    assert can_show(plan(), []) == (
+        "With 164 problems a difference below 8.2 points will usually go unnoticed; one of 11 points is seen four "
+        "times in five. This assumes that two configurations differ on about 25 % of the problems, as in koderz' own "
+        "study (23 to 25 %), because too little like this plan was measured on humaneval+ so far."
+    )
+
+
+def test_pairs_of_the_same_strategies_and_models_tell_before_all_others():
+    same = expected(plan(), [PAST, OTHERS, OTHERS])
+    assert (same.discordance, same.pairs, same.same) == (observed_discordance(8, 60), 1, True)
+    assert "as one earlier pair of the same strategies and models did on humaneval+." in can_show(
+        plan(), [PAST, OTHERS]
+    )
+
+
+def test_otherwise_the_median_of_all_pairs_on_the_dataset_is_taken():
+    past = [replace(OTHERS, discordant=number) for number in (6, 14, 40)]
+    found = expected(plan(), past)
+    assert (found.discordance, found.pairs, found.same) == (observed_discordance(14, 60), 3, False)
+    assert can_show(plan(), past).endswith(
+        "This assumes that two configurations differ on about 25 % of the problems, the median of 3 earlier pairs of "
+        "configurations on humaneval+."
+    )
+
+
+def test_scripted_models_tell_nothing_of_a_plan_with_real_ones_and_the_other_way_round():
+    scripted = replace(OTHERS, models=(SCRIPT, SCRIPT), discordant=0)
+    assert expected(plan(), [scripted]).pairs == 0
+    assert expected(plan(), [scripted, OTHERS]).discordance == observed_discordance(20, 60)
+    with_script = plan(configurations=(Configuration("direct", SCRIPT), PAIR[0]))
+    assert expected(with_script, [scripted, OTHERS]).discordance == observed_discordance(0, 60)
+
+
+def test_what_repeats_gain_is_taken_from_earlier_repeats():
+    past = [replace(PAST, from_chance=share) for share in (0.3, 0.5, 0.9)]
+    assert can_show(plan(repeats=5), past).endswith(
+        "It counts on 5 repeats to remove 40 % of the variance, by the repeats of 3 earlier pairs."
+    )
+    assert "repeats" not in can_show(plan(), past)
+
+
+def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_is_said():
+    said = can_show(plan(repeats=5), [])
+    assert said.startswith("With 164 problems, 5 times each, a difference below 8.2 points will usually go unnoticed")
+    assert said.endswith(
+        "It counts on no gain from repeats, as no earlier pair with repeats tells how large that is; at best, if only "
+        "chance makes two trials differ, it is 3.5 and 5 points."
+    )
+
+
+@pytest.mark.parametrize("repeats", [1, 5])
+def test_a_plan_of_5_problems_shows_nothing(repeats):
+    assert can_show(plan(5, repeats), []).endswith("no difference, however large, can be told from luck.")
+    assert can_show(plan(1), []).startswith("With 1 problem no difference")
+
+
+@pytest.mark.parametrize("n", [6, 7, 10, 2000])
+def test_the_sentence_never_speaks_of_more_than_all_problems(n):
+    assert "e+" not in can_show(plan(n), [])
+
+
+def test_with_many_configurations_a_difference_must_be_larger_to_be_seen():
+    six = plan(configurations=tuple(Configuration("direct", {"coder": (f"ollama/{place}",)}) for place in range(6)))
+    least = 100 * detectable(164, 0.25, alpha=0.05 / 5)
+    assert f"one of {least:.2g} points is seen four times in five (5 configurations against one)." in can_show(six, [])
