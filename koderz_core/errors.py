@@ -147,3 +147,5 @@ class Cancelled(KoderzError):  # noqa: N818 (nothing went wrong)
 
 class BudgetSpent(Cancelled):
     """The budget of the benchmark does not hold its next call."""
+
+    exit_code = 5

@@ -113,7 +113,7 @@ def commands() -> None:
     """Can cheap models with many tries match an expensive one, at what price, and how surely?
 
     Exit codes: 0 fine, 1 a bug of koderz or something `verify` found, 2 wrong usage, 3 something around koderz failed,
-    4 unsolved or below --fail-under, 130 interrupted.
+    4 unsolved or below --fail-under, 5 budget used up, 130 interrupted.
     """
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
-from koderz_core.cli.conclusion import conclude, exit_code
+from koderz_core.cli.conclusion import Ended, conclude, exit_code
 from koderz_core.cli.debugging import DebugFiles, debug_folder, debug_options
 from koderz_core.cli.forecasting import forecast_lines, warnings
 from koderz_core.cli.interrupting import interruptible
@@ -85,7 +85,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
             click.echo(line, err=True)
         how = replace(manner(options, quiet=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
         runner = perform(opened, _kept(opened, plan, how), how)
-        code = conclude(opened, runner.benchmark, runner.experiments, options["fail_under"], as_json=as_json)
+        code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
             _tell(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
@@ -113,7 +113,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
             for one in details:
                 print_details(one)
             click.echo(f"\nTo read every prompt and answer: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
-        code = exit_code(opened, runner.benchmark, asked, ALL)
+        code = exit_code(opened, Ended.of(runner), ALL)
         return BUG if runner.bugs else code
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 
 from koderz_core.cli.options import print_json, report_faults
 from koderz_core.cli.tables import print_summaries
-from koderz_core.errors import Cancelled
+from koderz_core.errors import BudgetSpent, Cancelled
 from koderz_core.export.formats import plain
 from koderz_core.records import Experiment, Outcome
 from koderz_core.records.rows import ExperimentRow
+from koderz_core.runner.runner import Runner
 from koderz_core.workspace import Workspace
 
 UNSOLVED, INFRASTRUCTURE = 4, 3
@@ -20,33 +22,46 @@ MOST_ERRORS = 3  # messages shown
 RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 
 
-def conclude(
-    opened: Workspace, benchmark: str, asked: Sequence[Experiment], fail_under: float | None, *, as_json: bool
-) -> int:
-    """Print what a benchmark came to; the exit code that the experiments ``asked`` for call for."""
-    summaries = opened.results.summaries(benchmark)
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not admit its next call."""
+
+    benchmark: str
+    experiments: Sequence[Experiment]
+    used_up: bool = False
+
+    @classmethod
+    def of(cls, runner: Runner) -> Ended:
+        return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
+
+
+def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_json: bool) -> int:
+    """Print the results of a benchmark; returns the exit code as ``exit_code``."""
+    summaries = opened.results.summaries(ended.benchmark)
     if as_json:
         print_json(summaries)
     else:
         print_summaries(summaries)
-        click.echo(f"\nLook closer: koderz analyze {benchmark}")
-    return exit_code(opened, benchmark, asked, fail_under)
+        click.echo(f"\nLook closer: koderz analyze {ended.benchmark}")
+    return exit_code(opened, ended, fail_under)
 
 
-def exit_code(opened: Workspace, benchmark: str, asked: Sequence[Experiment], fail_under: float | None) -> int:
-    """130 if one of these experiments has no result, else 3 if one ended as error, else 4 below ``fail_under`` (%).
+def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
+    """5 or 130 if an experiment has no result, else 3 if one ended as error, else 4 below ``fail_under`` (%), else 0.
 
-    What is wrong is said.
+    5: the budget was used up; 130: it was stopped or interrupted. Prints what is wrong.
     """
-    ids = {experiment.id for experiment in asked}
+    benchmark = ended.benchmark
+    ids = {experiment.id for experiment in ended.experiments}
     rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
     errors = [row for row in rows if row.outcome == "error"]
     if errors:
         _say_errors(errors, benchmark)
     unread = report_faults(opened)
     if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
-        click.echo(f"No result: {without} of {len(ids)} experiments. To go on: koderz resume {benchmark}", err=True)
-        return unread or Cancelled.exit_code
+        resume = f"koderz resume {benchmark}" + (" --max-cost USD, with a larger budget" if ended.used_up else "")
+        click.echo(f"No result: {without} of {len(ids)} experiments. To continue: {resume}", err=True)
+        return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
     if errors:
         return INFRASTRUCTURE
     return UNSOLVED if fail_under is not None and _is_under(fail_under, rows) else 0

@@ -44,7 +44,7 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
 
     A sample has a task_id and one of completion (follows the prompt), solution (a whole program) and answer (a model's
     whole reply); its other keys are kept. --tests plus needs a dataset that has them, as humaneval+ and mbpp+.
-    Exits with 4 if one program fails, with 3 if a sample could not be judged.
+    Exits with 4 if any program fails, with 3 if a sample could not be judged.
     """
     with workspace(data_dir) as opened:
         dataset = opened.dataset(options["dataset"])
@@ -57,7 +57,7 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
     _print(graded, reading, as_json=as_json)
     if any(one.verdict is None for one in graded):
         return INFRASTRUCTURE
-    return FAILED if options["problem"] and _rate(graded).successes == 0 else 0
+    return FAILED if _rate(graded).successes < len(graded) else 0
 
 
 def _one(file: Path, name: str, dataset: Dataset) -> Reading:

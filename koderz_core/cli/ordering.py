@@ -27,7 +27,7 @@ from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.runner.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
 from koderz_core.runner.wording import POLICIES, configuration_of, strategy_named
-from koderz_core.strategies import MODES, UNTESTED, complete, create, offered
+from koderz_core.strategies import MODES, TOGETHER, UNTESTED, complete, create, offered
 
 DEFAULT_STRATEGY = "direct"
 DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
@@ -169,7 +169,7 @@ def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
 
 
 def _combined(options: Mapping[str, Any]) -> list[Wanted]:
-    """Every strategy with every coder; those that run gate tests, with every gate and every feedback too."""
+    """Every strategy with every coder, or with all of them where it is about several; if tested, with every policy."""
     named = options[f"{CODER}_model"]
     given, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named)
     strategies, parameters = _strategies(options), parameters_of(options)
@@ -179,14 +179,19 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     policies = _policies(strategies, options)
     configurations = [
         Wanted(strategy, {CODER: coder, **given}, _of(strategy, with_following(parameters)), **policy)
-        for coder in coders
-        for strategy in strategies
+        for strategy, coder in _with_coders(strategies, coders)
         for policy in ([{}] if strategy in UNTESTED else policies)
     ]
     asked = {role for one in configurations for role in create(one.strategy, one.parameters).roles()}
     for role in given.keys() - asked:
         raise PlanError(f"No strategy here asks a {role}, so its model would be ignored. Leave the option out.")
     return configurations
+
+
+def _with_coders(strategies: Sequence[str], coders: Sequence[str]) -> list[tuple[str, str | tuple[str, ...]]]:
+    """Each strategy with what it has as its coder; what is about several coders comes after what is about one."""
+    each = [(strategy, coder) for coder in coders for strategy in strategies if strategy not in TOGETHER]
+    return [*each, *((strategy, tuple(coders)) for strategy in strategies if strategy in TOGETHER)]
 
 
 def _strategies(options: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,8 @@ import click
 
 from koderz_core.records import Scalar
 from koderz_core.runner.forms import Parameter, strategy_form
-from koderz_core.strategies import ROLES, STRATEGIES, base_of, offered
+from koderz_core.runner.wording import personas_named
+from koderz_core.strategies import ROLES, STRATEGIES, TOGETHER, base_of, offered
 from koderz_core.strategies.parameters import OF_ROLES
 
 Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
@@ -33,7 +34,8 @@ FOLLOWING: Mapping[str, str] = {"retry_temperature": "temperature"}
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:
     """The parameters that parsed options set; what is left out stays as it is by default."""
-    return {name: options[name] for name in _PARAMETERS if options[name] is not None}
+    given = {name: options[name] for name in _PARAMETERS if options[name] is not None}
+    return given | ({"personas": personas_named(given["personas"])} if "personas" in given else {})
 
 
 def with_following(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -118,7 +120,8 @@ def _dashed(name: str) -> str:
 def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
-    more = "One or more, each in configurations of its own." if role == CODER else ""
+    together = ", ".join(sorted(TOGETHER))
+    more = f"One or more, each in configurations of its own; {together} take all of them." if role == CODER else ""
     said = " ".join(part for part in (OF_ROLES.get(role, ""), more, f" [default: {default}]") if part)
     return click.option(f"{role}_model", _role_flag(role), *older, help=said)
 

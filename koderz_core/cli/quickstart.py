@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from koderz_core.cli.benchmark import perform
-from koderz_core.cli.conclusion import exit_code
+from koderz_core.cli.conclusion import Ended, exit_code
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
@@ -40,9 +40,9 @@ def quickstart(no_ui: bool, data_dir: Path | None) -> int:
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        asked = perform(opened, plan).experiments
+        runner = perform(opened, plan)
         print_summaries(opened.results.summaries(plan.id))
-        code, home = exit_code(opened, plan.id, asked, fail_under=None), opened.settings.home
+        code, home = exit_code(opened, Ended.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"

@@ -42,5 +42,9 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
         else:
             summaries = found.summaries(chosen)
             shown = summaries[: limit or None]
-            print_json(shown) if as_json else print_summaries(shown, left_out=len(summaries) - len(shown))
+            if as_json:
+                print_json(shown)
+            else:
+                named = {row.id: row for row in found.benchmarks()}
+                print_summaries(shown, len(summaries) - len(shown), named)
         return report_faults(opened)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from koderz_core.cli.benchmark import BUG, Percent, manner, perform
-from koderz_core.cli.conclusion import conclude
+from koderz_core.cli.conclusion import Ended, conclude
 from koderz_core.cli.options import as_json, data_dir, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget
 from koderz_core.errors import UsageError
@@ -46,11 +46,10 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
             return 0
         if not how.fork and _is_finished(row, retry_errors=how.retry_errors):
             click.echo(f"{row.id} is finished: nothing is left to do.{_hint(row)}", err=True)
-            asked = opened.recorded(row.id).experiments()
-            return conclude(opened, row.id, asked, options["fail_under"], as_json=as_json)
+            ended = Ended(row.id, opened.recorded(row.id).experiments())
+            return conclude(opened, ended, options["fail_under"], as_json=as_json)
         runner = perform(opened, with_budget(opened.recorded(row.id), options), how)
-        asked = runner.experiments
-        code = conclude(opened, runner.benchmark, asked, options["fail_under"], as_json=as_json)
+        code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
 
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from koderz_core.analysis.compared import Compared, compared
 from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.analysis.timing import PHASES, Timing
-from koderz_core.export.formats import MARKS, SHARED, count, duration, money, plain, rate
-from koderz_core.records.rows import ExperimentRow, IterationRow
+from koderz_core.export.formats import MARKS, SHARED, count, day, duration, money, plain, rate
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.records.summaries import SummaryRow
 
 PIPED_WIDTH = 140  # columns where no terminal says how many it has
@@ -31,19 +31,27 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def print_summaries(rows: Sequence[SummaryRow], left_out: int = 0) -> None:
-    """One line per configuration, and below what a reader must know to compare them."""
+def print_summaries(
+    rows: Sequence[SummaryRow], left_out: int = 0, benchmarks: Mapping[str, BenchmarkRow] | None = None
+) -> None:
+    """One line per configuration, and below what a reader must know to compare them.
+
+    ``benchmarks`` by id: where there are rows of several, each row shows the name (else the id) and date of its own.
+    """
     if not rows:
         console().print("No results yet. Begin with: koderz quickstart")
         return
+    several = len({row.benchmark for row in rows}) > 1
     table = _table()
+    for name in ("benchmark", "begun") if several else ():
+        table.add_column(name, no_wrap=True)
     for name in ("configuration", "solved [95 %]", "n", "iterations", "tokens in / out", "time", "cost"):
         table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
-    several = len({row.benchmark for row in rows}) > 1
     for place, row in enumerate(rows):
         one = compared(row, place)
         table.add_row(
-            plain(f"{row.benchmark} {row.label}" if several else row.label),
+            *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
+            plain(row.label),
             _rate(one),
             f"{one.n}/{row.planned}",
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
@@ -106,6 +114,11 @@ def print_timings(rows: Sequence[Timing]) -> None:
 
 def _table() -> Table:
     return Table(box=None, pad_edge=False, header_style="bold")
+
+
+def _benchmark(benchmark: str, known: Mapping[str, BenchmarkRow]) -> tuple[str, str]:
+    row = known.get(benchmark)
+    return (plain(row.name) or benchmark, day(row.opened_at)[: len("2026-11-23")]) if row else (benchmark, "")
 
 
 def _rate(row: Compared) -> str:

@@ -161,6 +161,7 @@ PROVIDER = Provider(
         "claude-opus-5-5",
         "claude-opus-4-5",
         "claude-sonnet-5-5",
+        "claude-sonnet-4-5",  # the original koderz' default reviewer
         "claude-haiku-5-5",
         "claude-haiku-4-5",
     ),

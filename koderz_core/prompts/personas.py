@@ -1,4 +1,4 @@
-"""The personas of a debate: a pack in YAML beside this file, or a text of the same form with one's own."""
+"""The personas of a debate: a pack in YAML beside this file, and a text of the same form with one's own."""
 
 from __future__ import annotations
 
@@ -36,17 +36,22 @@ class Speaker:
 
 
 def speakers(roles: str, own: str = "") -> tuple[Speaker, ...]:
-    """Those whom a list such as ``architect,coder`` names, of the pack or of ``own``, which takes its place.
+    """The personas that a list such as ``architect,coder`` names, of the pack and of ``own``.
 
-    Raises UnknownNameError for a role without a persona, PlanError for a list or a text that is none.
+    A persona in ``own`` replaces that of the same name in the pack. Raises UnknownNameError for a role without a
+    persona, PlanError for a list that is not a debate, a text that holds no personas, or own ones of which none speaks.
     """
-    known = _read(own) if own else _pack()
+    added = _read(own) if own else {}
+    known = {**_pack(), **added}
     names = [name.strip() for name in roles.split(",")]
     for name in names:
         if name not in known:
             raise UnknownNameError("persona", name, known)
     if not 2 <= len(names) <= MOST_SPEAKERS or len(set(names)) < len(names):
         raise PlanError(f"{roles!r} is no debate: name from 2 to {MOST_SPEAKERS} different personas.")
+    if added and not added.keys() & set(names):
+        own_names = ",".join(sorted(added)[:MOST_SPEAKERS])
+        raise PlanError(f"None of your personas speaks in this debate. Name who does, for example agents={own_names}.")
     return tuple(Speaker(name, known[name]) for name in names)
 
 

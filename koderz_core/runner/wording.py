@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.records import Scalar
@@ -61,6 +62,20 @@ def configuration_of(text: str) -> Wanted:
 def strategy_named(text: str) -> str:
     """The strategy that a person names: as it is, or what a class in a file is recorded as. Raises PlanError."""
     return read_file(text).name if is_named_file(text) else text
+
+
+def personas_named(text: str) -> str:
+    """The personas that a person names: the text of a file called ``.yaml`` or ``.yml``, else the text itself.
+
+    Raises PlanError for a file that cannot be read.
+    """
+    if not text.endswith((".yaml", ".yml")) or "\n" in text:
+        return text
+    try:
+        return Path(text).expanduser().read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PlanError(f"The personas file {text} cannot be read: {why}. Name a YAML file.") from error
 
 
 def words_of(wanted: Wanted) -> str:
@@ -182,7 +197,7 @@ def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
     kind = next((parameter.kind for parameter in form.parameters if parameter.name == key), of_sampling)
     read, said = _READERS[kind]
     try:
-        return read(text)
+        return personas_named(text) if key == "personas" else read(text)
     except (KeyError, ValueError):
         raise PlanError(f"{word!r}: {key} of {form.name} must be {said}.") from None
 

@@ -12,12 +12,15 @@ MOST_SHOWN = 12
 def find(con: DuckDBPyConnection, text: str) -> str:
     """The id of the one benchmark of that name, else of what begins so (``bench_`` or ``exp_`` may be left out).
 
+    Last, the benchmark whose name begins so.
+
     Raises UnknownNameError if there is none, UsageError if there are several.
     """
     for sql, fits in (
         (_NAMED, "is the name of several benchmarks"),
         (_WHOLE, "fits several"),
         (_IDS, "fits several"),
+        (_NAMES, "begins the names of several benchmarks"),
     ):
         rows = con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
         ids = [str(row[0]) for row in rows]
@@ -25,7 +28,9 @@ def find(con: DuckDBPyConnection, text: str) -> str:
             return text if text in ids else ids[0]
         if ids:
             more = ", ..." if len(ids) > MOST_SHOWN else ""
-            raise UsageError(f"{text!r} {fits}: {', '.join(ids[:MOST_SHOWN])}{more}. Give more of the id.")
+            raise UsageError(
+                f"{text!r} {fits}: {', '.join(ids[:MOST_SHOWN])}{more}. Give the whole name or more of the id."
+            )
     raise UnknownNameError("benchmark or experiment", text, benchmark_ids(con))
 
 
@@ -52,6 +57,7 @@ _NAMED = "select id from benchmarks where name = $text order by id limit $most"
 _WHOLE = """
 select id from benchmarks where id = $text union all select id from experiments where id = $text limit $most
 """
+_NAMES = "select id from benchmarks where starts_with(name, $text) order by id limit $most"
 _IDS = """
 select id from (select id from benchmarks union all select id from experiments)
 where starts_with(id, $text) or starts_with(split_part(id, '_', 2), $text) order by id limit $most

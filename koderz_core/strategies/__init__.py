@@ -107,6 +107,9 @@ LADDERS = frozenset({"cascade", "escalation", "selected"})
 COMPARING = frozenset({"ensemble"})
 """Strategies that compare programs by CodeBLEU, and so need its package."""
 
+TOGETHER = LADDERS | COMPARING
+"""Strategies and presets that are about several coders: a list of coders makes one configuration of all of them."""
+
 UNTOLD = UNTESTED | COMPARING | {"ladder", "best_of"}
 """Strategies whose coders are shown nothing of what they wrote before."""
 

@@ -32,8 +32,8 @@ class Debate(Reminded):
 
     ``agents``: who speaks, by the names of their personas; several models of the role speaker take turns among them.
     After the first of ``rounds`` all see what each said in the one before: whole, while all positions together fit
-    into ``shown_tokens``. ``turn_tokens``: the longest turn. ``personas``: YAML with one's own instead of those that
-    come with koderz. A turn takes no longer than any request may.
+    into ``shown_tokens``. ``turn_tokens``: the longest turn. ``personas``: YAML with one's own, in addition to
+    those that come with koderz. A turn takes no longer than any request may.
     """
 
     agents: str = USUAL

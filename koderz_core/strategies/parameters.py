@@ -43,7 +43,7 @@ ABOUT: Mapping[str, str] = {
     "rounds": "After the first, every speaker sees what all others said in the round before.",
     "turn_tokens": "The most tokens of one turn in the debate; what is longer is cut off.",
     "shown_tokens": "Room in a prompt for the others' positions, in tokens.",
-    "personas": "Personas of your own, as YAML text; empty: those that come with koderz.",
+    "personas": "Personas of your own: a .yaml file or YAML text. They are added to those that come with koderz.",
     "weights": "What the parts of CodeBLEU count: runs of words, those with keywords, syntax, data flow.",
     "policy": "What a coder is chosen by: solved, seconds, cost, room for tokens, or the order they are named in.",
     "width": "How many programs go on from one level to the next: the best by gate tests, none of them twice.",

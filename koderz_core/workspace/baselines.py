@@ -119,7 +119,11 @@ class Baselines:
             asked = (configuration(order.configurations[0], self._settings),)
             price = self._price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked)
             return f"This would measure it, for {price}: {command}"
-        return "To measure it, ask a frontier model directly on these problems: koderz benchmark --strategy direct"
+        names = {row.dataset for row in rows}
+        return (
+            "To measure it, ask a frontier model once on the same problems: koderz benchmark --strategy direct --coder "
+            f"MODEL --dataset {plain(names.pop()) if len(names) == 1 else 'DATASET'} --problems FIRST:LAST"
+        )
 
     def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
         """The dataset of all of them, with the problems that they were given. Raises DataError."""

@@ -90,7 +90,7 @@ def test_a_forecast_as_json_has_nothing_that_is_not_known(koderz: Any) -> None:
 
 def test_a_call_that_may_cost_more_than_the_budget_is_never_sent(koderz: Any, paid: Server) -> None:
     said = koderz(*PAID, "--max-cost", "1")
-    assert (said.code, paid.bodies) == (130, [])
+    assert (said.code, paid.bodies) == (5, [])
     assert "The budget of $1 is used up" in said.err
     assert "No result: 3 of 3 experiments" in said.err
 
@@ -99,7 +99,7 @@ def test_with_a_larger_budget_resume_goes_on(koderz: Any, paid: Server) -> None:
     koderz(*PAID, "--max-cost", "1.03")
     assert len(paid.bodies) == 2, "two answers of half a cent, and the third would not fit any more"
     (benchmark,) = {row["benchmark"] for row in koderz("results", "--json").json}
-    assert koderz("resume", benchmark).code == 130
+    assert koderz("resume", benchmark).code == 5
     assert koderz("resume", benchmark, "--max-cost", "5").code == 0
     assert len(paid.bodies) == 3
 
@@ -126,3 +126,10 @@ def test_a_model_without_a_price_is_refused_under_a_budget_unless_it_is_allowed(
 @pytest.mark.parametrize("usd", ["-1", "nan"])
 def test_a_budget_is_an_amount_of_money(koderz: Any, usd: str) -> None:
     assert koderz(*SMALL, "--max-cost", usd).code == 2
+
+
+def test_a_budget_that_is_used_up_is_no_interruption(koderz: Any, paid: Server) -> None:
+    said = koderz(*PAID, "--max-cost", "1.03")
+    assert said.code == 5
+    assert "No result: 1 of 3 experiments. To continue: koderz resume bench_" in said.err
+    assert "--max-cost USD, with a larger budget" in said.err

@@ -50,7 +50,7 @@ def test_samples_are_graded_and_written_with_their_own_keys_in_their_order(koder
     file = samples(tmp_path / "s.jsonl", right(2, model="m"), {"task_id": "HumanEval/0", "answer": WRONG}, right(1))
     said = koderz("grade", file, "--out", tmp_path / "results.jsonl", "--workers", "2")
     written = rows(tmp_path / "results.jsonl")
-    assert (said.code, [row["passed"] for row in written]) == (0, [True, False, True])
+    assert (said.code, [row["passed"] for row in written]) == (4, [True, False, True])
     assert written[0]["model"] == "m"
     assert {"tests_passed", "tests_total", "error", "message", "seconds", "tier"} <= written[1].keys()
     assert (written[1]["error"], written[1]["tests_total"]) == ("assertion", 7)

@@ -97,13 +97,17 @@ def test_turns_are_as_long_as_they_may_be() -> None:
     assert "At most 50 words" in stage.heard[0][1]
 
 
-def test_personas_of_ones_own_take_the_place_of_those_that_come_with_koderz() -> None:
-    own = "poet: {style: In verse., rules: [Rhyme.]}\nclerk: {style: In forms., rules: [Number every line.]}"
-    stage = Hall(passes=[3], speaking=2)
-    create("debate", {"agents": "clerk, poet", "personas": own, "rounds": 1}).solve(stage)
-    assert [who for who, _ in stage.heard] == ["clerk", "poet"]
-    with pytest.raises(UnknownNameError, match=r"Unknown persona 'architect'\. Known: clerk, poet"):
-        create("debate", {"agents": "architect,poet", "personas": own})
+def test_own_personas_are_added_to_those_that_come_with_koderz() -> None:
+    own = "poet: {style: In verse., rules: [Rhyme.]}\ncoder: {style: In forms., rules: [Number every line.]}"
+    stage = Hall(passes=[3], speaking=3)
+    create("debate", {"agents": "architect, coder, poet", "personas": own, "rounds": 1}).solve(stage)
+    assert [who for who, _ in stage.heard] == ["architect", "coder", "poet"]
+    assert [one.persona.style for one in speakers("coder,poet", own)] == ["In forms.", "In verse."]
+
+
+def test_own_personas_of_which_none_speaks_are_refused() -> None:
+    with pytest.raises(PlanError, match=r"None of your personas speaks .* agents=poet\."):
+        create("debate", {"personas": "poet: {style: In verse., rules: [Rhyme.]}"})
 
 
 def test_a_cast_that_cannot_debate_is_refused_before_anything_is_asked() -> None:

@@ -1,0 +1,53 @@
+"""What the words of a command line come to: several coders, personas in a file, benchmarks by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TWO = "scripted/weak,scripted/strong"
+ONE_PROBLEM = ("benchmark", "--problems", "0:1", "--coder", "scripted/strong", "--no-baselines")
+
+
+@pytest.mark.parametrize("strategy", ["cascade", "escalation", "ensemble"])
+def test_a_strategy_about_several_coders_gets_all_that_are_named_in_one_configuration(
+    koderz: Any, strategy: str
+) -> None:
+    said = koderz("benchmark", "--problems", "0:2", "--strategy", strategy, "--coder", TWO, "--plan-only")
+    assert (said.code, "2 problems, 2 experiments." in said.out) == (0, True), said.err
+
+
+def test_other_strategies_beside_it_get_one_configuration_for_each_coder(koderz: Any) -> None:
+    said = koderz("benchmark", "--problems", "0:2", "--strategy", "direct,cascade", "--coder", TWO, "--plan-only")
+    assert "2 problems, 6 experiments." in said.out
+
+
+@pytest.mark.parametrize("form", ["option", "configuration"])
+def test_personas_are_read_from_a_file(koderz: Any, tmp_path: Path, form: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("poet: {style: In verse., rules: [Rhyme.]}", "utf-8-sig")
+    words = (
+        ("--strategy", "debate", "--agents", "coder,poet", "--personas", str(file))
+        if form == "option"
+        else ("--configuration", f"debate coder=scripted/strong agents=coder,poet personas={file}")
+    )
+    assert koderz("benchmark", "--problems", "0:1", *words, "--plan-only").code == 0
+
+
+def test_a_personas_file_that_is_missing_is_named(koderz: Any) -> None:
+    said = koderz(*ONE_PROBLEM, "--strategy", "debate", "--personas", "gone.yaml")
+    assert (said.code, "The personas file gone.yaml cannot be read" in said.err) == (2, True)
+
+
+def test_benchmarks_are_shown_and_found_by_their_names(koderz: Any) -> None:
+    koderz(*ONE_PROBLEM, "--name", "first-look")
+    koderz(*ONE_PROBLEM, "--name", "second-look", "--seed", "1")
+    shown = koderz("results").out.splitlines()
+    assert [line.split()[0] for line in shown[1:3]] == ["second-look", "first-look"]
+    assert shown[1].split()[1].startswith("20")
+    (row,) = json.loads(koderz("results", "first", "--json").out)
+    assert row["benchmark"].startswith("bench_")
+    assert "begins" not in koderz("results", "sec").err
