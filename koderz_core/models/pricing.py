@@ -15,9 +15,8 @@ from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.rental import rental_usd
 from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
+from koderz_core.records.energy import MachineRates
 
-JOULES_PER_KWH = 3.6e6
-SECONDS_PER_HOUR = 3600.0
 TOKENS_PER_PRICE = 1e6
 
 
@@ -80,18 +79,8 @@ def _package() -> str:
 def _local(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None) -> Cost:
     """The machine's time is this call's share, where that is known: no second is paid for twice."""
     spent = seconds if usage.machine_seconds is None else usage.machine_seconds
-    kwh = (settings.local_watts * spent + (usage.gpu_joules or 0.0)) / JOULES_PER_KWH
-    energy_usd = kwh * settings.usd_per_kwh
-    wear_usd = spent / SECONDS_PER_HOUR * settings.local_usd_per_hour
-    gpus = "" if usage.gpu_joules is None else " + GPUs as measured"
-    rates = f"at {settings.usd_per_kwh:g} USD/kWh + {settings.local_usd_per_hour:g} USD/h"
-    return Cost(
-        energy_usd + wear_usd,
-        f"{settings.local_watts:g} W{gpus} {rates}",
-        kwh=kwh,
-        energy_usd=energy_usd,
-        rental_usd=rental_usd(card.name, usage, at),
-    )
+    rates = MachineRates(settings.local_watts, settings.usd_per_kwh, settings.local_usd_per_hour)
+    return rates.cost(spent, usage.gpu_joules, rental_usd(card.name, usage, at))
 
 
 def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
