@@ -63,6 +63,8 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
 
 def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     """Why the store must be built anew: a journal it has read is gone, or is another one now. None: it need not."""
+    if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
+        return f"The journal {earlier[0]} was read by an earlier koderz, which left out the costs of unanswered calls"
     for file, seen in _seen(con).items():
         path = journals_dir / file
         size = _size(path)

@@ -219,11 +219,8 @@ join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 """  # noqa: S608 (ours)
 
-# Costs of calls without an answer follow from a whole journal, so every journal is read again from its beginning.
-_ELEVENTH = f"""
-alter table journals add column unanswered json;
-{";".join(f"delete from {table}" for table in KEYS)}
-"""  # noqa: S608 (ours)
+# Null where an earlier version read the journal, without the costs of unanswered calls: ``outdated`` says so.
+_ELEVENTH = "alter table journals add column unanswered json"
 
 MIGRATIONS: tuple[str, ...] = (
     _FIRST,

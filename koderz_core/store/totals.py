@@ -74,7 +74,8 @@ from (
                 then coalesce(sum(output_tokens), 0)::bigint end as output_tokens,
             case when count(answered) = count(answered + cost_usd)
                 then coalesce(sum(cost_usd order by ordinal, attempt), 0) end as cost_usd
-        from (select *, if(state = 'finished', 1, null) as answered from calls where {changed}) group by experiment
+        from (select *, if(state = 'finished', 1, null) as answered from calls where {changed})
+        where answered = 1 or cost_usd is not null group by experiment
     ) c on c.experiment = e.experiment
     left join (
         select experiment, count(*) as tries, max("at") as tried_at from iterations where {changed} group by experiment
