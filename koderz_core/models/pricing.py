@@ -10,7 +10,7 @@ from importlib.metadata import version
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.models.catalogue import ModelCard, address_of
-from koderz_core.models.price_list import listed
+from koderz_core.models.price_list import bare_name, listed, publisher_of
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.rental import rental_usd
 from koderz_core.models.stated import StatedPrice, stated
@@ -24,9 +24,10 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     """The cost of one call that took ``seconds`` and ended ``at`` (None: now). Unknown is None, never zero.
 
     What `models.toml` states stands above all. Else prices of paid models are those of the ``genai-prices`` package for
-    the address that was asked; some depend on the size of a single prompt, the time of day or the service tier, so
-    calls must be priced one by one, never as a sum. Input whose cache counts were not reported is priced as uncached,
-    what was written to a cache as kept for five minutes. Raises ConfigError.
+    the address that was asked, or, where it has none for that address, those of the model's publisher; some depend on
+    the size of a single prompt, the time of day or the service tier, so calls must be priced one by one, never as a
+    sum. Input whose cache counts were not reported is priced as uncached, what was written to a cache as kept for five
+    minutes. Raises ConfigError.
     """
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
@@ -101,10 +102,12 @@ def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
 
 
 def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | None) -> Cost:
-    # Behind another address the publisher's protocol is spoken by somebody else, with other prices.
+    # Another address may be of a seller with prices of its own, or of a proxy, which passes on the publisher's models.
     at_home = PROVIDERS[card.provider].at_home(settings)
     by = {"provider_id": card.provider} if at_home else {"provider_api_url": address_of(card.provider, settings)}
     found = listed(card.name, usage, at, by)
+    if found.usd is None and not at_home and (publisher := publisher_of(card.name)):
+        found = listed(bare_name(card.name), usage, at, {"provider_id": publisher})
     if found.usd is None:
         return Cost(None, f"unpriced: {found.why.format(model=card.id, version=price_version())}")
     tier = f", {usage.service_tier}" if usage.service_tier in found.tiers else ""
