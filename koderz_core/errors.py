@@ -99,7 +99,11 @@ class ModelError(InfrastructureError):
     ``retryable`` says whether the same request may succeed later, ``retries`` how often at most it is worth trying
     (None: as often as one likes); ``status`` is the HTTP status that the provider answered with, if it did, and
     ``retry_after_seconds`` when it said to come back; ``arrived`` False if the request has certainly reached nobody.
+    Of a call to a model on this machine, ``machine_seconds`` and ``gpu_joules`` are as in ``Usage``: it worked for it.
     """
+
+    machine_seconds: float | None = None
+    gpu_joules: float | None = None
 
     def __init__(
         self,

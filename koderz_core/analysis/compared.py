@@ -96,7 +96,7 @@ def letter(place: int) -> str:
 
 
 def _highest(tiers: Sequence[TierCost]) -> Tier | None:
-    called = [one.tier for one in tiers if one.tier is not None]
+    called = [one.tier for one in tiers if one.tier is not None and one.calls]
     return max(called, key=_TIERS.index, default=None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 
@@ -12,6 +12,7 @@ import msgspec
 from koderz_core.bundles.kpi import Document, kpi
 from koderz_core.bundles.levels import ABOUT, SAFEST, Level
 from koderz_core.events import Entry, TextStored, encode
+from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import count, money, plain
 from koderz_core.verification.tally import Tallied, Tally, added
 
@@ -114,6 +115,7 @@ def _prices(told: Tally) -> Document:
     answers = [
         (one.asked[key].model, answer) for one in told.experiments.values() for key, answer in one.answered.items()
     ]
+    unanswered = [call for one in told.experiments.values() for call in one.unanswered.values()]
     header = told.opened[-1]
     return {
         "price_version": header.price_version,
@@ -122,12 +124,16 @@ def _prices(told: Tally) -> Document:
             model: {
                 "calls": len(costs := [answer.cost for name, answer in answers if name == model]),
                 "unpriced": sum(cost.usd is None for cost in costs),
-                "cost_usd": added([cost.usd for cost in costs]),
+                "cost_usd": added([*(cost.usd for cost in costs), *_usd_of(model, unanswered)]),
                 "sources": sorted({cost.source for cost in costs}),
             }
-            for model in sorted({name for name, _ in answers})
+            for model in sorted({*(name for name, _ in answers), *(call.model for call in unanswered)})
         },
     }
+
+
+def _usd_of(model: str, unanswered: Iterable[UnansweredCall]) -> list[float | None]:
+    return [call.cost.usd for call in unanswered if call.cost and call.model == model]
 
 
 def _licences(told: Tally) -> str:

@@ -151,6 +151,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         debug,
         interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
     ):
+        progress.begin(runner.header)
         if not how.quiet:
             _announce(runner, opened.sandbox.self_test(), origin, forecast)
         runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))

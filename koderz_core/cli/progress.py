@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.tables import console as terminal
-from koderz_core.events import CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.events.unanswered import Unanswered
 from koderz_core.export.formats import duration, money, plain
 from koderz_core.runner.runner import Runner
 
@@ -39,14 +40,21 @@ class Progress:
         self._planned = 0
         self._quiet = quiet
         self._count = _Count()
-        self._guard = threading.Lock()  # guards _count: entries come from every worker thread
+        self._unanswered = Unanswered()
+        self._guard = threading.Lock()  # guards both: entries come from every worker thread
         self._begin = time.monotonic()
         self.seconds = 0.0  # that it took, known at its end
+
+    def begin(self, header: BenchmarkOpened) -> None:
+        """What is watched from now on is of the benchmark with this header, which need not be said again."""
+        self._unanswered.add(Entry(0.0, header))
 
     def watch(self, entry: Entry) -> None:
         """Count one entry."""
         with self._guard:
             count = self._count
+            for call in self._unanswered.add(entry):
+                count.cost_usd += (call.cost and call.cost.usd) or 0.0
             match entry.event:
                 case CodeTested():
                     count.iterations += 1

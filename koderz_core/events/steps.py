@@ -63,7 +63,8 @@ class CallFailed:
 
     ``status``: the HTTP status that said so, None if none did; ``retry_after_seconds``: when the provider said to come
     back; ``wait_seconds``: after which the next attempt was due, None if there was to be none; ``arrived``: whether the
-    request may have reached somebody, who may bill it.
+    request may have reached somebody, who may bill it; ``cost``: what it cost all the same, which is known of work on
+    this machine (None in journals of before this was recorded: ``events/unanswered.py`` derives it).
     """
 
     message: str
@@ -73,6 +74,7 @@ class CallFailed:
     retry_after_seconds: float | None = None
     wait_seconds: float | None = None
     arrived: bool = True
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True)

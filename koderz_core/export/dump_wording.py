@@ -55,8 +55,11 @@ def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) 
 def _head(call: CallRow) -> Iterator[str]:
     taken = f", {_temperature(call.honoured)} taken" if call.honoured else ""
     temperature = f"temperature {_temperature(call.sampling)} asked{taken}"
-    came_to = {"started": "no answer yet", "failed": "failed", "finished": f"ended with {call.finish}"}[call.state]
+    came_to = f"ended with {call.finish}" if call.state == "finished" else call.state
+    came_to = "no answer yet" if call.state == "started" else came_to
     spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
+    if call.state in ("failed", "interrupted") and call.cost_usd is not None:
+        spent = f" · {money(call.cost_usd)}"
     attempt = f", attempt {call.attempt}" if call.attempt > 1 else ""
     yield _line(f"=== {call.role}{attempt} · {call.model} · {temperature} · {came_to}{spent}")
     if call.message:

@@ -26,8 +26,9 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
+from koderz_core.events.unanswered import Unanswered
 from koderz_core.memory import told
-from koderz_core.memory.tally import Tally, benchmark_summary, known_as
+from koderz_core.memory.tally import Spent, Tally, benchmark_summary, known_as
 from koderz_core.memory.told import Told
 from koderz_core.records import Configuration, Experiment
 from koderz_core.strategies import MODES
@@ -44,11 +45,15 @@ class Story:
         self._opened: BenchmarkOpened | None = None
         self._configurations: dict[str, Configuration] = {}
         self._tallies: dict[str, Tally] = {}
+        self._unanswered = Unanswered()
         self._titles = Counter[str]()
 
     def tell(self, entry: Entry) -> Told | None:
         """What this event leaves behind, None if nothing. Events behind it must not have been told yet."""
         event = entry.event
+        for call in self._unanswered.add(entry):
+            if call.experiment in self._tallies:
+                self._tallies[call.experiment].by_model.setdefault(call.model, Spent()).add_unanswered(call.cost)
         if isinstance(event, BenchmarkOpened):
             self._opened = event
             self._configurations = {one.id: one for one in event.plan.configurations}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from koderz_core.events import CallFinished, CandidateScored, ExperimentFinished
-from koderz_core.records import Configuration, Experiment, Outcome
+from koderz_core.records import Configuration, Cost, Experiment, Outcome
 from koderz_core.strategies import called
 
 
@@ -28,6 +28,10 @@ class Spent:
         self.input_tokens += call.usage.input_tokens or 0
         self.output_tokens += call.usage.output_tokens or 0
         self.uncounted += None in (call.usage.input_tokens, call.usage.output_tokens)
+
+    def add_unanswered(self, cost: Cost | None) -> None:
+        """A call without an answer cost that, as far as is known."""
+        self.usd += 0.0 if cost is None else cost.usd or 0.0
 
     def told(self) -> dict[str, object]:
         """For metadata: unknown is null, never zero."""

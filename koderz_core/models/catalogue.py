@@ -8,6 +8,7 @@ from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.addresses import identity
+from koderz_core.models.price_list import publisher_of
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.stated import stated
@@ -53,7 +54,11 @@ def _card(provider: str, name: str, settings: Settings) -> ModelCard:
 
 
 def _tier(provider: str, name: str, settings: Settings) -> Tier:
-    """What a person has stated, of the model rather than of its provider; else what address and name suggest."""
+    """What a person has stated, of the model rather than of its provider; else what provider and name suggest.
+
+    The address alone does not make a model local: a proxy on this machine passes paid models on. What it serves under
+    a name that no publisher sells runs here.
+    """
     id_ = f"{provider}/{name}"
     tier = settings.tiers.get(id_) or stated(id_, settings).tier or settings.tiers.get(provider)
     if tier:
@@ -61,7 +66,7 @@ def _tier(provider: str, name: str, settings: Settings) -> Tier:
     if PROVIDERS[provider].away(name):
         return "small_frontier"
     url = address_of(provider, settings) or ""
-    if not PROVIDERS[provider].home or is_loopback(url):
+    if not PROVIDERS[provider].home or (is_loopback(url) and publisher_of(name) is None):
         return "local"
     return "small_frontier" if SMALL_WORDS & set(name.lower().split("-")) else "frontier"
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
+from koderz_core.errors import ModelError
 from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
 
@@ -77,13 +78,18 @@ class MeteredModel:
         return self._model.id
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """As the model. A call that fails had its share too, but nobody is charged for it."""
+        """As the model. The ModelError of a call that failed tells its share too."""
         with self._turn:
-            begun = self._machine.begin()
+            begun, failure = self._machine.begin(), None
             try:
                 completion = self._model.complete(request, on_text)
+            except ModelError as error:
+                failure = error
+                raise
             finally:
                 share = self._machine.end(begun)
+                if failure:
+                    failure.machine_seconds, failure.gpu_joules = share.seconds, share.joules
         usage = replace(completion.usage, machine_seconds=share.seconds, gpu_joules=share.joules)
         return replace(completion, usage=usage)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from koderz_core.records import Usage
@@ -27,8 +28,30 @@ class Listed:
     why: str = ""
 
 
+PUBLISHERS = frozenset({"openai", "anthropic", "google", "x-ai"})
+"""Their models are served by themselves and by those who pay them."""
+OPEN_WEIGHTS = ("gpt-oss", "gemma", "grok-1", "grok-2")
+"""But for those whose names begin so: anybody may serve them."""
+
+
+@lru_cache(maxsize=1024)
+def publisher_of(name: str) -> str | None:
+    """Which of ``PUBLISHERS`` sells a model of this name at a list price, whoever passes it on; None: none of them."""
+    bare = bare_name(name)
+    if bare.lower().startswith(OPEN_WEIGHTS):
+        return None
+    found = listed(bare, Usage(1, 1), None, {})
+    provider = found.name.partition("/")[0]
+    return provider if found.usd is not None and provider in PUBLISHERS else None
+
+
+def bare_name(name: str) -> str:
+    """A name without the publisher that routers put before it."""
+    return name.rpartition("/")[2]
+
+
 def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | None]) -> Listed:
-    """What these tokens of a model cost; ``by``: the provider's id or address."""
+    """What these tokens of a model cost; ``by``: the provider's id or address; empty: any provider's."""
     from genai_prices import calc_price  # noqa: PLC0415 (heavy)
 
     try:

@@ -10,14 +10,13 @@ from importlib.metadata import version
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.models.catalogue import ModelCard, address_of
-from koderz_core.models.price_list import listed
+from koderz_core.models.price_list import bare_name, listed, publisher_of
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.rental import rental_usd
 from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
+from koderz_core.records.energy import MachineRates
 
-JOULES_PER_KWH = 3.6e6
-SECONDS_PER_HOUR = 3600.0
 TOKENS_PER_PRICE = 1e6
 
 
@@ -25,9 +24,10 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
     """The cost of one call that took ``seconds`` and ended ``at`` (None: now). Unknown is None, never zero.
 
     What `models.toml` states stands above all. Else prices of paid models are those of the ``genai-prices`` package for
-    the address that was asked; some depend on the size of a single prompt, the time of day or the service tier, so
-    calls must be priced one by one, never as a sum. Input whose cache counts were not reported is priced as uncached,
-    what was written to a cache as kept for five minutes. Raises ConfigError.
+    the address that was asked, or, where it has none for that address, those of the model's publisher; some depend on
+    the size of a single prompt, the time of day or the service tier, so calls must be priced one by one, never as a
+    sum. Input whose cache counts were not reported is priced as uncached, what was written to a cache as kept for five
+    minutes. Raises ConfigError.
     """
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
@@ -80,18 +80,8 @@ def _package() -> str:
 def _local(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None) -> Cost:
     """The machine's time is this call's share, where that is known: no second is paid for twice."""
     spent = seconds if usage.machine_seconds is None else usage.machine_seconds
-    kwh = (settings.local_watts * spent + (usage.gpu_joules or 0.0)) / JOULES_PER_KWH
-    energy_usd = kwh * settings.usd_per_kwh
-    wear_usd = spent / SECONDS_PER_HOUR * settings.local_usd_per_hour
-    gpus = "" if usage.gpu_joules is None else " + GPUs as measured"
-    rates = f"at {settings.usd_per_kwh:g} USD/kWh + {settings.local_usd_per_hour:g} USD/h"
-    return Cost(
-        energy_usd + wear_usd,
-        f"{settings.local_watts:g} W{gpus} {rates}",
-        kwh=kwh,
-        energy_usd=energy_usd,
-        rental_usd=rental_usd(card.name, usage, at),
-    )
+    rates = MachineRates(settings.local_watts, settings.usd_per_kwh, settings.local_usd_per_hour)
+    return rates.cost(spent, usage.gpu_joules, rental_usd(card.name, usage, at))
 
 
 def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
@@ -112,10 +102,12 @@ def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
 
 
 def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | None) -> Cost:
-    # Behind another address the publisher's protocol is spoken by somebody else, with other prices.
+    # Another address may be of a seller with prices of its own, or of a proxy, which passes on the publisher's models.
     at_home = PROVIDERS[card.provider].at_home(settings)
     by = {"provider_id": card.provider} if at_home else {"provider_api_url": address_of(card.provider, settings)}
     found = listed(card.name, usage, at, by)
+    if found.usd is None and not at_home and (publisher := publisher_of(card.name)):
+        found = listed(bare_name(card.name), usage, at, {"provider_id": publisher})
     if found.usd is None:
         return Cost(None, f"unpriced: {found.why.format(model=card.id, version=price_version())}")
     tier = f", {usage.service_tier}" if usage.service_tier in found.tiers else ""

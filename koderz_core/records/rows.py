@@ -158,6 +158,7 @@ class IterationRow:
 class CallRow:
     """One attempt to have a model answer. ``text``: SHA-256 of the answer; ``message``: why it failed.
 
+    ``interrupted``: a stop or a crash ended it. What it or a failed one cost is known only of work on this machine.
     Of one that failed, ``status``, ``wait_seconds`` and ``arrived`` are as in ``CallFailed``; else None.
     """
 
@@ -169,7 +170,7 @@ class CallRow:
     member: int
     model: str
     tier: Tier | None
-    state: Literal["started", "finished", "failed"]
+    state: Literal["started", "finished", "failed", "interrupted"]
     input_tokens: int | None
     output_tokens: int | None
     cache_read_tokens: int | None
@@ -214,7 +215,7 @@ class Step:
     ``number`` counts the steps of a kind, from 1. ``iteration`` or ``note`` is what it ended with, both None while it
     is under way, if it broke off, and for an ``answer``, which was handed in untested. ``program`` and ``previous``
     (the latest before it) are SHA-256, None where no reply held one. ``seconds`` adds up its calls and its test;
-    ``cost_usd`` is of its finished calls, None if one of them has no price.
+    ``cost_usd`` those of its calls, of unanswered ones as far as they are known, None if an answered one has no price.
     """
 
     kind: StepKind

@@ -98,8 +98,11 @@ def of_answer(cost: Cost, reserved: int) -> int:
 def of_failure(failure: CallFailed, reserved: int) -> int:
     """What a failed attempt counts as, in picodollars.
 
-    Nothing if it reached nobody or was refused: no provider bills that. What broke off may have been billed whole.
+    Its cost where that is known, as of work on this machine. Else nothing if it reached nobody or was refused: no
+    provider bills that. What broke off may have been billed whole.
     """
+    if failure.cost is not None and failure.cost.usd is not None:
+        return _up(failure.cost.usd)
     refused = failure.status is not None and failure.status >= _FIRST_ERROR_STATUS
     return 0 if refused or not failure.arrived else reserved
 

@@ -69,7 +69,7 @@ class Runner:
         self._gate = Gate()
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
         self.recorded = None if history.header is None else history.header.plan  # as it was planned before
-        self._header = assignment.header if history.header is None else continued(assignment.header, history.header)
+        self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
         self.asked = assignment.header.plan  # what is to be run now: the recorded plan may hold more
         self.experiments = piloted(self.asked, assignment.pilot)  # those that this runner is to bring to their end
         works = remaining(self.plan, self.experiments, assignment.problems, history)
@@ -90,7 +90,7 @@ class Runner:
     @property
     def plan(self) -> Plan:
         """All that is planned: what was asked for, and what was recorded before."""
-        return self._header.plan
+        return self.header.plan
 
     @property
     def bugs(self) -> list[Exception]:
@@ -109,7 +109,7 @@ class Runner:
                 f"{self.benchmark} has been started already, or with {concurrency} threads: give at least 1."
             )
         if self.plan != self.recorded:
-            self._recorder.say(self._header)
+            self._recorder.say(self.header)
         if self.recorded is not None and self.remaining:
             self._recorder.say(ControlObeyed("resume", None, os.getpid()))
         if self._forecast is not None and self.remaining:

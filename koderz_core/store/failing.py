@@ -23,7 +23,7 @@ from (
     select c.model, c.state, c.message, c.position,
         row_number() over (partition by c.model order by c.position desc) as newest
     from calls c join experiments e on e.id = c.experiment
-    where e.benchmark = $benchmark and c.state != 'started' and c."at" >= $since
+    where e.benchmark = $benchmark and c.state in ('finished', 'failed') and c."at" >= $since
 )
 where newest <= $samples
 group by model having tries >= $least and failed >= $share * tries order by model

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkOpened, CallStarted, Entry
+from koderz_core.events.unanswered import Unanswered
 from koderz_core.records import Tier
 from koderz_core.store.changes import Change, Place, Value
-from koderz_core.store.ingest import changes
+from koderz_core.store.ingest import changes, unanswered
 from koderz_core.store.schema import KEYS
 
 Key = tuple[Value, ...]
@@ -26,6 +28,7 @@ class Known:
     position: int = 0  # how many events of this journal were folded before
     rows: Mapping[str, Mapping[Key, Row]] = field(default_factory=dict)  # table -> key -> row
     attempts: Mapping[Key, Value] = field(default_factory=dict)  # (experiment, ordinal) -> the attempt begun last
+    unanswered: Unanswered = field(default_factory=Unanswered)  # as it stood before this stretch
 
 
 class Fold:
@@ -39,12 +42,15 @@ class Fold:
         self._tiers = known.tiers
         self._position = known.position
         self._attempts = dict(known.attempts)
+        self.unanswered = deepcopy(known.unanswered)
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Fold entries in. Raises JournalError for one that contradicts those before it."""
         told: dict[str, int] = {}
         for entry in entries:
             place = self._place(entry)
+            for call in self.unanswered.add(entry):
+                self._apply(unanswered(call))
             for change in changes(entry.event, place):
                 self._apply(change)
             if entry.experiment is not None:

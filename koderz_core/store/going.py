@@ -33,7 +33,7 @@ _COUNTED = (ExperimentStarted, CallStarted, CallFinished, CodeTested, CandidateS
 _PASSED_OVER = (TextStored, ProgramProbed, RemainingRead, *NOTES)
 _TESTED = ("passed", "tests_passed", "tests_total")
 _SCORED = (*(f"{tests}_{what}" for tests in ("gate", "held_out") for what in _TESTED), "shared")
-_SUMMED = ("input_tokens", "output_tokens", "cost_usd")
+_TOKENS = ("input_tokens", "output_tokens")
 _OWN = ("state", "outcome", "reason", "score_kind", "code", "seconds", "started_at", "finished_at", "failure", "error")
 
 
@@ -119,13 +119,19 @@ def _summed(row: ExperimentRow, rows: Mapping[str, list[Row]]) -> ExperimentRow:
     """An experiment as its rows have it; ``totals.py`` and the view of results say the same in SQL."""
     (now,) = rows["experiments"]
     calls = [call for call in rows["calls"] if call["state"] == "finished"]
+    costs = [call.get("cost_usd") for call in rows["calls"] if _has_cost(call)]
     tries = len(rows["iterations"]) or int(now.get("outcome") in ("solved", "unsolved"))
     score = next((one for one in rows["scores"] if one["code"] == now.get("code")), {})
     more: dict[str, Any] = {name: now.get(name) for name in _OWN}  # Any: columns of many types
-    more |= {name: _total(call.get(name) for call in calls) for name in _SUMMED}
+    more |= {name: _total(call.get(name) for call in calls) for name in _TOKENS}
+    more["cost_usd"] = _total(costs)
     more |= {name: score.get(name) for name in _SCORED}
     unpriced = sum(call.get("cost_usd") is None for call in calls)
     return replace(row, **more, iterations=tries, calls=len(calls), unpriced=unpriced)
+
+
+def _has_cost(call: Row) -> bool:
+    return call["state"] == "finished" or call.get("cost_usd") is not None
 
 
 def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> BenchmarkRow:

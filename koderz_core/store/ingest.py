@@ -23,7 +23,8 @@ from koderz_core.events import (
     RemainingRead,
     TextStored,
 )
-from koderz_core.records import Verdict
+from koderz_core.events.unanswered import UnansweredCall
+from koderz_core.records import Cost, Verdict
 from koderz_core.store.changes import Change, Meaning, Place, Value, as_json
 from koderz_core.store.labels import labels
 from koderz_core.store.notes import NOTES
@@ -142,11 +143,7 @@ def _call_started(event: CallStarted, place: Place) -> Iterator[Change]:
 def _call_finished(event: CallFinished, place: Place) -> Iterator[Change]:
     answer: dict[str, Value] = {
         "state": "finished",
-        "cost_usd": event.cost.usd,
-        "cost_source": event.cost.source,
-        "kwh": event.cost.kwh,
-        "energy_usd": event.cost.energy_usd,
-        "rental_usd": event.cost.rental_usd,
+        **_cost(event.cost),
         "seconds": event.seconds,
         "first_token_seconds": event.first_token_seconds,
         "finish": event.finish,
@@ -160,6 +157,18 @@ def _call_failed(event: CallFailed, place: Place) -> Iterator[Change]:
     fault: dict[str, Value] = {"state": "failed", "message": event.message, "seconds": event.seconds}
     fault |= {"status": event.status, "wait_seconds": event.wait_seconds, "arrived": event.arrived}
     yield Change("calls", "amend", _call_key(place) | fault)
+
+
+def unanswered(call: UnansweredCall) -> Change:
+    """The row of a call that ended without an answer."""
+    key: dict[str, Value] = {"experiment": call.experiment, "ordinal": call.ordinal, "attempt": call.attempt}
+    state: dict[str, Value] = {"state": "interrupted"} if call.interrupted else {}
+    return Change("calls", "amend", key | state | ({} if call.cost is None else _cost(call.cost)))
+
+
+def _cost(cost: Cost) -> dict[str, Value]:
+    what = {"cost_usd": cost.usd, "cost_source": cost.source}
+    return {**what, "kwh": cost.kwh, "energy_usd": cost.energy_usd, "rental_usd": cost.rental_usd}
 
 
 def _call_key(place: Place) -> dict[str, Value]:

@@ -9,6 +9,7 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.events import BenchmarkOpened, Entry, ExperimentStarted, TextStored
+from koderz_core.events.unanswered import Unanswered
 from koderz_core.records import Tier
 from koderz_core.store.benchmarks import in_effect
 from koderz_core.store.changes import Value
@@ -19,8 +20,9 @@ from koderz_core.store.schema import KEYS
 
 def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, position: int) -> Known:
     """The rows that ``entries`` may alter. ``benchmark`` is empty before the header of a journal was read."""
+    unanswered = _unanswered(con, benchmark)
     opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
-    experiments = sorted(set(_experiments(entries)))
+    experiments = sorted({*_experiments(entries), *unanswered.calls})
     texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
     benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
     calls = _rows(con, "calls", _BEGUN_LAST, [experiments])
@@ -32,7 +34,7 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
         "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
     }
     attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
-    return Known(benchmark, _tiers(benchmarks), position, rows, attempts)
+    return Known(benchmark, _tiers(benchmarks), position, rows, attempts, unanswered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def _known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[s
     rows["benchmarks"] = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
     begun = sorted(rows["calls"].items(), key=lambda call: int(call[1]["position"] or 0))
     attempts: dict[Key, Value] = {(experiment, ordinal): attempt for (experiment, ordinal, attempt), _ in begun}
-    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts)
+    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts, _unanswered(con, benchmark))
 
 
 def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
@@ -74,6 +76,12 @@ def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:
     for row in benchmarks.values():
         tiers = msgspec.json.decode(str(row["tiers"]), type=dict[str, Tier])
     return tiers
+
+
+def _unanswered(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
+    """As it stood when the journal of a benchmark was read last."""
+    found = con.execute("select unanswered from journals where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(found[0], type=Unanswered) if found else Unanswered()
 
 
 _EXPERIMENTS = "select * from experiments where"

@@ -11,6 +11,7 @@ from duckdb import ConversionException, DuckDBPyConnection, InvalidInputExceptio
 
 from koderz_core import journal
 from koderz_core.errors import JournalError
+from koderz_core.store.changes import as_json
 from koderz_core.store.fold import Fold, Row
 from koderz_core.store.known import known
 from koderz_core.store.totals import renew
@@ -62,6 +63,8 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
 
 def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     """Why the store must be built anew: a journal it has read is gone, or is another one now. None: it need not."""
+    if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
+        return f"The journal {earlier[0]} was read by an earlier koderz, which left out the costs of unanswered calls"
     for file, seen in _seen(con).items():
         path = journals_dir / file
         size = _size(path)
@@ -89,7 +92,8 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
     last_at = tail.entries[-1].at if tail.entries else seen.last_at
     mark = _mark(path, tail.offset) or ""
     after = _Seen(fold.benchmark, tail.offset, seen.entries + len(tail.entries), last_at, mark)
-    fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after)}
+    unanswered = as_json(fold.unanswered)
+    fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after), "unanswered": unanswered}
     con.begin()
     try:
         for table, rows in fold.rows.items():

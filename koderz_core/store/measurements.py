@@ -32,9 +32,10 @@ from {RESULTS} r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 left join (
-    select experiment, case when count(*) = count(seconds) then sum(seconds) end as seconds,
-        case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd
-    from calls where state = 'finished' and role = $role group by experiment
+    select experiment, sum(seconds) filter (where state = 'finished') as seconds,
+        case when bool_and(cost_usd is not null) filter (where state = 'finished')
+            then sum(cost_usd order by ordinal, attempt) end as cost_usd
+    from calls where role = $role group by experiment
 ) c on c.experiment = r.id
 where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_array_length(f.models -> $role) = 1
     and not list_contains($without::varchar[], lower(r.problem))

@@ -16,9 +16,10 @@ def receipt(con: DuckDBPyConnection, benchmark: str) -> Receipt | None:
 
 _RECEIPT = """
 select f.forecast, (
-    select case when count(*) = count(c.cost_usd) then coalesce(sum(c.cost_usd), 0) end
+    select case when count(*) filter (where c.state = 'finished' and c.cost_usd is null) = 0
+        then coalesce(sum(c.cost_usd), 0) end
     from calls c join experiments e on e.id = c.experiment
-    where e.benchmark = f.benchmark and c.state = 'finished' and c."at" >= f."at"
+    where e.benchmark = f.benchmark and c."at" >= f."at"
 ) as cost_usd, (
     select max(e.finished_at) - f."at" from experiments e where e.benchmark = f.benchmark and not exists (
         select 1 from controls r where r.benchmark = f.benchmark and r.what = 'resume' and r.position > f.position)

@@ -71,10 +71,12 @@ select n.experiment, e.benchmark, f.label, f.strategy, f.models, e.problem, b.da
     c.input_tokens, c.output_tokens, c.cost_usd, c.seconds
 {_FROM}
 left join (
-    select experiment, case when count(*) = count(input_tokens) then sum(input_tokens)::bigint end as input_tokens,
-        case when count(*) = count(output_tokens) then sum(output_tokens)::bigint end as output_tokens,
-        case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd, sum(seconds) as seconds
-    from calls where state = 'finished' and role = 'spec' group by experiment
+    select experiment,
+        case when count(answered) = count(input_tokens) then sum(input_tokens)::bigint end as input_tokens,
+        case when count(answered) = count(output_tokens) then sum(output_tokens)::bigint end as output_tokens,
+        case when count(answered) = count(answered + cost_usd) then sum(cost_usd) end as cost_usd,
+        sum(answered * seconds) as seconds
+    from (select *, if(state = 'finished', 1, null) as answered from calls where role = 'spec') group by experiment
 ) c on c.experiment = coalesce(n.origin, n.experiment)
 where n.kind = 'spec_written' and ($benchmark is null or e.benchmark = $benchmark)
     and ($problem is null or e.problem = $problem) and ($experiment is null or e.id = $experiment)

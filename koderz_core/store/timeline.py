@@ -99,6 +99,6 @@ def _seconds(calls: Sequence[CallRow]) -> float:
 
 
 def _cost(calls: Sequence[CallRow]) -> float | None:
-    costs = [call.cost_usd for call in calls if call.state == "finished"]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known, 0.0) if len(known) == len(costs) else None
+    if any(call.cost_usd is None for call in calls if call.state == "finished"):
+        return None
+    return sum((call.cost_usd for call in calls if call.cost_usd is not None), 0.0)

@@ -1,6 +1,7 @@
 """What experiments have come to in sum, kept beside their rows so that nobody has to add these up to look at it.
 
-``call_totals`` are of the finished calls of an experiment by tier ('' where that is not known); further columns of
+``call_totals`` are of the calls of an experiment by tier ('' where that is not known): their number and tokens are of
+those that were answered, their costs of those without an answer too, as far as these are known. Further columns of
 ``experiments`` are of all that is in it, null where there is nothing. They are made anew from the rows whenever a row
 of the experiment changes, in the same transaction, so they cannot drift from them.
 """
@@ -42,13 +43,19 @@ _CHANGED = "experiment in (select unnest($changed))"
 FILL = (
     """
 insert into call_totals
-select experiment, coalesce(tier, ''), count(*), count(*) - count(cost_usd),
-    case when count(*) = count(input_tokens + output_tokens) then sum(input_tokens + output_tokens)::bigint end,
-    case when count(*) = count(cost_usd) then sum(cost_usd order by ordinal, attempt) end,
-    case when count(*) = count(kwh) then sum(kwh order by ordinal, attempt) end,
-    case when count(*) = count(energy_usd) then sum(energy_usd order by ordinal, attempt) end,
-    case when count(*) = count(rental_usd) then sum(rental_usd order by ordinal, attempt) end
-from calls where state = 'finished' and {changed} group by experiment, coalesce(tier, '')
+select experiment, coalesce(tier, ''), count(answered), count(answered) - count(answered + cost_usd),
+    case when count(answered) = count(input_tokens + output_tokens)
+        then coalesce(sum(input_tokens + output_tokens), 0)::bigint end,
+    case when count(answered) = count(answered + cost_usd)
+        then coalesce(sum(cost_usd order by ordinal, attempt), 0) end,
+    case when count(answered) = count(answered + kwh)
+        then coalesce(sum(kwh order by ordinal, attempt), 0) end,
+    case when count(answered) = count(answered + energy_usd)
+        then coalesce(sum(energy_usd order by ordinal, attempt), 0) end,
+    case when count(answered) = count(answered + rental_usd)
+        then coalesce(sum(rental_usd order by ordinal, attempt), 0) end
+from (select *, if(state = 'finished', 1, null) as answered from calls where {changed})
+where answered = 1 or cost_usd is not null group by experiment, coalesce(tier, '')
 """,
     """
 update experiments set calls = t.calls, unpriced = t.unpriced, input_tokens = t.input_tokens,
@@ -60,11 +67,15 @@ from (
     select e.experiment as changed, c.*, i.*, s.*
     from (select id as experiment, code from experiments) e
     left join (
-        select experiment, count(*) as calls, count(*) - count(cost_usd) as unpriced,
-            case when count(*) = count(input_tokens) then sum(input_tokens)::bigint end as input_tokens,
-            case when count(*) = count(output_tokens) then sum(output_tokens)::bigint end as output_tokens,
-            case when count(*) = count(cost_usd) then sum(cost_usd order by ordinal, attempt) end as cost_usd
-        from calls where state = 'finished' and {changed} group by experiment
+        select experiment, count(answered) as calls, count(answered) - count(answered + cost_usd) as unpriced,
+            case when count(answered) = count(input_tokens)
+                then coalesce(sum(input_tokens), 0)::bigint end as input_tokens,
+            case when count(answered) = count(output_tokens)
+                then coalesce(sum(output_tokens), 0)::bigint end as output_tokens,
+            case when count(answered) = count(answered + cost_usd)
+                then coalesce(sum(cost_usd order by ordinal, attempt), 0) end as cost_usd
+        from (select *, if(state = 'finished', 1, null) as answered from calls where {changed})
+        where answered = 1 or cost_usd is not null group by experiment
     ) c on c.experiment = e.experiment
     left join (
         select experiment, count(*) as tries, max("at") as tried_at from iterations where {changed} group by experiment

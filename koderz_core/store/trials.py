@@ -17,8 +17,9 @@ AT_A_TIME = 5000  # rows
 def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
     """Every experiment of these benchmarks, by benchmark, configuration, problem and repeat.
 
-    What had been used counts the calls that finished, as costs do everywhere, and the tests, one after the other in the
-    order of the strategy's steps: time that providers lost and calls that went on side by side do not make it differ.
+    What had been used counts calls and tests one after the other in the order of the strategy's steps. Its dollars are
+    those of every call with a known cost, answered or not; its seconds are those of answered calls, so that time that
+    providers lost and calls that went on side by side do not make it differ.
     ``tries`` False: they are left out, which takes a fraction of the time.
     """
     asked = {"benchmarks": list(benchmarks)}
@@ -71,9 +72,9 @@ tried as materialized (
     from iterations semi join asked on asked.id = experiment
 ),
 steps as (
-    select experiment, ordinal, null::integer as iteration, seconds, cost_usd, cost_usd is null as unpriced,
-        0 as reviews
-    from calls semi join asked on asked.id = experiment where state = 'finished'
+    select experiment, ordinal, null::integer as iteration, if(state = 'finished', seconds, 0) as seconds, cost_usd,
+        state = 'finished' and cost_usd is null as unpriced, 0 as reviews
+    from calls semi join asked on asked.id = experiment where state = 'finished' or cost_usd is not null
     union all
     select experiment, ordinal, iteration, seconds, 0, false, 0 from tried
     union all

@@ -66,7 +66,8 @@ def _exported(told: Tally, tables: Mapping[str, Lines]) -> Iterator[_Stated]:
         yield "lines", "the exported iterations", len(tables["iterations"]), sum(len(one.tests) for one in of)
     if "calls" in tables:
         lines = [line for line in tables["calls"] if line["state"] == "finished"]
-        paid = added([_number(line["cost_usd"]) for line in lines])
+        others = [line for line in tables["calls"] if line["state"] != "finished" and _number(line["cost_usd"])]
+        paid = added([_number(line["cost_usd"]) for line in (*lines, *others)])
         yield "finished lines", "the exported calls", len(lines), sum(one.calls for one in of)
         yield "cost_usd", "the exported calls", paid, _cost(of)
     for line in tables.get("comparison", ()):

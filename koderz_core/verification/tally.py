@@ -18,6 +18,7 @@ from koderz_core.events import (
     ExperimentFinished,
     ExperimentStarted,
 )
+from koderz_core.events.unanswered import Unanswered, UnansweredCall
 from koderz_core.records import Experiment, Outcome, Plan
 
 
@@ -36,6 +37,7 @@ class Tallied:
     scores: dict[str, CandidateScored] = field(default_factory=dict)  # by program
     green_at: float | None = None  # when a program first passed all gate tests
     consensus: ConsensusReached | None = None
+    unanswered: dict[tuple[int | None, int], UnansweredCall] = field(default_factory=dict)  # those of known cost
 
     @property
     def outcome(self) -> Outcome | None:
@@ -55,7 +57,9 @@ class Tallied:
 
     @property
     def cost_usd(self) -> float | None:
-        return added([one.cost.usd for one in self.answered.values()])
+        """Of all calls, those without an answer included as far as their cost is known."""
+        unanswered = [one.cost.usd for one in self.unanswered.values() if one.cost]
+        return added([*(one.cost.usd for one in self.answered.values()), *unanswered])
 
     @property
     def input_tokens(self) -> int | None:
@@ -79,6 +83,7 @@ class Tally:
     experiments: dict[str, Tallied] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
     budget_usd: float | None = None
+    unanswered: Unanswered = field(default_factory=Unanswered)
 
     @property
     def plan(self) -> Plan:
@@ -108,6 +113,9 @@ def counted(numbers: Iterable[int | None]) -> int | None:
 
 def _take(told: Tally, entry: Entry) -> None:
     event = entry.event
+    for call in told.unanswered.add(entry):
+        if call.cost is not None and call.experiment in told.experiments:
+            told.experiments[call.experiment].unanswered[call.ordinal, call.attempt] = call
     if isinstance(event, BenchmarkOpened):
         told.opened_at = told.opened_at if told.opened else entry.at
         told.opened.append(event)
@@ -147,6 +155,7 @@ def _take_call(one: Tallied, entry: Entry) -> None:
     if isinstance(event, CallStarted):
         one.asked[entry.ordinal, event.attempt] = event
         one.answered.pop((entry.ordinal, event.attempt), None)
+        one.unanswered.pop((entry.ordinal, event.attempt), None)
     elif isinstance(event, CallFinished):
         attempts = [attempt for ordinal, attempt in one.asked if ordinal == entry.ordinal]
         one.answered[entry.ordinal, attempts[-1] if attempts else 1] = event

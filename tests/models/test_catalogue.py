@@ -71,10 +71,22 @@ def test_an_unknown_name_is_answered_with_what_there_is(typed: str, suggestion: 
     assert suggestion in str(caught.value)
 
 
-def test_a_paid_name_behind_a_loopback_address_is_local() -> None:
-    settings = load_settings(openai_base_url="http://localhost:4000/v1")
-    assert resolve("gpt-4o", settings).tier == "local"
-    assert resolve("claude-opus-4-5", settings).tier == "frontier"
+@pytest.mark.parametrize(
+    ("name", "tier"),
+    [
+        ("gpt-4o", "frontier"),
+        ("gpt-4o-mini", "small_frontier"),
+        ("openai/openai/gpt-4o", "frontier"),
+        ("openai/claude-opus-4-5", "frontier"),
+        ("claude-haiku-4-5", "small_frontier"),
+        ("openai/gpt-oss-20b", "local"),
+        ("openai/qwen2.5-coder-32b-instruct", "local"),
+        ("openai/gemma-3-27b-it", "local"),
+    ],
+)
+def test_a_proxy_on_this_machine_makes_no_paid_model_local(name: str, tier: str) -> None:
+    proxy = load_settings(openai_base_url="http://localhost:4000/v1", anthropic_base_url="http://localhost:4000")
+    assert resolve(name, proxy).tier == tier
 
 
 def test_an_address_is_shown_without_its_secrets() -> None:

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from scripted_server import QWEN, ollama_says
 
 from koderz_core.config import load_settings
+from koderz_core.errors import ModelError
 from koderz_core.models.machine import Machine, MeteredModel, Share
 from koderz_core.models.opened import OpenModels
 from koderz_core.models.scripted import ScriptedModel
-from koderz_core.records import Usage
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Request, Usage
 
 Calls = list[tuple[int, int]]  # when each began and how long it took
 
@@ -64,6 +66,24 @@ def test_a_call_that_waits_for_its_turn_has_no_share_of_what_others_do_meanwhile
     with ThreadPoolExecutor(4) as threads:
         shares = [one.usage.machine_seconds or 9 for one in threads.map(model.complete, [REQUEST] * 4)]
     assert all(0.1 <= seconds < 0.2 for seconds in shares)
+
+
+def test_the_error_of_a_call_that_failed_tells_its_share() -> None:
+    now = 0.0
+
+    class Late:
+        id = "embedded/a"
+
+        def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+            nonlocal now
+            now += 300.0
+            raise ModelError("late")
+
+        def close(self) -> None: ...
+
+    with pytest.raises(ModelError) as caught:
+        MeteredModel(Late(), Machine(lambda: now, lambda: now * 10)).complete(REQUEST)
+    assert (caught.value.machine_seconds, caught.value.gpu_joules) == (300.0, 3000.0)
 
 
 def test_a_model_on_this_machine_tells_its_share_and_one_elsewhere_has_none() -> None:

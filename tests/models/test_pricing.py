@@ -56,16 +56,22 @@ def test_a_model_without_a_known_price_is_unpriced_not_free(settings: Settings) 
     assert cost.source.startswith("unpriced")
 
 
-def test_behind_another_address_openais_prices_do_not_hold() -> None:
-    proxy = load_settings(openai_base_url="https://proxy.example/v1")
+@pytest.mark.parametrize("address", ["https://proxy.example", "http://localhost:4000"])
+@pytest.mark.parametrize("name", ["gpt-4o-mini", "claude-opus-4-5", "openai/openai/gpt-4o", "openai/claude-opus-4-5"])
+def test_a_model_with_a_list_price_costs_that_behind_any_proxy(name: str, address: str) -> None:
+    proxy, used = load_settings(openai_base_url=f"{address}/v1", anthropic_base_url=address), Usage(1000, 1000, 0)
+    at_home = resolve(name.rpartition("/")[2], load_settings())
+    assert price(resolve(name, proxy), used, 1.0, proxy).usd == price(at_home, used, 1.0, load_settings()).usd
+
+
+def test_who_sells_models_under_prices_of_their_own_is_priced_by_these() -> None:
     router = load_settings(openai_base_url="https://openrouter.ai/api/v1")
-    assert price(resolve("gpt-4o", proxy), Usage(10, 10, 0), 1.0, proxy).usd is None
     assert "openrouter/" in price(resolve("openai/openai/gpt-4o", router), Usage(10, 10, 0), 1.0, router).source
 
 
-def test_behind_another_address_anthropics_prices_do_not_hold() -> None:
-    proxy = load_settings(anthropic_base_url="https://proxy.example")
-    assert price(resolve("claude-opus-4-5", proxy), Usage(10, 10, 0), 1.0, proxy).usd is None
+def test_an_unknown_name_behind_a_proxy_elsewhere_has_no_price() -> None:
+    proxy = load_settings(openai_base_url="https://proxy.example/v1")
+    assert price(resolve("openai/our-own", proxy), Usage(10, 10, 0), 1.0, proxy).usd is None
 
 
 def test_a_local_call_costs_its_energy_and_the_wear_of_the_machine() -> None:

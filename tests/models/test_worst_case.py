@@ -89,3 +89,9 @@ def test_where_prices_rise_by_the_hour_the_dearest_one_that_may_come_counts(hour
     assert night is not None
     assert most is not None
     assert night < peak <= most
+
+
+def test_a_budget_holds_the_list_price_of_a_model_behind_a_proxy_on_this_machine() -> None:
+    proxy = load_settings(openai_base_url="http://localhost:4000/v1")
+    asked = request("x" * 1000, 100)
+    assert WorstCases(proxy).of("openai/gpt-4o-mini", asked) == CASES.of("openai/gpt-4o-mini", asked)

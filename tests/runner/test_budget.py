@@ -107,6 +107,16 @@ def test_what_broke_off_counts_whole_and_what_was_refused_counts_nothing(status:
     assert ledger.left("exp_a") == left
 
 
+def test_a_failed_call_whose_cost_is_known_counts_that_now_and_after_a_crash() -> None:
+    failed = CallFailed("late", 300.0, True, cost=Cost(0.25, "65 W"))
+    ledger, spending = Ledger(Budget(per_experiment_usd=1.0)), Spending()
+    with ledger.reserved("exp_a", 0.75) as held:
+        held.failed(failed)
+    for event in (started(0.75), failed):
+        spending.add(Entry(0.0, event, "exp_a", 1))
+    assert ledger.left("exp_a") == Ledger(Budget(per_experiment_usd=1.0), spending).left("exp_a") == 0.75
+
+
 def test_an_experiment_whose_money_was_lost_on_calls_that_broke_off_is_not_its_models_failure() -> None:
     ledger = Ledger(Budget(per_experiment_usd=1.0))
     with ledger.reserved("exp_a", 0.75) as held:

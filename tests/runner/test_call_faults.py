@@ -11,7 +11,9 @@ from faulty_server import LASTING, MODELS, PASSING, FaultyServer, serving_faults
 from koderz_core.config import load_settings
 from koderz_core.events import CallFailed, CallFinished, ExperimentFinished
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.machine import Machine, MeteredModel
 from koderz_core.models.providers import create
+from koderz_core.records import Cost
 from koderz_core.runner.calls.policy import Policy
 
 NAMES = ("vllm/coder", "anthropic/claude-opus-5-5", "ollama/qwen2.5-coder:7b")
@@ -69,6 +71,18 @@ def test_what_does_not_pass_is_asked_once_and_is_never_the_models_failure(
     (failed,) = of(made, CallFailed)
     assert (failed.status, failed.wait_seconds) == (int(fault), None)
     assert of(made, ExperimentFinished)[0].outcome == "error"
+
+
+def test_a_local_call_that_failed_has_a_cost_and_a_paid_one_has_none_that_is_known(
+    bench: Make, server: FaultyServer
+) -> None:
+    server.fault = lambda: LASTING[0]
+    paid = experiment(bench, NAMES[0], server.url, streamed=False)
+    local = experiment(bench, NAMES[0], server.url, streamed=False)
+    local.model, local.path = MeteredModel(local.model, Machine()), paid.path.with_name("local.jsonl")
+    paid.go()
+    local.go()
+    assert [of(made, CallFailed)[0].cost for made in (paid, local)] == [None, Cost(0.25, "a test")]
 
 
 @pytest.mark.parametrize("fault", PASSING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,13 +43,15 @@ SMALL = "anthropic/claude-haiku-4-5"
 class JournalWriter:
     """Says what happens, one call a second; ``tell`` is one whole experiment with a single call."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
+    def __init__(self, folder: Path, plan: Plan, energy: Mapping[str, float] | None = None) -> None:
         self.plan = plan
         self.path = folder / f"{plan.id}.jsonl"
         self.at = 1_700_000_000.0
         folder.mkdir(exist_ok=True)
         tiers = {LOCAL: "local", SMALL: "small_frontier", FRONTIER: "frontier"}
-        self.say(BenchmarkOpened(SCHEMA_VERSION, "0.1.0", plan.id, plan, {}, "prices 1", "limited", tiers))
+        self.say(
+            BenchmarkOpened(SCHEMA_VERSION, "0.1.0", plan.id, plan, {}, "prices 1", "limited", tiers, energy or {})
+        )
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
         self.at += 1
@@ -61,9 +63,16 @@ class JournalWriter:
         self.say(TextStored(sha256, text))
         return sha256
 
-    def ask(self, experiment: Experiment, ordinal: int, model: str = LOCAL, attempt: int = 1) -> None:
+    def ask(
+        self,
+        experiment: Experiment,
+        ordinal: int,
+        model: str = LOCAL,
+        attempt: int = 1,
+        reserved_usd: float | None = None,
+    ) -> None:
         message = MessageRef("user", self.text(f"Write {experiment.problem}"))
-        asked = CallStarted("coder", 0, model, "hash", (message,), Sampling(), 7, attempt)
+        asked = CallStarted("coder", 0, model, "hash", (message,), Sampling(), 7, attempt, reserved_usd)
         self.say(asked, experiment.id, ordinal)
 
     def answer(self, experiment: Experiment, ordinal: int, text: str, usd: float | None = 0.25) -> None:

@@ -10,6 +10,7 @@ from koderz_core.records import Verdict
 MODELS = ("ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5", "nobody/knows")
 RIGHT = Verdict("PP", (), True, None, "", 0.5, "limited", shared=True)
 WRONG = Verdict("PF", (), True, "assertion", "", 0.5, "limited")
+ENERGY = {"local_watts": 65.0, "usd_per_kwh": 0.15, "local_usd_per_hour": 0.0}
 WAYS = ("start", "ask", "answer", "unpriced", "fail", "test", "score", "solve", "lose", "read")
 DOINGS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.sampled_from(WAYS)), min_size=12, max_size=40)
 
@@ -18,7 +19,7 @@ def do(journal, at, ordinal, doing):
     """What the runner can say next. Costs are powers of two, so that their sums are exact in any order."""
     experiment = journal.plan.experiments()[at]
     if doing in ("ask", "answer", "unpriced", "fail"):  # each begins the call anew, whatever came of it before
-        journal.ask(experiment, ordinal, MODELS[ordinal], attempt=2 if doing == "fail" else 1)
+        journal.ask(experiment, ordinal, MODELS[ordinal], 2 if doing == "fail" else 1, reserved_usd=1.0)
     code = journal.text(f"program {ordinal}")
     told = {
         "start": lambda: journal.say(ExperimentStarted(experiment), experiment.id),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from doings import DOINGS, do
+from doings import DOINGS, ENERGY, do
 from hypothesis import HealthCheck, given, settings
 
 from koderz_core.analysis.forecast import seconds_left
@@ -85,7 +85,7 @@ def watcher(store, journal, plan, lock, monkeypatch):
 @given(DOINGS)
 def test_it_is_what_the_store_says_after_anything_that_can_happen(journal, plan, monkeypatch, doings):
     with tempfile.TemporaryDirectory() as folder, monkeypatch.context() as patch:
-        journal = type(journal)(Path(folder, "journals"), plan)
+        journal = type(journal)(Path(folder, "journals"), plan, ENERGY)
         stores = [Store(Path(folder, name), journal.path.parent) for name in ("watched", "fresh")]
         watcher = Watcher(stores[0], plan, patch)
         with held(journal):

@@ -92,7 +92,7 @@ def test_an_answer_belongs_to_the_attempt_begun_last(store, journal, plan):
     with store.open() as con:
         assert [(row.attempt, row.state) for row in Reader(con).calls(experiment.id)] == [
             (1, "finished"),
-            (2, "started"),
+            (2, "interrupted"),
         ]
 
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-from doings import DOINGS, MODELS, do
+from doings import DOINGS, ENERGY, MODELS, do
 from hypothesis import HealthCheck, given, settings
 
 from koderz_core.store.dump import dump
@@ -24,16 +24,19 @@ select e.id, nullif((select count(*) from iterations i where i.experiment = e.id
     (s.gate ->> 'shared')::boolean
 from experiments e left join scores s on s.experiment = e.id and s.code = e.code
 left join (
-    select experiment, count(*) as calls, count(*) - count(cost_usd) as unpriced, sum(input_tokens) as input_tokens,
-        sum(output_tokens) as output_tokens, sum(cost_usd) as usd
-    from calls where state = 'finished' group by experiment
+    select experiment, count(*) filter (where state = 'finished') as calls,
+        count(*) filter (where state = 'finished' and cost_usd is null) as unpriced,
+        coalesce(sum(input_tokens), 0) as input_tokens, coalesce(sum(output_tokens), 0) as output_tokens,
+        coalesce(sum(cost_usd order by ordinal, attempt), 0) as usd
+    from calls where state = 'finished' or cost_usd is not null group by experiment
 ) c on c.experiment = e.id order by e.id
 """
 BY_TIER = "select experiment, tier, calls, unpriced, tokens, cost_usd from call_totals order by all"
 FRESH_BY_TIER = """
-select experiment, coalesce(tier, ''), count(*), count(*) - count(cost_usd), sum(input_tokens + output_tokens),
-    if(count(*) = count(cost_usd), sum(cost_usd), null)
-from calls where state = 'finished' group by experiment, coalesce(tier, '') order by all
+select experiment, coalesce(tier, ''), count(*) filter (where state = 'finished'),
+    count(*) filter (where state = 'finished' and cost_usd is null), coalesce(sum(input_tokens + output_tokens), 0),
+    if(bool_or(cost_usd is null), null, sum(cost_usd order by ordinal, attempt))
+from calls where state = 'finished' or cost_usd is not null group by experiment, coalesce(tier, '') order by all
 """
 
 
@@ -41,7 +44,7 @@ from calls where state = 'finished' group by experiment, coalesce(tier, '') orde
 @given(DOINGS)
 def test_totals_are_those_of_the_rows_after_anything_that_can_happen(plan, journal, doings):
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con, duckdb.connect() as at_once:
-        journal = type(journal)(Path(folder), plan)
+        journal = type(journal)(Path(folder), plan, ENERGY)
         create(con)
         for at, ordinal, doing in doings:
             do(journal, at, ordinal, doing)

@@ -92,7 +92,19 @@ def test_of_what_stronger_models_cost_the_small_ones_are_counted_apart(trials, j
     assert (told.usd, told.frontier_usd, told.small_frontier_usd) == (4.5, 4.5, 0.5)
 
 
-def test_attempts_that_failed_cost_nothing_as_everywhere(trials, journal, plan):
+def test_a_failed_local_attempt_costs_its_share_of_the_machine_on_the_way_too(trials, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    journal.ask(experiment, 0, LOCAL)
+    journal.say(CallFailed("late", 60.0, True, cost=Cost(0.5, "65 W")), experiment.id, 0)
+    journal.ask(experiment, 0, LOCAL, attempt=2)
+    journal.answer(experiment, 0, "answer", 0.25)
+    journal.say(CodeTested(1, "hash", None, "none", WRONG), experiment.id, 1)
+    told = trials()[experiment.id]
+    assert (told.usd, told.tries[0].usd, told.tries[0].seconds) == (0.75, 0.75, 2.0)
+
+
+def test_a_failed_attempt_of_unknown_cost_adds_none(trials, journal, plan):
     experiment = plan.experiments()[0]
     journal.say(ExperimentStarted(experiment), experiment.id)
     journal.ask(experiment, 0, LOCAL)

@@ -10,7 +10,7 @@ from functools import partial
 
 from koderz_core.errors import ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
-from koderz_core.records import Completion, MessageRef, Request
+from koderz_core.records import Completion, MessageRef, Request, Usage
 from koderz_core.runner.budget import Reservation
 from koderz_core.runner.calls.context import check_fits
 from koderz_core.runner.calls.lanes import Entry
@@ -51,7 +51,7 @@ class Calls:
                 failures.append(error)
                 wait = self._parts.policy.wait(failures)
                 entry.error = error
-                failed = _failed(error, time.monotonic() - begin, wait)
+                failed = self._failed(started.model, error, time.monotonic() - begin, wait)
                 held.failed(failed)
                 self._voice.say(failed, ordinal)
                 if wait is None:
@@ -77,7 +77,10 @@ class Calls:
         completion = self._said(started, request, ordinal)
         if completion.finish == "empty" and _is_providers(completion, failures):
             what = f"The answer of {started.model} is empty: its server generated nothing."
-            raise _EmptyAnswerError(what, retryable=True)
+            error = _EmptyAnswerError(what, retryable=True)
+            error.machine_seconds = completion.usage.machine_seconds
+            error.gpu_joules = completion.usage.gpu_joules
+            raise error
         return replace(completion, text=storable(completion.text))
 
     def _said(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
@@ -106,16 +109,18 @@ class Calls:
             honoured=completion.honoured,
         )
 
+    def _failed(self, model: str, error: ModelError, seconds: float, wait: float | None) -> CallFailed:
+        said, cost = (error.status, error.retry_after_seconds), None
+        if error.machine_seconds is not None:
+            used = Usage(machine_seconds=error.machine_seconds, gpu_joules=error.gpu_joules)
+            cost = self._parts.price(model, used, seconds)
+        return CallFailed(str(error), seconds, error.retryable, *said, wait, error.arrived, cost)
+
 
 def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:
     """The event that a request is about to be sent, its messages stored."""
     messages = tuple(MessageRef(message.role, voice.text(message.content)) for message in request.messages)
     return CallStarted(role, member, model, fingerprint, messages, request.sampling, request.seed, attempt=1)
-
-
-def _failed(error: ModelError, seconds: float, wait: float | None) -> CallFailed:
-    said = error.status, error.retry_after_seconds
-    return CallFailed(str(error), seconds, error.retryable, *said, wait, error.arrived)
 
 
 class _EmptyAnswerError(ModelError):
