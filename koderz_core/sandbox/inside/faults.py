@@ -20,6 +20,7 @@ _CLASSES: tuple[tuple[type[Exception], str], ...] = (
 CLASSES = frozenset(name for _, name in _CLASSES) | {"exception", "assertion", "timeout"}
 _NO_THREAD = ("can't start new thread",)
 _REFUSED = (errno.EROFS, errno.EPERM, errno.EACCES)
+ENDS_ITERATION = (StopIteration, StopAsyncIteration)
 
 
 class Fault(NamedTuple):
@@ -47,6 +48,18 @@ class CannotCrossError(BaseException):
     """The tests need a value that is not plain data, so they can be run beside the program only."""
 
 
+class CallStoppedError(Exception):
+    """A call of the program raised StopIteration, which an iteration in the tests would take for its own end.
+
+    PEP 479 replaces it for the same reason. This is no RuntimeError, since tests may expect that of a program.
+    ``note``: a line that describes what was raised.
+    """
+
+    def __init__(self, note: str) -> None:
+        super().__init__(note)
+        self.add_note(f"{note} (raised by a call, so it ends no iteration in the tests: the call has failed)")
+
+
 def fault_of(error: BaseException) -> Fault:
     """The fault behind an exception that reached the tests."""
     if isinstance(error, ProgramEndedError):
@@ -70,11 +83,14 @@ def describe(error: BaseException) -> str:
 def revive(kind: object, arguments: object, note: str) -> Exception:
     """The exception that the program raised, as the builtin type named ``kind``, with ``note`` on it.
 
+    What would end an iteration becomes a CallStoppedError: else ``all(map(candidate, cases))`` would be true.
     Raise ProgramEndedError if that is no builtin Exception: SystemExit and its like end a program.
     """
     found = getattr(builtins, kind, None) if isinstance(kind, str) else None
     if not (isinstance(found, type) and issubclass(found, Exception)):
         raise ProgramEndedError(Fault("exception", note))
+    if issubclass(found, ENDS_ITERATION):
+        return CallStoppedError(note)
     error = _instance(found, arguments if isinstance(arguments, tuple) else (), note)
     error.add_note(note)
     return error
