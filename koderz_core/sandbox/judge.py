@@ -9,6 +9,7 @@ from functools import partial
 
 from koderz_core.errors import DataError, PlanError
 from koderz_core.records import Cases, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.orders import Answer, Order, Report, ask
 from koderz_core.sandbox.sources import number_of, spoken_of
 from koderz_core.sandbox.worker import Worker
@@ -49,10 +50,11 @@ class BoxedJudge:
         """What comes of running ``code``, after the problem's preamble, on ``tests``.
 
         What no program may choose for itself, the canonical solution decides: that the tests are broken, that they
-        need values that cannot cross (they run in the program's own process then), and that they look at what is
-        changed in place in arguments. Any other program that changes them has to pass with the tests' own objects
-        changed and unchanged, else it could empty what it is compared with. Where there is no solution, tests are taken
-        to be broken, and to look at arguments, as it seems; they run beside the program only if they say so.
+        need values that cannot cross (they run in the program's own process then), and which of them look at what is
+        changed in place in arguments. All others a program that changes its arguments has to pass with the tests' own
+        objects unchanged, too, else it could empty what it is compared with. Where there is no solution, tests are
+        taken to be broken as it seems, and to look at arguments as ``in_place`` reads them; they run beside the program
+        only if they say so.
 
         Raise DataError if the tests are broken, SandboxError if programs cannot be run here or workers were lost.
         """
@@ -63,9 +65,8 @@ class BoxedJudge:
         report = answer.report
         if report.stuck and self._needs_sharing(problem, tests):
             report = ask(self._workers, replace(order, shared=True)).report or report
-        elif report.changed and report.verdict(self.isolation).passed and not self._is_to_change(problem, tests):
-            report = ask(self._workers, replace(order, mirrors=False)).report or report
-        return report.verdict(self.isolation)
+        verdict = report.verdict(self.isolation)
+        return self._without_changes(problem, tests, order, verdict) if report.changed and verdict.passed else verdict
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
         """What ``calls`` give, at most ``MOST_CALLS`` expressions in the names of ``code``, one after the other.
@@ -108,9 +109,26 @@ class BoxedJudge:
         report = self._of_canonical(problem, tests).report
         return report is not None and report.stuck
 
-    def _is_to_change(self, problem: Problem, tests: TestSet) -> bool:
-        report: Report | None = self._of_canonical(problem, tests).report
-        return report is None or not report.verdict(self.isolation).passed
+    def _without_changes(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
+        """``passed``, unless the program fails a test only because the tests' own objects stay as they are."""
+        answer = ask(self._workers, replace(order, mirrors=False))
+        if answer.report is None:
+            return self._without_report(problem, tests, order, answer)
+        if self._fails_rightly(problem, tests, answer.report):
+            return passed
+        verdict = answer.report.verdict(self.isolation)
+        return replace(verdict, message=f"{verdict.message} ({_ON_COPIES})")
+
+    def _fails_rightly(self, problem: Problem, tests: TestSet, unchanged: Report) -> bool:
+        """Whether what it fails with the tests' own objects unchanged are tests that look at their changes."""
+        canonical, marks = self._of_canonical(problem, tests).report, unchanged.outcome.marks
+        if canonical:
+            complete = unchanged.completed or not canonical.completed
+            looks = [mark != "P" for mark in canonical.outcome.marks]
+        else:
+            complete = unchanged.completed and "-" not in marks
+            looks = list(looks_at_changes(tests.source, problem.public.entry_point))
+        return complete and all(mark == "P" or may for mark, may in zip(marks, looks, strict=True))
 
     def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
         """What came of the canonical solution, with the tests' own objects unchanged; no report where there is none."""
@@ -123,6 +141,7 @@ class BoxedJudge:
         return self._canonical[key]
 
 
+_ON_COPIES = "judged with copies of the arguments, since the program changes them in place"
 _STALLED = "what it returned could not be dealt with in time"
 
 

@@ -1,8 +1,10 @@
+import ast
+
 import pytest
 from small_problem import checks
 
 from koderz_core.sandbox.inside.excerpt import excerpt, shown
-from koderz_core.sandbox.inside.instrument import instrument
+from koderz_core.sandbox.inside.instrument import asserts_in, instrument
 from koderz_core.sandbox.sources import count_tests
 
 
@@ -20,6 +22,18 @@ def test_the_sources_of_the_tests_are_in_order_and_as_many_as_counted():
     tests = checks("assert candidate(1) == 2, 'one'", "assert True", "assert   candidate( 3 )  in (4,5)")
     assert instrument(tests).sources == ("assert candidate(1) == 2", "assert candidate( 3 )  in (4,5)")
     assert count_tests(tests) == 2
+
+
+def test_asserts_are_found_in_the_order_in_which_they_are_numbered():
+    tests = checks(
+        "def inner(x):\n        assert x\n    if candidate: assert inner(1)\n    else: assert 1 == 1",
+        "try: assert candidate(2)",
+        "finally: assert candidate(3)",
+        "assert candidate(4)",
+    )
+    found = [f"assert {ast.unparse(one.test)}" for one in asserts_in(ast.parse(tests))]
+    assert tuple(found) == instrument(tests).sources
+    assert len(found) == 5
 
 
 def test_tests_that_are_not_python_cannot_be_counted():

@@ -1,7 +1,7 @@
 """Turns the asserts of a test's source into tests of their own: each is recorded, and the next one still runs.
 
 ``assert LEFT == RIGHT`` becomes ``with site(3) as s: s.compare("==", LEFT, RIGHT)``; see ``recorder`` for the site.
-The host uses ``tests_in``; everything else runs inside the sandbox.
+The host uses ``tests_in`` and ``asserts_in``; everything else runs inside the sandbox.
 """
 
 from __future__ import annotations
@@ -35,6 +35,13 @@ class Instrumented(NamedTuple):
 def tests_in(tree: ast.Module) -> int:
     """How many tests a test set holds: its asserts that depend on something."""
     return sum(isinstance(node, ast.Assert) and not _is_constant(node) for node in ast.walk(tree))
+
+
+def asserts_in(node: ast.AST) -> list[ast.Assert]:
+    """The asserts that count, in the order in which ``instrument`` numbers them."""
+    if isinstance(node, ast.Assert):
+        return [] if _is_constant(node) else [node]
+    return [found for part in ast.iter_child_nodes(node) for found in asserts_in(part)]
 
 
 def instrument(source: str) -> Instrumented:
