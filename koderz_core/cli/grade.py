@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import tokenize
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -65,10 +66,11 @@ def _one(file: Path, name: str, dataset: Dataset) -> Reading:
     if len(chosen) != 1:
         raise UsageError(f"{name!r} names {len(chosen)} problems. One program is graded on one.")
     try:
-        code = file.read_text(encoding="utf-8")
+        with tokenize.open(file) as opened:  # as Python does: UTF-8, or what a byte order mark or its first lines say
+            code = opened.read()
     except OSError as error:
         raise DataError(f"{file} cannot be read ({error.strerror}). Name a file that holds a program.") from error
-    except UnicodeDecodeError as error:
+    except (UnicodeDecodeError, SyntaxError) as error:
         raise DataError(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
     return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())
 

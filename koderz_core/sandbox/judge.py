@@ -15,6 +15,9 @@ from koderz_core.sandbox.sources import number_of, spoken_of
 from koderz_core.sandbox.worker import Worker
 from koderz_core.sandbox.workers import Workers
 
+MOST_CHARACTERS = 1_000_000
+"""Of a program. However they are written, they fit into one frame of the worker's wire, and to compile them takes
+seconds and hundreds of megabytes."""
 MOST_CALLS = 256  # of one probe: their longest answers fit into one answer of a worker
 
 
@@ -56,8 +59,11 @@ class BoxedJudge:
         taken to be broken as it seems, and to look at arguments as ``in_place`` reads them; they run beside the program
         only if they say so.
 
-        Raise DataError if the tests are broken, SandboxError if programs cannot be run here or workers were lost.
+        A program of more than ``MOST_CHARACTERS`` has failed without being run. Raise DataError if the tests are
+        broken or too large, SandboxError if programs cannot be run here or workers were lost.
         """
+        if too_long := _too_long(code):
+            return Verdict("-" * number_of(tests), (), False, "memory", too_long, 0.0, self.isolation)
         order = self._order(problem, code, tests)
         answer = ask(self._workers, order)
         if answer.report is None:
@@ -76,6 +82,8 @@ class BoxedJudge:
         """
         if len(calls) > MOST_CALLS:
             raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}: make it several.")
+        if too_long := _too_long(code):
+            return tuple(Observed(call, None, "memory", too_long) for call in calls)
         seconds = self._timeout_seconds
         order = Order(
             problem.id, problem.preamble, code, "", problem.entry_point, seconds, self._memory_bytes, calls=calls
@@ -143,6 +151,12 @@ class BoxedJudge:
 
 _ON_COPIES = "judged with copies of the arguments, since the program changes them in place"
 _STALLED = "what it returned could not be dealt with in time"
+
+
+def _too_long(code: str) -> str:
+    if len(code) <= MOST_CHARACTERS:
+        return ""
+    return f"the program has {len(code):,} characters, at most {MOST_CHARACTERS:,} are run"
 
 
 def _cores() -> int:

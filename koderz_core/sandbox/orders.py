@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from koderz_core.errors import SandboxError
+from koderz_core.errors import DataError, SandboxError
 from koderz_core.records import Cases, ErrorClass, Isolation, TestFailure, Verdict
+from koderz_core.sandbox.inside.wire import MAX_FRAME_BYTES
 from koderz_core.sandbox.worker import LostError, StalledError
 from koderz_core.sandbox.workers import Workers
 
@@ -96,7 +97,10 @@ class Answer:
 
 
 def ask(workers: Workers, order: Order) -> Answer:
-    """A worker's answer, or the next one's if the first is lost. Raises SandboxError if that one dies too."""
+    """A worker's answer, or the next one's if the first is lost.
+
+    Raises SandboxError if that one dies too, DataError for tests that are too large.
+    """
     lost: list[LostError] = []
     while len(lost) < _TRIES:
         try:
@@ -118,6 +122,11 @@ _ANSWERS = msgspec.json.Decoder(Answer)
 def _asked(workers: Workers, order: Order) -> Answer:
     nonce = secrets.token_hex(16)
     message = _encoded({"nonce": nonce, **order.content()})
+    if len(message) > MAX_FRAME_BYTES:
+        raise DataError(
+            f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB with the program, and a worker "
+            f"takes {MAX_FRAME_BYTES / 1e6:.0f} MB. Make them smaller, or leave that problem out."
+        )
     with workers.worker(order.problem.rpartition("/")[0]) as worker:
         said = worker.answer(message, order.most_seconds + GRACE_SECONDS)
         try:

@@ -46,6 +46,13 @@ def test_one_program_is_graded_on_its_problem(
     assert (answer.code, said in answer.out) == (exit_code, True)
 
 
+@pytest.mark.parametrize(("head", "encoding"), [("", "utf-8-sig"), ("# coding: latin-1\nNAME = 'Zoë'\n", "latin-1")])
+def test_a_program_is_read_as_python_reads_it(koderz: Any, tmp_path: Path, head: str, encoding: str) -> None:
+    code = head + PROBLEMS["HumanEval/0"].canonical_solution
+    (tmp_path / "try.py").write_text(code, encoding=encoding)
+    assert koderz("grade", tmp_path / "try.py", "--problem", "HumanEval/0").code == 0
+
+
 def test_samples_are_graded_and_written_with_their_own_keys_in_their_order(koderz: Any, tmp_path: Path) -> None:
     file = samples(tmp_path / "s.jsonl", right(2, model="m"), {"task_id": "HumanEval/0", "answer": WRONG}, right(1))
     said = koderz("grade", file, "--out", tmp_path / "results.jsonl", "--workers", "2")

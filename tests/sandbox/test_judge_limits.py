@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from small_problem import BWRAP, checks, judged
 
-from koderz_core.errors import SandboxError
-from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.errors import DataError, SandboxError
+from koderz_core.sandbox.judge import MOST_CHARACTERS, BoxedJudge
 
 pytestmark = pytest.mark.usefixtures("tier")
 
@@ -48,6 +48,21 @@ def test_a_large_reply_within_the_limit_is_judged():
     verdict = judged("def double(x): return [1.5] * 100_000", tests)
     assert verdict.marks == "PF"
     assert len(verdict.failures[0].actual) <= 500
+
+
+@pytest.mark.parametrize("character", ["x", "é", "\U0001f600", "\\", "\x02"])
+def test_a_program_may_be_long_and_one_that_is_too_long_fails_without_being_run(character):
+    code = "def double(x): return 2 * x\n#"
+    fits = code + character * (MOST_CHARACTERS - len(code))
+    assert judged(fits).passed
+    verdict = judged(f"{fits}x")
+    assert (verdict.marks, verdict.error, verdict.seconds) == ("---", "memory", 0.0)
+    assert verdict.message == "the program has 1,000,001 characters, at most 1,000,000 are run"
+
+
+def test_tests_that_are_too_large_for_a_worker_are_not_the_program_s_fault():
+    with pytest.raises(DataError, match=r"tests of small/1 are too large: 18 MB"):
+        judged("def double(x): return 2 * x", checks(f"assert candidate(1) == 2, '{'x' * (17 << 20)}'"))
 
 
 def test_what_a_program_prints_goes_nowhere():

@@ -10,7 +10,7 @@ from small_problem import best_tier, judge_of
 from koderz_core.errors import PlanError
 from koderz_core.records import Observed, PublicProblem
 from koderz_core.sandbox.inside.probing import text_of
-from koderz_core.sandbox.judge import MOST_CALLS, BoxedJudge
+from koderz_core.sandbox.judge import MOST_CALLS, MOST_CHARACTERS, BoxedJudge
 
 ECHO = "class Node: pass\ndef echo(x):\n    return x"
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
@@ -31,6 +31,12 @@ def test_calls_see_the_program_and_its_preamble_and_give_texts_in_a_sorted_order
         "None",
     ]
     assert [one.call for one in seen][3] == " echo(x=None)"
+
+
+def test_a_program_that_is_too_long_is_not_run() -> None:
+    seen = probed(ECHO + "\n#" + "x" * MOST_CHARACTERS, "echo(1)", "echo(2)")
+    assert [(one.value, one.error) for one in seen] == [(None, "memory")] * 2
+    assert "at most 1,000,000 are run" in seen[0].message
 
 
 @given(st.lists(KEYS, max_size=6))
