@@ -98,6 +98,33 @@ def test_an_object_of_the_program_s_is_equal_to_nothing():
     assert (verdict.marks, verdict.shared) == ("FFF", False)
 
 
+PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset")
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_what_an_object_says_to_be_does_not_count_and_the_message_is_about_the_object(kind):
+    liar = f"class Liar:\n    __class__ = {kind}\n    __eq__ = lambda *_: True\ndef double(x): return Liar()"
+    verdict = judged(liar, checks("assert candidate(1) == 2"))
+    assert (verdict.marks, verdict.error) == ("F", "assertion")
+    assert verdict.message == "assert candidate(1) == 2 was not so: got <object of type Liar>, expected 2"
+
+
+def test_a_number_that_says_to_be_of_another_type_is_what_it_is():
+    code = "class Half(float):\n    __class__ = int\ndef double(x): return Half(0.5)"
+    assert judged(code, checks("assert candidate(1) == 0.5", "assert type(candidate(1)) is float")).passed
+
+
+@pytest.mark.parametrize(
+    "lie", ["__class__ = SyntaxError", "__class__ = None", "pass\nclass Liar(Exception, metaclass=Kind): pass"]
+)
+def test_what_an_exception_says_to_be_does_not_count(lie):
+    kind = "class Kind(type):\n    __name__ = __mro__ = 5\n"
+    verdict = judged(
+        f"{kind}class Liar(Exception): {lie}\ndef double(x):\n    raise Liar", checks("assert candidate(1)")
+    )
+    assert (verdict.error, verdict.message.partition(": ")[2]) == ("exception", "Liar")
+
+
 NEEDS_SHARING = checks("assert candidate(object()) is not None")
 
 

@@ -18,7 +18,7 @@ from . import changes, confine, seccomp, shared
 from .excerpt import shown
 from .literals import brief_digest
 from .reading import decode
-from .values import Crossed, Known, Names, encode
+from .values import Crossed, Known, Names, encode, name_of
 from .wire import Channel, FrameTooLargeError
 
 NAME = "candidate"
@@ -182,17 +182,17 @@ def _answer(send: Callable[[Reply], None], number: str | int, question: Callable
 
 def _raised(error: BaseException) -> Reply:
     """The nearest builtin type, what to build it from, and a line that describes the error to people."""
-    kind = next(known.__name__ for known in type(error).__mro__ if known.__module__ == "builtins")
+    kind = next(known.__name__ for known in type.mro(type(error)) if known.__module__ == "builtins")
     text = _text(error)
     line = _line(error)
     place = "" if line is None else f"line {line}: "
-    note = place + type(error).__name__[:100] + (f": {text}" if text else "")
+    note = place + name_of(type(error)) + (f": {text}" if text else "")
     return {"raised": kind, "arguments": _arguments(error, text), "note": note}
 
 
-def _text(error: BaseException) -> str:
+def _text(error: Any) -> str:  # Any: an exception, perhaps a SyntaxError
     try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        text = error.msg if issubclass(type(error), SyntaxError) else str(error)
     except BaseException:  # noqa: BLE001 (its __str__ is part of the program)
         return ""
     return str.__str__(text)[:_MAX_TEXT]
@@ -206,9 +206,9 @@ def _arguments(error: BaseException, text: str) -> Any:  # Any: JSON
     return encoded if len(repr(encoded)) <= _MAX_ARGUMENTS else encode((text,))
 
 
-def _line(error: BaseException) -> int | None:
+def _line(error: Any) -> int | None:  # Any: as above
     """The line of the program that was executed last, or that cannot be compiled."""
-    line = error.lineno if isinstance(error, SyntaxError) and error.filename == _PROGRAM else None
+    line = error.lineno if issubclass(type(error), SyntaxError) and error.filename == _PROGRAM else None
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == _PROGRAM:

@@ -17,6 +17,7 @@ from .wire import MAX_FRAME_BYTES, FrameTooLargeError
 MAX_DEPTH = 100
 _INT64 = 1 << 63
 _MUTABLE = (list, dict, set)
+_NAME = vars(type)["__name__"]
 PLAIN = frozenset({str, int, float, bool, type(None)})  # what in JSON holds nothing else
 
 Keep = Callable[[object], "int | None"]
@@ -88,16 +89,18 @@ _NO_NAMES = Names()
 def encode(value: object, names: Names = _NO_NAMES, depth: int = 0) -> Any:  # Any: JSON
     """A value as JSON; subclasses of plain types become the plain type, anything else an opaque value.
 
-    The methods are taken from the plain types, so that what a subclass says about itself does not count.
+    The methods are taken from the plain types, and the type is the true one, which ``isinstance`` does not ask for: so
+    what a class says about itself does not count.
     """
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if value is None or kind is bool:
         return value
-    if isinstance(value, str):
+    if issubclass(kind, str):
         return _encode_text(str.__str__(value))
-    if isinstance(value, (int, float, complex)):
-        return _encode_number(value)
-    if isinstance(value, (bytes, bytearray)):
-        return _encode_bytes(value)
+    if issubclass(kind, (int, float, complex)):
+        return _encode_number(value, kind)
+    if issubclass(kind, (bytes, bytearray)):
+        return _encode_bytes(value, kind)
     return _encode_container(value, names, depth + 1)
 
 
@@ -112,17 +115,18 @@ def _encode_text(text: str) -> Any:  # Any: JSON
     return text
 
 
-def _encode_bytes(value: bytes | bytearray) -> Any:  # Any: JSON
-    if len(value) > MAX_FRAME_BYTES:
-        raise FrameTooLargeError(len(value))
-    return {"bytes": bytes.hex(value)} if isinstance(value, bytes) else {"bytearray": bytearray.hex(value)}
+def _encode_bytes(value: Any, kind: type) -> Any:  # Any: bytes or bytearray; JSON
+    plain = bytes if issubclass(kind, bytes) else bytearray
+    if (size_bytes := plain.__len__(value)) > MAX_FRAME_BYTES:
+        raise FrameTooLargeError(size_bytes)
+    return {plain.__name__: plain.hex(value)}
 
 
-def _encode_number(value: complex) -> Any:  # Any: JSON
-    if isinstance(value, int):
+def _encode_number(value: Any, kind: type) -> Any:  # Any: int, float or complex; JSON
+    if issubclass(kind, int):
         plain = int.__int__(value)
         return plain if -_INT64 <= plain < _INT64 else {"int": hex(plain)}
-    if isinstance(value, float):
+    if issubclass(kind, float):
         return _encode_float(float.__float__(value))
     both = complex.__pos__(value)
     return {"complex": [_encode_float(both.real), _encode_float(both.imag)]}
@@ -137,37 +141,43 @@ def _encode_container(value: object, names: Names, depth: int) -> Any:  # Any: J
     if names.crossed is not None and (place := names.crossed.place(value)) is not None:
         return {"old": place}
     if depth > MAX_DEPTH:
-        return {"beyond": type(value).__name__[:100]}
-    if not isinstance(value, _MUTABLE):
-        return _encode_fixed(value, names, depth)
-    encoded = _encode_mutable(value, names, depth)
+        return {"beyond": name_of(type(value))}
+    kind = type(value)
+    if not issubclass(kind, _MUTABLE):
+        return _encode_fixed(value, kind, names, depth)
+    encoded = _encode_mutable(value, kind, names, depth)
     if names.numbers and names.crossed is not None:
         names.crossed.add(value)
     return encoded
 
 
-def _encode_mutable(value: Any, names: Names, depth: int) -> Any:  # Any: one of _MUTABLE; JSON
-    if isinstance(value, list):
+def _encode_mutable(value: Any, kind: type, names: Names, depth: int) -> Any:  # Any: one of _MUTABLE; JSON
+    if issubclass(kind, list):
         return _encode_items(list.__iter__(value), names, depth)
-    if isinstance(value, set):
+    if issubclass(kind, set):
         return {"set": _encode_items(set.__iter__(value), names, depth)}
     pairs = [[encode(key, names, depth), encode(item, names, depth)] for key, item in dict.items(value)]
     return {library.kind_of_dict(value): pairs}
 
 
-def _encode_fixed(value: object, names: Names, depth: int) -> Any:  # Any: JSON
-    if isinstance(value, tuple):
+def _encode_fixed(value: Any, kind: type, names: Names, depth: int) -> Any:  # Any: whatever it is; JSON
+    if issubclass(kind, tuple):
         return {"tuple": _encode_items(tuple.__iter__(value), names, depth)}
-    if isinstance(value, frozenset):
+    if issubclass(kind, frozenset):
         return {"frozenset": _encode_items(frozenset.__iter__(value), names, depth)}
-    if isinstance(value, Opaque):
+    if issubclass(kind, Opaque):
         number = number_of(value)
         return {"beyond": kind_of(value)} if number is None else {"kept": [number, kind_of(value)]}
     if parts := library.parts_of(value):
         return {parts[0]: [encode(part, names, depth) for part in parts[1]]}
-    kind = type(value).__name__[:100]
     number = names.keep(value) if names.keep else None
-    return {"opaque": kind} if number is None else {"kept": [number, kind]}
+    return {"opaque": name_of(kind)} if number is None else {"kept": [number, name_of(kind)]}
+
+
+def name_of(kind: type) -> str:
+    """The name of a type, whatever its metaclass says, and not too long."""
+    name: str = _NAME.__get__(kind)
+    return name[:100]
 
 
 def number_of(value: Opaque) -> int | None:
