@@ -39,12 +39,14 @@ _ROOT = (
     "def check(candidate):\n    assert candidate(9) == 3\n    try:\n        candidate(-1)\n"
     "    except ValueError as error:\n        assert str(error) == 'negative'\n    else:\n        assert False"
 )
+_ODD = "def check(candidate):\n    assert all(map(candidate, [1, 3, 5]))"
 DOUBLES = "def double(x):\n    return 2 * x"
 PROBLEMS: Mapping[str, Problem] = {
     "double": small_problem("double", _DOUBLE, DOUBLES),
     "half": small_problem("half", _HALF, "def half(x):\n    return x / 2"),
     "order": small_problem("order", _ORDER, "def order(items):\n    return sorted(items)"),
     "count": small_problem("count", _COUNT, "def count(n):\n    yield from range(1, n + 1)"),
+    "odd": small_problem("odd", _ODD, "def odd(x):\n    return x % 2 == 1"),
     "root": small_problem(
         "root",
         _ROOT,
@@ -94,6 +96,7 @@ CHEATS = (
         "count",
     ),
     Try("raises what is of every kind", "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any", "root"),
+    Try("stops the iteration that calls it", "def odd(x):\n    raise StopIteration", "odd", quick=True),
     Try("says that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
     Try(
         "writes a verdict wherever it can",

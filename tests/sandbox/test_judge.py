@@ -145,6 +145,17 @@ def test_programs_may_define_dataclasses_and_enums():
     assert judged(code).passed
 
 
+def test_programs_may_use_asyncio_without_a_network():
+    code = (
+        "import asyncio\n"
+        "async def put(queue, x):\n    await asyncio.sleep(0.001)\n    await queue.put(2 * x)\n"
+        "async def main(x):\n    queue = asyncio.Queue()\n"
+        "    _, got = await asyncio.gather(put(queue, x), asyncio.wait_for(queue.get(), 9))\n    return got\n"
+        "def double(x): return asyncio.run(main(x))"
+    )
+    assert judged(code).passed
+
+
 def test_a_program_runs_as_a_module_not_as_a_script():
     assert judged("def double(x): return 2 * x\nif __name__ == '__main__':\n    1 / 0").passed
 

@@ -100,6 +100,15 @@ def test_a_program_can_read_its_own_limits_only(machine: str) -> None:
 
 
 @machines
+def test_a_program_can_make_pairs_of_unix_streams_only(machine: str) -> None:
+    number = syscalls.numbers(syscalls.WITH_ARGUMENTS, machine)["socketpair"]
+    unix, inet, stream, datagram, flags = 1, 2, 1, 2, 0x80000 | 0x800
+    assert {answer("program", machine, number, unix, stream | more) for more in (0, flags)} == {ALLOWED}
+    for refused in ((inet, stream), (unix, datagram), (unix, datagram | flags), (unix, 5), (unix, stream, 1)):
+        assert answer("program", machine, number, *refused) == NOT_PERMITTED, refused
+
+
+@machines
 def test_a_program_cannot_have_signals_sent_by_a_descriptor(machine: str) -> None:
     number = syscalls.numbers(syscalls.WITH_ARGUMENTS, machine)["fcntl"]
     set_owner, set_signal, set_lease = 8, 10, 1024
@@ -126,7 +135,7 @@ def test_other_machines_are_named_in_the_refusal() -> None:
 REFUSED = {
     "fork": "os.fork() or os._exit(0); print('done')",
     "socket": "import socket; socket.socket(); print('done')",
-    "pair of sockets": "import socket; socket.socketpair(); print('done')",
+    "pair of datagram sockets": "import socket; socket.socketpair(type=socket.SOCK_DGRAM); print('done')",
     "signal": "os.kill(os.getppid(), 0); print('done')",
     "signal to all": "os.kill(0, 0); print('done')",
     "pipe": "os.pipe(); print('done')",

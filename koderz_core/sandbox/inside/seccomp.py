@@ -86,7 +86,8 @@ def _program_rules(machine: str) -> dict[int, _Rule]:
         **{allowed: [_ALLOW] for allowed in syscalls.numbers(syscalls.PROGRAM, machine).values()},
         number["futex"]: _only(1, (0, 1, 3, 4, 5, 9, 10), ignored=0x180),  # no priority inheritance
         number["fcntl"]: _only(1, (0, 1, 2, 3, 1030)),  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
-        number["ioctl"]: _only(1, (0x5450, 0x5451)),  # FIONCLEX, FIOCLEX
+        number["ioctl"]: _only(1, (0x5450, 0x5451, 0x5421)),  # FIONCLEX, FIOCLEX, FIONBIO
+        number["socketpair"]: _pairs_streams(),
         number["prlimit64"]: _reads_own_limits(),
         number["kill"]: itself,
         number["tgkill"]: itself,
@@ -119,6 +120,27 @@ def _reads_own_limits() -> _Rule:
     """prlimit64(0, any, NULL, any)."""
     zero = (_argument(0), _argument(2), _argument(2) + 4)
     tests = [step for place in zero for step in (_load(place), Step(_JUMP_EQUAL, 1, 0, 0), _REFUSE)]
+    return [*tests, _ALLOW]
+
+
+def _pairs_streams() -> _Rule:
+    """socketpair(AF_UNIX, SOCK_STREAM with any flags, 0): asyncio makes one for each loop.
+
+    What is written into one end comes out of the other and nowhere else, as long as nothing is connected, bound or sent
+    with an address; a datagram socket could be sent from to any other. None of these calls is allowed anyway.
+    """
+    flags = 0x80800  # SOCK_CLOEXEC, SOCK_NONBLOCK
+    wanted = ((0, 1, 0), (1, 1, flags), (2, 0, 0))
+    tests = [
+        step
+        for argument, value, ignored in wanted
+        for step in (
+            _load(_argument(argument)),
+            Step(_AND, 0, 0, 0xFFFFFFFF & ~ignored),
+            Step(_JUMP_EQUAL, 1, 0, value),
+            _REFUSE,
+        )
+    ]
     return [*tests, _ALLOW]
 
 

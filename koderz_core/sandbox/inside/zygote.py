@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import selectors
 import signal
 import socket
 import time
@@ -123,6 +124,7 @@ def _live(judge_pid: int, control: socket.socket, readable: landlock.Readable | 
         control = socket.socket(fileno=confine.keep_only(control.detach())[0])
         if readable:
             landlock.restrict(readable)  # a domain of its own, so that it cannot signal the judge
+            selectors.DefaultSelector = selectors.PollSelector  # type: ignore[misc, assignment]  # asyncio's; programs have no epoll
         system_calls = seccomp.Filter("program") if readable else None
         confine.prepared(boxed=bool(readable))
         rehearse()

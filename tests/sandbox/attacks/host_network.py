@@ -58,7 +58,14 @@ NETWORK_ATTACKS = (
         "asks for the processes that the kernel reports", "socket.socket(16, socket.SOCK_DGRAM, 4)", "return 'REACHED'"
     ),
     _sends("looks a name up", "return 'REACHED' if socket.getaddrinfo('localhost', 80) else ''"),
-    _sends("opens a pair of sockets", "socket.socketpair()", "return 'REACHED'"),
+    _sends("opens a pair of datagram sockets", "socket.socketpair(type=socket.SOCK_DGRAM)", "return 'REACHED'"),
+    _sends(
+        "sends from a pair of sockets to another one",
+        "socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', FOLDER + '/socket')",
+    ),
+    _sends(
+        "listens with one of a pair of sockets", "socket.socketpair()[0].bind('\\0koderz' + ID)", "return 'REACHED'"
+    ),
     _sends("opens a raw socket", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)", "return 'REACHED'", needs="root"),
     _sends(
         "opens a socket of packets",
