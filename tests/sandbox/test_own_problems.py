@@ -34,6 +34,24 @@ def test_a_solution_makes_no_difference_for_what_a_program_changes(form: str, ju
     assert passing(form, {"honest": ORDER, **MUTATING}, judge, ORDER) == ["honest"]
 
 
+TRUE_FOR_WRONG_ANSWERS = {
+    "emptied argument": ("def double(a): a.clear()", ["a = [2, 1]", "candidate(a)", "assert a == sorted(a)"]),
+    "membership": ("def double(x): return range(10**9)", ["assert 8 in candidate(4)"]),
+    "membership without end": (
+        "import itertools\ndef double(x): return itertools.count()",
+        ["assert 8 in candidate(4)"],
+    ),
+    "no items": ("def double(x): return []", ["assert all(n > 0 for n in candidate(4))"]),
+}
+
+
+@pytest.mark.parametrize(("code", "lines"), TRUE_FOR_WRONG_ANSWERS.values(), ids=TRUE_FOR_WRONG_ANSWERS)
+def test_what_the_documentation_warns_of_passes_as_in_one_process(
+    code: str, lines: list[str], judge: BoxedJudge
+) -> None:
+    assert judged(code, checks(*lines), judge=judge).passed
+
+
 def test_every_cheat_meets_some_form_and_there_are_hundreds_of_pairs() -> None:
     pairs = [(form, name) for form in FORMS for name in cheats(form)]
     assert {name for _, name in pairs} >= set(OTHERS)

@@ -58,6 +58,11 @@ def test_an_iterator_of_the_program_ends_as_it_would_in_one_process():
     assert judged("def double(n): yield from range(n)", tests).marks == "PPP"
 
 
+def test_to_send_to_a_generator_is_a_call():
+    tests = checks("numbers = candidate(1)", "next(numbers)", "assert list(map(numbers.send, [1])) == []")
+    assert judged("def double(x): yield x", tests).marks == "F"
+
+
 @pytest.mark.parametrize(("named", "marks"), [("", "F"), ("expected = StopIteration", "P")])
 def test_beside_the_program_only_tests_that_name_it_get_it(named, marks):
     tests = checks(*filter(None, [named]), "assert all(map(candidate, [Odd()]))")
