@@ -17,7 +17,7 @@ from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
 from koderz_core.export.charts import COLOURS, WIDE, calm, theme_color
-from koderz_core.export.formats import amount, duration, money, percent, span
+from koderz_core.export.formats import amount, duration, marked_rate, money, percent
 
 HEIGHT = 430
 ROOM = 64  # pixels for letters at the end
@@ -239,7 +239,10 @@ def _ticks(axis: Axis, floor: float, over: tuple[float, float]) -> dict[str, obj
 def _told(line: Line, axis: Axis) -> list[str]:
     curve, who = line.curve, _who(line.row)
     steps = zip(curve.at, curve.share, curve.low, curve.high, strict=True)
-    return [f"{who}{span(share, low, high)} within {amount(axis, at)}" for at, share, low, high in steps]
+    return [
+        f"{who}{marked_rate(share, low, high, line.row.marks)} within {amount(axis, at)}"
+        for at, share, low, high in steps
+    ]
 
 
 def _who(row: Compared) -> str:
