@@ -14,7 +14,7 @@ from koderz_core.records.marks import Marks
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
-HELD = "†"
+HELD = "‡"
 
 
 def frontier_table(comparison: Comparison) -> Table:
@@ -39,7 +39,7 @@ def frontier_table(comparison: Comparison) -> Table:
 def curves_table(comparison: Comparison, axis: Axis) -> Table:
     """The curves at a few places of their axis: most is solved with little, so each place is half of the next one.
 
-    They are fewer where several are called the same, as where nothing cost any. † marks a level that a curve keeps
+    They are fewer where several are called the same, as where nothing cost any. ‡ marks a level that a curve keeps
     after its own end.
     """
     found = comparison.curves[axis]
