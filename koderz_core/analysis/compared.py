@@ -10,6 +10,7 @@ from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.analysis.remarks import rate_of
 from koderz_core.records import Tier
+from koderz_core.records.marks import Marks
 from koderz_core.records.summaries import SummaryRow, TierCost, scripted
 
 _TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
@@ -22,7 +23,7 @@ class Compared:
     ``letter``: what it is called where its label has no room, by its place in the comparison.
     ``n`` experiments were solved or unsolved; ``share`` of them solved, None if there are none. ``rate`` has the
     interval too, clustered by problem where problems are repeated; None where their trials were not looked at.
-    ``oracle``: scored by the tests it stopped on.
+    ``marks``: by which tests it is scored.
     ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
     experiment it is of those that ended, with a result or without: infinite if money was spent on none, nan if nothing
     was. What a solved problem costs only trials can tell (``Measured.price``).
@@ -45,7 +46,7 @@ class Compared:
     errors: int
     cancelled: int
     running: int
-    oracle: bool
+    marks: Marks
     cost_usd: float | None
     cost_per_experiment_usd: float | None
     seconds_per_experiment: float | None
@@ -80,7 +81,7 @@ def compared(row: SummaryRow, place: int) -> Compared:
         errors=row.errors,
         cancelled=row.cancelled,
         running=row.running,
-        oracle=row.score_kind == "oracle",
+        marks=row.marks,
         cost_usd=row.cost_usd,
         cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
         seconds_per_experiment=row.seconds / ended if ended else None,

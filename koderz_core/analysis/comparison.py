@@ -23,7 +23,7 @@ from koderz_core.analysis.money import (
     margins,
     parts_per_solved,
 )
-from koderz_core.analysis.pairs import Key, Pair, pairs, telling
+from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs, telling
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.analysis.remarks import across, remarks
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -57,7 +57,8 @@ class Comparison:
     ``baseline``: which the others are held against in ``pairs``; None if there is no other. ``groups``: best first, who
     shares one cannot be told apart. ``margins``: what one solve more costs along the frontier. ``findings``: what all
     comes to and how sure that is; each pair has its own. ``remarks``: sentences without which the numbers mislead.
-    ``across``: the one of them that they are not of the same problems, None if they are.
+    ``across``: the one of them that they are not of the same problems, None if they are. ``mixed_problems``: on how
+    many problems one is scored by the tests it stopped on and another by held-out tests.
     """
 
     configurations: tuple[Compared, ...]
@@ -72,6 +73,7 @@ class Comparison:
     findings: tuple[str, ...]
     remarks: tuple[str, ...]
     across: str | None
+    mixed_problems: int
 
     @property
     def scripted(self) -> bool:
@@ -80,8 +82,8 @@ class Comparison:
 
     @property
     def mixed(self) -> bool:
-        """Whether scores of the tests that a loop stopped on stand beside scores of tests that nobody saw."""
-        return len({one.oracle for one in self.configurations if one.n}) > 1
+        """Whether scores of the tests that a loop stopped on stand beside scores of tests that no loop saw."""
+        return self.mixed_problems > 0
 
     def of(self, key: Key) -> Compared:
         """The configuration of that key."""
@@ -119,6 +121,7 @@ def compare(
         findings=_findings(rows, tested, frontier(_starred(configurations, names), placed)),
         remarks=remarks(rows),
         across=across(rows),
+        mixed_problems=of_two_kinds(held.values()),
     )
 
 
@@ -159,8 +162,8 @@ def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
 
 
 def _starred(configurations: Sequence[Compared], names: Mapping[Key, str]) -> dict[Key, str]:
-    """The names, with the mark of the remarks on those that are scored by the tests they stopped on."""
-    return {one.key: names[one.key] + ("*" if one.oracle else "") for one in configurations}
+    """The names with the signs that the remarks explain."""
+    return {one.key: names[one.key] + one.marks.signs for one in configurations}
 
 
 def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:

@@ -29,8 +29,8 @@ class Against:
     """What was found of a configuration, ``a`` of ``test``, against another, ``b``; None where it is not known.
 
     ``p``: adjusted for how many pairs were tested, ``test.at_once``, as are all bounds. ``price``: a's cost per solved
-    problem by b's (``price_ratio``). ``mixed``: whether one is scored by the tests it stopped on and the other by
-    held-out tests.
+    problem by b's (``price_ratio``). ``mixed``: on how many problems one is scored by the tests it stopped on and the
+    other by held-out tests.
     """
 
     label: str
@@ -39,7 +39,7 @@ class Against:
     p: float | None
     price: Interval | None
     break_even: BreakEven | None
-    mixed: bool = False
+    mixed: int = 0
 
 
 def finding(of: Against) -> str:
@@ -50,9 +50,10 @@ def finding(of: Against) -> str:
     if of.break_even is not None:
         parts.append(_break_even(of.label, of.other, of.break_even, of.test.at_once))
     if of.mixed:
+        where = "One" if of.mixed >= of.test.n else f"On {of.mixed} of the {of.test.n} problems one"
         parts.append(
-            "One of them is scored by the tests it stopped on (oracle), the other by held-out tests: the difference is "
-            "not theirs alone."
+            f"{where} of them is scored by the tests it stopped on (oracle), the other by held-out tests: the "
+            "difference is not theirs alone."
         )
     if of.test.unpaired:
         left = f"{of.test.unpaired} problem{'s' if of.test.unpaired > 1 else ''}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -14,6 +15,8 @@ from koderz_core.analysis.many import holm
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.tradeoff import common_problems
+from koderz_core.records import ScoreKind
+from koderz_core.records.marks import kinds_by_problem
 from koderz_core.records.trials import Trial
 
 Key = tuple[str, str]
@@ -44,8 +47,8 @@ class Pair:
     All intervals hold for all these pairs at once, so also for the one that is picked out.
 
     ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
-    solved problem by the baseline's. ``mixed``: whether one of the two is scored by the tests it stopped on and the
-    other by held-out tests. ``finding``: all of it in words.
+    solved problem by the baseline's. ``mixed``: on how many problems one of the two is scored by the tests it stopped
+    on and the other by held-out tests. ``finding``: all of it in words.
     """
 
     key: Key
@@ -56,7 +59,7 @@ class Pair:
     price: Interval | None
     break_even: BreakEven | None
     savings: Savings | None
-    mixed: bool
+    mixed: int
     finding: str
 
     @property
@@ -82,27 +85,37 @@ def pairs(
         p = None if test.p is None else next(left)
         price, even = price_ratio(trials, base, at_once=tested), break_even(trials, base, at_once=tested)
         saved = savings(trials, base, at_once=tested)
-        mixed = one.oracle != baseline.oracle
+        mixed = of_two_kinds((trials, base))
         told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed))
         partings = tuple(_partings(test, trials, base))
         found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, told))
     return tuple(found)
 
 
+def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
+    """On how many problems one of these is scored by the tests it stopped on, and another by held-out tests."""
+    kinds: defaultdict[str, set[ScoreKind]] = defaultdict(set)
+    for trials in held:
+        scored = ((one.problem, one.score_kind) for one in trials if one.scored)
+        for problem, kind in kinds_by_problem(scored).items():
+            kinds[problem].add(kind)
+    return sum(len(one) > 1 for one in kinds.values())
+
+
 def telling(found: Sequence[Pair]) -> Pair | None:
     """The pair to look at first: of those that solve more for less per solved problem the cheapest, else of those that
     cannot be told to solve less for less, else of those that solve more, else that cannot be told to, else any. Those
-    whose two are scored by tests of different kinds come after all others.
+    whose two are scored by tests of different kinds on most problems come after all others.
     """
     return min(found, key=_interest, default=None)
 
 
 def _interest(pair: Pair) -> tuple[bool, int, float]:
-    difference = pair.test.difference
+    difference, mixed = pair.test.difference, 2 * pair.mixed > pair.test.n
     price = pair.price.value if pair.price else inf
     if difference is None or (pair.told_apart and difference < 0):
-        return pair.mixed, 4, -(difference or -1.0)
-    return pair.mixed, (0 if pair.told_apart else 1) + (0 if price < 1 else 2), price
+        return mixed, 4, -(difference or -1.0)
+    return mixed, (0 if pair.told_apart else 1) + (0 if price < 1 else 2), price
 
 
 def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]) -> Iterator[Parting]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from koderz_core.analysis.energy import flips
 from koderz_core.analysis.rates import Rate, wilson
-from koderz_core.records import ScoreKind
+from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
 from koderz_core.records.summaries import SummaryRow, scripted
 
 
@@ -40,11 +40,29 @@ def _origins(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"Problems of {said}."
 
 
+def footnotes(marks: Iterable[Marks]) -> tuple[str, ...]:
+    """What the signs of these rates mean."""
+    return tuple(_footnotes([one for one in marks if one.kind]))
+
+
 def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    if any(row.score_kind == "oracle" for row in rows):
-        yield "* stopped on the very tests that score it: an oracle's rate, not pass@1."
-        if any(row.score_kind == "held_out" for row in rows):
-            yield "  Rates with and without * are of two kinds: their difference is not the strategy's alone."
+    yield from footnotes(row.marks for row in rows)
+
+
+def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
+    kinds = {one.kind for one in marks}
+    if kinds & {"oracle", "mixed"}:
+        yield f"{ORACLE} stopped on the very tests that score it: an oracle's rate, not pass@1."
+    for partial in sorted({one.partial for one in marks if one.partial}):
+        only = partial.replace("/", " of ")
+        yield f"  {ORACLE}({partial}): only on {only} problems; the others are scored by tests that it did not see."
+    if "oracle" in kinds and len(kinds) > 1:
+        yield f"  Rates with and without {ORACLE} are of two kinds: their difference is not the strategy's alone."
+    if any(SAW_BASE_TESTS in one.signs for one in marks):
+        yield (
+            f"{SAW_BASE_TESTS} The loop shows its models base tests with their expected values: though the score "
+            "counts tests that they did not see, it is not pass@1 as EvalPlus measures it."
+        )
 
 
 def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
@@ -96,10 +114,10 @@ def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:
 
 def _overlap(rows: Sequence[SummaryRow]) -> bool:
     """Whether two intervals do, of those that can be compared: rates of one kind, of the same problems."""
-    kin: dict[tuple[str, ScoreKind | None], list[tuple[float, float]]] = {}
+    kin: dict[tuple[str, bool], list[tuple[float, float]]] = {}
     for row in rows:
         rate = rate_of(row)
         if rate is not None and rate.low is not None and rate.high is not None:
-            kin.setdefault((row.problem_set, row.score_kind), []).append((rate.low, rate.high))
+            kin.setdefault((row.problem_set, row.marks.kind == "oracle"), []).append((rate.low, rate.high))
     # If any two overlap, two that stand side by side in the order of their lower ends do.
     return any(low <= high for intervals in kin.values() for (_, high), (low, _) in pairwise(sorted(intervals)))

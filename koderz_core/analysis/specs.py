@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TypeVar
 
 from koderz_core.analysis.rates import ClusteredRate, clustered
+from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import SpecRow
 
 Key = TypeVar("Key")
@@ -31,8 +32,8 @@ class ComparedSpecs:
     """The specs of one model by one version of their prompt, as far as one coder solved by them with one strategy.
 
     ``words``, ``output_tokens`` and ``cost_usd`` are means over the ``specs``, each counted once however often it was
-    reused; None if one of them is not known. ``oracle``: whether some tests that score were seen. ``rate``: solved, of
-    the experiments with a result.
+    reused; None if one of them is not known. ``rate``: solved, of the experiments with a result; ``marks``: by which
+    tests.
     """
 
     coder: tuple[str, ...]
@@ -44,7 +45,7 @@ class ComparedSpecs:
     words: float
     output_tokens: float | None
     cost_usd: float | None
-    oracle: bool
+    marks: Marks
     rate: ClusteredRate
 
 
@@ -105,7 +106,10 @@ def _compared(rows: Sequence[SpecRow]) -> ComparedSpecs:
         words=fmean(spec.words for spec in specs),
         output_tokens=_mean([spec.output_tokens for spec in specs]),
         cost_usd=_mean([spec.cost_usd for spec in specs]),
-        oracle=any(row.score_kind == "oracle" for row in rows),
+        marks=marks_of(
+            ((_problem(row), row.score_kind) for row in rows if row.scored),
+            saw_base_tests=any(row.saw_base_tests for row in rows),
+        ),
         rate=clustered(_by_problem(rows)),
     )
 
@@ -115,10 +119,13 @@ def _by_problem(rows: Iterable[SpecRow]) -> dict[str, tuple[int, int]]:
     counts: dict[str, tuple[int, int]] = {}
     for row in rows:
         if row.scored:
-            problem = f"{row.dataset_sha256} {row.problem}"
-            solved, n = counts.get(problem, (0, 0))
-            counts[problem] = solved + (row.outcome == "solved"), n + 1
+            solved, n = counts.get(_problem(row), (0, 0))
+            counts[_problem(row)] = solved + (row.outcome == "solved"), n + 1
     return counts
+
+
+def _problem(row: SpecRow) -> str:
+    return f"{row.dataset_sha256} {row.problem}"
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -9,12 +9,13 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from koderz_core.analysis.remarks import footnotes
 from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.export.formats import plain
-from koderz_core.export.specs import CAUTION, ORACLE, SCRIPTED, built_on, specs_table, written
+from koderz_core.export.specs import CAUTION, SCRIPTED, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow
 from koderz_core.workspace import Workspace
 
@@ -110,7 +111,8 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     rows = _by(model, opened.results.specs(benchmark=chosen))
     found = compare_specs(rows)
     if as_json:
-        print_json({"specs": [asdict(one) for one in found], "caution": CAUTION})
+        told = [{**asdict(one), "oracle": one.marks.oracle_problems > 0} for one in found]
+        print_json({"specs": told, "caution": CAUTION})
         return
     if not found:
         click.echo("No experiment here was built on a spec.")
@@ -126,7 +128,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     for line in table.rows:
         drawn.add_row(*map(plain, line))
     console().print(drawn)
-    for said in (ORACLE, CAUTION) if any(one.oracle for one in found) else (CAUTION,):
+    for said in (*footnotes(one.marks for one in found), CAUTION):
         console().print(said, style="dim")
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.compared import Compared, compared
+from koderz_core.analysis.compared import compared
 from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.analysis.timing import PHASES, Timing
-from koderz_core.export.formats import MARKS, SHARED, count, day, duration, money, plain, rate
+from koderz_core.export.comparison import share
+from koderz_core.export.formats import MARKS, SHARED, count, day, duration, money, plain
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.records.summaries import SummaryRow
 
@@ -52,7 +53,7 @@ def print_summaries(
         table.add_row(
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
             plain(row.label),
-            _rate(one),
+            share(one),
             f"{one.n}/{row.planned}",
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
@@ -119,11 +120,6 @@ def _table() -> Table:
 def _benchmark(benchmark: str, known: Mapping[str, BenchmarkRow]) -> tuple[str, str]:
     row = known.get(benchmark)
     return (plain(row.name) or benchmark, day(row.opened_at)[: len("2026-11-23")]) if row else (benchmark, "")
-
-
-def _rate(row: Compared) -> str:
-    shown = rate(row.rate) if row.rate else "-" if row.share is None else f"{row.share:.0%}"
-    return shown + ("*" if row.oracle else "")
 
 
 def _tests(row: ExperimentRow) -> str:

@@ -11,7 +11,7 @@ FRONTIER = "Dotted: nobody is both cheaper and better. How sure that is stands b
 CURVES = (
     "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
-    "further tries († in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
+    "further tries (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
     "a line can stay below 100 %."
 )
 PARTIAL = (

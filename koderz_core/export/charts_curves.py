@@ -17,7 +17,7 @@ from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
 from koderz_core.export.charts import COLOURS, WIDE, calm, theme_color
-from koderz_core.export.formats import amount, duration, money, percent, span
+from koderz_core.export.formats import amount, duration, marked_rate, money
 
 HEIGHT = 430
 ROOM = 64  # pixels for letters at the end
@@ -72,10 +72,11 @@ def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> 
 def curves_alt(comparison: Comparison, axis: Axis) -> str:
     """The chart in words: where each configuration's curve ends, and which of them have no further tries there."""
     found = comparison.curves[axis]
+    rows = [comparison.of(one.key) for one in found.curves]
     ends = [
-        f"{comparison.of(one.key).letter} {percent(one.share[-1])} within {amount(axis, one.end)}"
+        f"{row.letter} {marked_rate(one.share[-1], None, None, row.marks)} within {amount(axis, one.end)}"
         + (", then no further tries" if one.end < found.end else "")
-        for one in found.curves
+        for one, row in zip(found.curves, rows, strict=True)
     ]
     return f"Share solved against {TITLES[axis]}, one curve per configuration: {'; '.join(ends)}."
 
@@ -170,7 +171,8 @@ def _solid(figure: go.Figure, line: Line, axis: Axis) -> None:
 def _held(figure: go.Figure, line: Line, axis: Axis, right: float) -> None:
     """Its level from a dot at its own end to the end of the axis, dotted: no further tries."""
     level = line.curve.share[-1]
-    said = f"{_who(line.row)}{percent(level)} after {amount(axis, line.curve.end)}, no further tries"
+    reached = marked_rate(level, None, None, line.row.marks)
+    said = f"{_who(line.row)}{reached} after {amount(axis, line.curve.end)}, no further tries"
     figure.add_scatter(
         x=[line.treads[-1].right if line.treads else 0.5, right],
         y=[100 * level] * 2,
@@ -239,7 +241,10 @@ def _ticks(axis: Axis, floor: float, over: tuple[float, float]) -> dict[str, obj
 def _told(line: Line, axis: Axis) -> list[str]:
     curve, who = line.curve, _who(line.row)
     steps = zip(curve.at, curve.share, curve.low, curve.high, strict=True)
-    return [f"{who}{span(share, low, high)} within {amount(axis, at)}" for at, share, low, high in steps]
+    return [
+        f"{who}{marked_rate(share, low, high, line.row.marks)} within {amount(axis, at)}"
+        for at, share, low, high in steps
+    ]
 
 
 def _who(row: Compared) -> str:

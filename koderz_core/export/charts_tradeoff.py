@@ -12,7 +12,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.export.charts import TIERS, calm, dollars, reaches, theme_color, tier_name
-from koderz_core.export.formats import chance, money_span, span
+from koderz_core.export.formats import chance, marked_rate, money_span
 
 HEIGHT = 430
 LETTER = 14
@@ -88,7 +88,7 @@ def _percent(share: float | None) -> float | None:
 
 def _told(point: Point[Key], row: Compared) -> str:
     """Plotly reads tags in its texts, and a label may hold a stranger's words."""
-    success = span(point.success, point.success_low, point.success_high)
+    success = marked_rate(point.success, point.success_low, point.success_high, row.marks)
     cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
     said = f"on the frontier with probability {chance(point.probability)}"
     return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}<br>{cost}<br>{said}"

@@ -10,7 +10,7 @@ from koderz_core.analysis.comparison import Comparison, Measured
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.pairs import Key, Pair
 from koderz_core.export.comparison_details import ceilings_table, margins_table, tiers_table
-from koderz_core.export.formats import chance, duration, money, money_span, percent, points, rate
+from koderz_core.export.formats import chance, duration, marked_rate, money, money_span, percent, points
 from koderz_core.export.supervision import Helped, reviews_table, supervision_table
 from koderz_core.export.worded import NONE, Table, columns, worded
 
@@ -106,10 +106,9 @@ def break_even_price(found: BreakEven | None) -> str:
 
 
 def share(row: Compared) -> str:
-    """The share solved with its interval; ``*`` where an oracle stopped the loop."""
-    if row.share is None:
-        return NONE
-    return (rate(row.rate) if row.rate else percent(row.share)) + ("*" if row.oracle else "")
+    """The share solved with its interval and its marks."""
+    low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
+    return marked_rate(row.share, low, high, row.marks)
 
 
 def group_of(comparison: Comparison) -> Mapping[Key, str]:

@@ -8,12 +8,13 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.export.formats import amount, chance, count, money, money_span, percent, rate, span
+from koderz_core.export.formats import amount, chance, count, marked_rate, money, money_span, percent, rate
 from koderz_core.export.worded import Table, columns, worded
+from koderz_core.records.marks import Marks
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
-HELD = "†"
+HELD = "‡"
 
 
 def frontier_table(comparison: Comparison) -> Table:
@@ -24,7 +25,7 @@ def frontier_table(comparison: Comparison) -> Table:
             named[one.key].letter,
             named[one.key].label,
             money_span(one.usd, one.usd_low, one.usd_high),
-            span(one.success, one.success_low, one.success_high),
+            marked_rate(one.success, one.success_low, one.success_high, named[one.key].marks),
             worded(one.on_frontier),
             chance(one.probability),
             worded(one.on_hull),
@@ -38,7 +39,7 @@ def frontier_table(comparison: Comparison) -> Table:
 def curves_table(comparison: Comparison, axis: Axis) -> Table:
     """The curves at a few places of their axis: most is solved with little, so each place is half of the next one.
 
-    They are fewer where several are called the same, as where nothing cost any. † marks a level that a curve keeps
+    They are fewer where several are called the same, as where nothing cost any. ‡ marks a level that a curve keeps
     after its own end.
     """
     found = comparison.curves[axis]
@@ -50,8 +51,8 @@ def curves_table(comparison: Comparison, axis: Axis) -> Table:
         (
             named[one.key].letter,
             named[one.key].label,
-            *(_at(one, place) for place in heads.values()),
-            f"{span(one.share[-1], one.low[-1], one.high[-1])} by {amount(axis, one.end)}",
+            *(_at(one, place, named[one.key].marks) for place in heads.values()),
+            f"{marked_rate(one.share[-1], one.low[-1], one.high[-1], named[one.key].marks)} by {amount(axis, one.end)}",
             percent(one.false_passes),
             str(one.censored),
         )
@@ -99,9 +100,9 @@ def margins_table(comparison: Comparison) -> Table:
     return Table("One solve more, along the frontier", names, rows)
 
 
-def _at(curve: Curve[Key], place: float) -> str:
+def _at(curve: Curve[Key], place: float, marks: Marks) -> str:
     """How high a staircase is at a place; a hair more, as places are rounded."""
     if place > curve.end * (1 + 1e-9):
-        return f"{percent(curve.share[-1])} {HELD}"
+        return f"{marked_rate(curve.share[-1], None, None, marks)} {HELD}"
     step = bisect_right(curve.at, place * (1 + 1e-9)) - 1
-    return span(curve.share[step], curve.low[step], curve.high[step])
+    return marked_rate(curve.share[step], curve.low[step], curve.high[step], marks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.export.dictionary_wording import Column, number, said, spread, text, usd, whole, yes
+from koderz_core.export.dictionary_wording import SAW_BASE_TESTS, Column, number, said, spread, text, usd, whole, yes
 
 _NO_RESULT = "no experiment has a result"
 _NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
@@ -18,7 +18,9 @@ COMPARISON: tuple[Column, ...] = (
     text("strategy", "name of the strategy"),
     text("tier", "highest tier that answered a call", "no call yet"),
     yes("scripted", "whether some answers come from a script, so that they show nothing about models"),
-    text("score_kind", "`held_out`, or `oracle` where a loop stopped on the very tests that score it", _NO_RESULT),
+    text("score_kind", "`held_out`; `oracle` if the loop stopped on the tests that score it; `mixed`", _NO_RESULT),
+    whole("oracle_problems", "problems with a result that are scored as `oracle`", _NO_RESULT, "problems"),
+    yes("saw_base_tests", SAW_BASE_TESTS),
     whole("planned", "experiments that were planned"),
     whole("n", "experiments with a result: solved and unsolved"),
     whole("solved", "experiments solved"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.export.dictionary_wording import Column, number, text, usd, whole, yes
+from koderz_core.export.dictionary_wording import SAW_BASE_TESTS, Column, number, text, usd, whole, yes
 
 _BENCHMARK = text("benchmark", "id of the benchmark")
 _ORIGIN = (
@@ -57,6 +57,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
     text("self_test", "how many checks of the sandbox passed before the benchmark, as `17/17`; empty if unknown"),
     yes("shared", _SHARED, "not scored"),
+    yes("saw_base_tests", SAW_BASE_TESTS),
 )
 
 ITERATIONS: tuple[Column, ...] = (

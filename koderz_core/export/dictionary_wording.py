@@ -17,6 +17,9 @@ SQL_TYPES: Mapping[Type, str] = {
 }
 
 
+SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values once a program has failed"
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column; ``missing``: what it means that a cell is empty, itself empty where none ever is."""

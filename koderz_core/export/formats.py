@@ -10,6 +10,7 @@ from math import isinf, isnan
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.records import Outcome
+from koderz_core.records.marks import Marks
 from koderz_core.records.rows import BenchmarkState, State
 
 MARKS: Mapping[Outcome | State, str] = {
@@ -81,6 +82,16 @@ def money(usd: float | None) -> str:
 def rate(value: Rate | ClusteredRate) -> str:
     """``62 % [54, 69]``, the interval at 95 %."""
     return span(value.value, value.low, value.high)
+
+
+def marked_rate(share: float | None, low: float | None, high: float | None, marks: Marks) -> str:
+    """``62 % [54, 69]*``: a share of solved problems, its interval where that is known, and its marks; unknown: ``–``.
+
+    Every rate that may carry a mark is shown by this function.
+    """
+    if share is None:
+        return percent(None)
+    return (percent(share) if low is None else span(share, low, high)) + marks.signs
 
 
 def span(share: float | None, low: float | None, high: float | None) -> str:

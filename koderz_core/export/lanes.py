@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.analysis.rates import clustered
-from koderz_core.export.formats import count, rate
+from koderz_core.analysis.remarks import footnotes
+from koderz_core.export.formats import count, marked_rate
 from koderz_core.records import Outcome
+from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.rows import ExperimentRow, State
 
 MOST_CELLS = 400  # more would cost a browser more than a second to draw
@@ -35,10 +37,11 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """All of a benchmark; ``each``: how many experiments a cell stands for at most."""
+    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
 
     lanes: tuple[Lane, ...]
     each: int
+    footnotes: tuple[str, ...]
 
 
 def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
@@ -47,7 +50,9 @@ def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     found: dict[str, list[ExperimentRow]] = {}
     for row in rows:
         found.setdefault(row.label, []).append(row)
-    return Lanes(tuple(Lane(label, _told(lane), tuple(_cells(lane, each))) for label, lane in found.items()), each)
+    marks = {label: _marks(lane) for label, lane in found.items()}
+    drawn = (Lane(label, _told(lane, marks[label]), tuple(_cells(lane, each))) for label, lane in found.items())
+    return Lanes(tuple(drawn), each, footnotes(marks.values()))
 
 
 def _cells(lane: Sequence[ExperimentRow], each: int) -> list[Cell]:
@@ -68,7 +73,12 @@ def _stretch(rows: Sequence[ExperimentRow]) -> Cell:
     return Cell(shown.most_common(1)[0][0], f"{shown['solved']}/{len(rows)}", begun)
 
 
-def _told(lane: Sequence[ExperimentRow]) -> str:
+def _marks(lane: Sequence[ExperimentRow]) -> Marks:
+    kinds = ((row.problem, row.score_kind) for row in lane if row.state == "finished")
+    return marks_of(kinds, saw_base_tests=any(row.saw_base_tests for row in lane))
+
+
+def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
     """A rate of which a part is still to come says so."""
     ended = Counter((row.problem, row.outcome) for row in lane if row.state == "finished")
     tried = dict.fromkeys(problem for problem, outcome in ended if outcome in ("solved", "unsolved"))
@@ -77,4 +87,4 @@ def _told(lane: Sequence[ExperimentRow]) -> str:
         return f"no result yet of {count(len(lane))}"
     left = len(lane) - known.n
     partial = f" · partial: {count(left)} of {count(len(lane))} without a result" if left else ""
-    return f"solved {rate(known)} of {count(known.n)}{partial}"
+    return f"solved {marked_rate(known.value, known.low, known.high, marks)} of {count(known.n)}{partial}"

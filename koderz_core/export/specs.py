@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from koderz_core.analysis.specs import Built, ComparedSpecs
-from koderz_core.export.formats import count, duration, money, rate
+from koderz_core.export.formats import count, duration, marked_rate, money
 from koderz_core.export.worded import NONE, Table
 from koderz_core.records.notes import SpecRow
 
@@ -16,7 +16,6 @@ CAUTION = (
     "next, and what is reused was not drawn anew. To tell spec models apart, run configurations that differ in nothing "
     "else and use `koderz compare`."
 )
-ORACLE = "* some stopped on the very tests that score them: an oracle's rate, not pass@1."
 COLUMNS = (
     "coder",
     "strategy",
@@ -72,7 +71,7 @@ def _line(one: ComparedSpecs) -> tuple[str, ...]:
         money(one.cost_usd),
         count(one.rate.problems),
         count(one.rate.n),
-        rate(one.rate) + ("*" if one.oracle else ""),
+        marked_rate(one.rate.value, one.rate.low, one.rate.high, one.marks),
     )
 
 

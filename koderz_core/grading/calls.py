@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 
@@ -29,6 +29,14 @@ def calls_in(node: ast.AST, name: str, parameters: Sequence[str] = ()) -> Iterat
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:
             yield _passed(call, parameters)
+
+
+def call_of(arguments: Iterable[object]) -> str:
+    """The text that ``calls_in`` yields for a call that passes these values by place.
+
+    Equal numbers of different types are different values: 1, 1.0 and True.
+    """
+    return ", ".join(map(_said, arguments))
 
 
 def parameters_of(problem: PublicProblem) -> tuple[str, ...]:

@@ -9,12 +9,14 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from koderz_core.errors import DataError
+from koderz_core.grading.calls import parameters_of
 from koderz_core.grading.canonical import Canonical, limit
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.expected import Expectations
-from koderz_core.grading.plus import plus_tests
+from koderz_core.grading.parting import calls_of
+from koderz_core.grading.plus import parted_plus, plus_tests
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, by_examples, split
-from koderz_core.records import Problem, TestSet
+from koderz_core.records import Problem, PublicProblem, TestSet
 
 Divide = Callable[[Problem, TestPolicy], Split | Outside]
 Made = TypeVar("Made")
@@ -74,11 +76,12 @@ class Divider:
             return found
         plus = plus_tests(problem, self._expectations()) if policy.plus and problem.plus else TestSet()
         if policy.seconds is not None:
-            return _limited(found, policy.seconds, policy.seconds, replace(plus, seconds=policy.seconds))
-        if not policy.by_canonical:
-            return replace(found, plus=plus)
-        seconds = self._limit(problem, found.base)
-        return _limited(found, seconds if found.within_base else self._limit(problem, found.gate), seconds, plus)
+            plus = replace(plus, seconds=policy.seconds)
+            found = _limited(found, policy.seconds, policy.seconds)
+        elif policy.by_canonical:
+            seconds = self._limit(problem, found.base)
+            found = _limited(found, seconds if found.within_base else self._limit(problem, found.gate), seconds)
+        return _with_plus(problem.public, found, plus) if plus else found
 
     def _limit(self, problem: Problem, tests: TestSet) -> float | None:
         """None, the judge's own, if there is no solution that passes to measure."""
@@ -86,14 +89,20 @@ class Divider:
         return limit(measure.seconds) if measure and measure.passed else None
 
 
-def _limited(tests: Split, of_gate: float | None, of_base: float | None, plus: TestSet) -> Split:
+def _with_plus(problem: PublicProblem, tests: Split, plus: TestSet) -> Split:
+    """Who runs the gate has seen what its calls give, so plus tests that make the same calls are not held out."""
+    calls = calls_of(tests.gate.source, parameters_of(problem), problem.entry_point)
+    shown, rest = parted_plus(plus, calls)
+    return replace(tests, plus=plus, plus_shown=shown, plus_rest=rest)
+
+
+def _limited(tests: Split, of_gate: float | None, of_base: float | None) -> Split:
     return replace(
         tests,
         gate=replace(tests.gate, seconds=of_gate),
         base=replace(tests.base, seconds=of_base),
         rest=replace(tests.rest, seconds=of_base),
         shown=replace(tests.shown, seconds=of_base),
-        plus=plus,
     )
 
 

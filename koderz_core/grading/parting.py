@@ -44,20 +44,31 @@ def parted(source: str, fraction: float, lot: str, parameters: Sequence[str] = (
     return _apart(source, [groups[number] for number in drawn[:size]], [groups[number] for number in drawn[size:]])
 
 
-def parted_by_calls(source: str, calls: AbstractSet[str], parameters: Sequence[str] = ()) -> Parted:
+def parted_by_calls(
+    source: str, calls: AbstractSet[str], parameters: Sequence[str] = (), entry_point: str = ""
+) -> Parted:
     """What makes one of these ``calls`` (as ``calls_in`` tells them), with its kin, and the rest; "" for no test.
 
-    Tests that cannot be told apart are all on one side. Raises as ``parted``.
+    Tests that cannot be told apart are all on one side. ``entry_point``: as of ``calls_of``. Raises as ``parted``.
     """
     tree = parse(source)
-    groups = _groups_of(tree, parameters)
+    groups = _groups_of(tree, parameters, entry_point)
     if not isinstance(groups, str):
         found = _apart(
             source, [one for one in groups if one.calls & calls], [one for one in groups if not one.calls & calls]
         )
         if isinstance(found, Parted):
             return Parted(*(one if tests_in(parse(one)) else "" for one in (found.gate, found.rest)))
-    return Parted("", source) if calls.isdisjoint(_calls(tree, tree, parameters)) else Parted(source, "")
+    return Parted("", source) if calls.isdisjoint(_calls(tree, tree, parameters, entry_point)) else Parted(source, "")
+
+
+def calls_of(source: str, parameters: Sequence[str] = (), entry_point: str = "") -> frozenset[str]:
+    """The calls that a ``check(candidate)`` makes, as ``calls_in`` tells them.
+
+    ``entry_point``: the function's own name, by which MBPP's asserts call it. Raises SyntaxError, ValueError.
+    """
+    tree = parse(source)
+    return frozenset(_calls(tree, tree, parameters, entry_point))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,7 @@ class _Group:
         return _Group(self.parts + other.parts, self.calls | other.calls, self.names | other.names)
 
 
-def _groups_of(tree: ast.Module, parameters: Sequence[str]) -> list[_Group] | str:
+def _groups_of(tree: ast.Module, parameters: Sequence[str], entry_point: str = "") -> list[_Group] | str:
     """In the order of their first parts; or why there are none."""
     check = _check(tree)
     parts = [node for node in check.body if _tests(node)] if check else []
@@ -85,7 +96,7 @@ def _groups_of(tree: ast.Module, parameters: Sequence[str]) -> list[_Group] | st
     groups: list[_Group] = []
     for part in parts:
         read = {*_names(part, ast.Store), *_names(part, ast.Load)}
-        calls = frozenset(_calls(tree, part, parameters)) or frozenset([ast.unparse(part)])
+        calls = frozenset(_calls(tree, part, parameters, entry_point)) or frozenset([ast.unparse(part)])
         group = _Group((part,), calls, frozenset(shared & read))
         kin = [one for one in groups if one.is_kin(group)]
         groups = [one for one in groups if one not in kin]
@@ -93,14 +104,15 @@ def _groups_of(tree: ast.Module, parameters: Sequence[str]) -> list[_Group] | st
     return sorted(groups, key=lambda group: min(one.lineno for one in group.parts))
 
 
-def _calls(tree: ast.Module, part: ast.AST, parameters: Sequence[str]) -> Iterator[str]:
+def _calls(tree: ast.Module, part: ast.AST, parameters: Sequence[str], entry_point: str) -> Iterator[str]:
     """How a part calls the candidate, itself or by a name: ``y = candidate(1)`` stands before ``assert y == 2``."""
     check = _check(tree)
     if check and check.args.args:
         read = set(_names(part, ast.Load))
         before = [one for one in check.body if not _tests(one) and not read.isdisjoint(_names(one, ast.Store))]
         for node in (part, *before):
-            yield from calls_in(node, check.args.args[0].arg, parameters)
+            for name in {check.args.args[0].arg, entry_point}:
+                yield from calls_in(node, name, parameters)
 
 
 def _check(tree: ast.Module) -> ast.FunctionDef | None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.errors import UsageError
+from koderz_core.grading.calls import call_of
 from koderz_core.grading.canonical import limit
 from koderz_core.grading.expected import Expectations
 from koderz_core.records import Cases, PlusTests, Problem, TestSet
+from koderz_core.sandbox.inside.reading import decode
+from koderz_core.sandbox.inside.wire import WireError
 
 
 def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
@@ -27,11 +34,39 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
     )
 
 
+def parted_plus(tests: TestSet, calls: AbstractSet[str]) -> tuple[TestSet, TestSet]:
+    """The plus tests that make one of these ``calls`` (as ``calls_in`` tells them), and all others."""
+    cases = tests.cases
+    if cases is None:
+        return TestSet(), tests
+    pairs = list(zip(cases.calls.split("\n"), cases.answers.split("\n"), strict=True))
+    made = [_call(line) in calls for line, _ in pairs]
+    sets = ([pair for pair, one in zip(pairs, made, strict=True) if one is wanted] for wanted in (True, False))
+    shown, rest = (_of_pairs(tests, cases, one) for one in sets)
+    return shown, rest
+
+
 def require_plus(problem: Problem) -> PlusTests:
     """Its plus tests. Raises UsageError if it has none."""
     if problem.plus is None:
         raise UsageError(f"{problem.id} has no plus tests. Use --tests base, or --dataset humaneval+ or mbpp+.")
     return problem.plus
+
+
+def _call(line: str) -> str | None:
+    """As ``calls_in`` tells it; None for one that holds what is no plain data."""
+    try:
+        arguments = decode(json.loads(line))
+    except WireError:
+        return None
+    return call_of(arguments) if isinstance(arguments, list) else None
+
+
+def _of_pairs(tests: TestSet, cases: Cases, pairs: list[tuple[str, str]]) -> TestSet:
+    if not pairs:
+        return TestSet()
+    calls, answers = ("\n".join(lines) for lines in zip(*pairs, strict=True))
+    return replace(tests, cases=replace(cases, calls=calls, answers=answers))
 
 
 def _found(answers: str) -> str:

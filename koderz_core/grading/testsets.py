@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.errors import DataError
-from koderz_core.grading.calls import calls_in, parameters_of
+from koderz_core.grading.calls import parameters_of
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
-from koderz_core.grading.parting import Parted, parted, parted_by_calls
-from koderz_core.parsing import parse
+from koderz_core.grading.parting import Parted, calls_of, parted, parted_by_calls
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.sources import count_tests, number_of
 
@@ -44,6 +43,8 @@ class Split:
 
     ``within_base``: the gate is a part of the base tests, and so of the score; examples are not. ``shown``: base tests
     that make an example's call, where the gate is of examples. They count, but nobody may say they were held out.
+    ``plus_shown`` and ``plus_rest`` are the plus tests that make a call of the gate, which count in the same way, and
+    all others.
     """
 
     gate: TestSet
@@ -52,6 +53,8 @@ class Split:
     plus: TestSet = _NONE
     within_base: bool = True
     shown: TestSet = _NONE
+    plus_shown: TestSet = _NONE
+    plus_rest: TestSet = _NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +113,16 @@ def by_examples(problem: Problem, examples: Sequence[Example]) -> Split:
 
     Raises SyntaxError, ValueError if the problem's tests are not Python.
     """
-    parameters = parameters_of(problem.public)
-    calls = {call for one in examples for call in calls_in(parse(one.call), "candidate", parameters)}
-    parts = parted_by_calls(problem.tests.source, calls, parameters)
+    parameters, gate = parameters_of(problem.public), as_tests(problem, examples)
+    calls = calls_of(gate.source, parameters)
+    parts = parted_by_calls(problem.tests.source, calls, parameters, problem.public.entry_point)
     shown, rest = (replace(problem.tests, source=source) for source in (parts.gate, parts.rest))
-    return Split(as_tests(problem, examples), problem.tests, rest, within_base=False, shown=shown)
+    return Split(gate, problem.tests, rest, within_base=False, shown=shown)
 
 
 def unseen(tests: Split, *, gate_was_seen: bool) -> Unseen:
-    """For a strategy that never ran the gate, all base tests are among them."""
-    return Unseen(tests.rest if gate_was_seen else tests.base, tests.plus)
+    """For a strategy that never ran the gate, all tests are among them."""
+    return Unseen(tests.rest, tests.plus_rest) if gate_was_seen else Unseen(tests.base, tests.plus)
 
 
 def score_kind(held_out: Unseen) -> ScoreKind:

@@ -67,6 +67,7 @@ class SpecRow:
     output_tokens: int | None
     cost_usd: float | None
     seconds: float | None
+    saw_base_tests: bool = False  # as in ``Marks``: of the configuration
 
     @property
     def source(self) -> str:

@@ -115,6 +115,7 @@ class ExperimentRow:
     dataset: str = ""
     dataset_sha256: str = ""
     licence: str = ""
+    saw_base_tests: bool = False  # as in ``Marks``: of its configuration
 
     @property
     def origin(self) -> DatasetOrigin:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from koderz_core.records.completions import Tier
-from koderz_core.records.plans import Scalar, ScoreKind
+from koderz_core.records.marks import Marks, RateKind
+from koderz_core.records.plans import Scalar
 from koderz_core.records.problems import DatasetOrigin
 
 
@@ -31,11 +32,12 @@ class SummaryRow:
     """One configuration in one benchmark.
 
     ``planned`` counts all its experiments. Each is in at most one of ``solved``, ``unsolved``, ``cancelled``,
-    ``errors`` and ``running``; the others wait. ``score_kind`` is ``oracle`` if one of the scores is.
-    ``mean_iterations`` is over the solved and unsolved. Tokens and ``cost_usd`` are of finished calls, None if one of
-    them did not report its tokens or has no price (``unpriced`` counts those). ``seconds`` adds up those
-    that ended. ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own
-    process. ``only``: the problems that it is about, where it was given more.
+    ``errors`` and ``running``; the others wait. ``scored_problems``, ``oracle_problems`` and ``saw_base_tests`` are
+    those of ``marks``, and ``score_kind`` is its kind. ``mean_iterations`` is over the solved and unsolved. Tokens and
+    ``cost_usd`` are of finished calls, None if one of them did not report its tokens or has no price (``unpriced``
+    counts those). ``seconds`` adds up those that ended. ``isolation``: the sandbox tier; ``shared`` counts the
+    experiments whose tests ran in the program's own process. ``only``: the problems that it is about, where it was
+    given more.
     """
 
     benchmark: str
@@ -54,7 +56,7 @@ class SummaryRow:
     cancelled: int
     errors: int
     running: int  # those that somebody is at
-    score_kind: ScoreKind | None
+    score_kind: RateKind | None
     mean_iterations: float | None
     input_tokens: int | None
     output_tokens: int | None
@@ -69,6 +71,13 @@ class SummaryRow:
     licence: str = ""
     feedback: str = "full"
     only: tuple[str, ...] | None = None
+    scored_problems: int = 0
+    oracle_problems: int = 0
+    saw_base_tests: bool = False
+
+    @property
+    def marks(self) -> Marks:
+        return Marks(self.scored_problems, self.oracle_problems, self.saw_base_tests)
 
     @property
     def origin(self) -> DatasetOrigin:

@@ -29,6 +29,8 @@ from koderz_core.runner.tape import Tape
 from koderz_core.strategies import create
 from koderz_core.strategies.overrides import of_roles
 
+_NO_TESTS = TestSet()
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -129,10 +131,12 @@ class _Performance:
         return failed[0].error or "assertion" if failed else None
 
     def _on_shown(self, code: str, gate: Verdict) -> list[Verdict]:
-        """The verdict on base tests that the gate shows, if there are any: they count as the held-out ones do."""
-        if self._tests.within_base:
-            return [gate]
-        return [self._check(code, self._tests.shown)] if self._tests.shown else []
+        """The verdicts on tests whose calls the gate makes too, if any: they count as the held-out ones do."""
+        tests = self._tests
+        if not tests.within_base:
+            return base_and_plus(tests.shown, tests.plus_shown, lambda one: self._check(code, one))
+        plus = base_and_plus(_NO_TESTS, tests.plus_shown, lambda one: self._check(code, one), reached=gate.passed)
+        return [gate, *plus]
 
     def _check(self, code: str, tests: TestSet) -> Verdict:
         """One step: many candidates that each run into the time limit can be paused and stopped in between."""

@@ -13,6 +13,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.records import Outcome
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.store.marks import SAW_BASE_TESTS
 from koderz_core.store.places import ordered
 from koderz_core.store.reading import Values
 
@@ -104,6 +105,7 @@ class _Shared:
     asked: tuple[str, str, Mapping[str, tuple[str, ...]]]
     judged: tuple[str, str]
     origin: tuple[str, str, str]
+    saw_base_tests: bool
 
 
 def _read(con: DuckDBPyConnection, which: str, values: Values) -> list[ExperimentRow]:
@@ -124,15 +126,17 @@ def _row(
     *told: Any,  # what the columns of the SQL hold
 ) -> ExperimentRow:
     one = of[benchmark, configuration]
-    values: tuple[Any, ...] = (*one.asked, *told, *one.judged, shared, *one.origin)
+    values: tuple[Any, ...] = (*one.asked, *told, *one.judged, shared, *one.origin, one.saw_base_tests)
     return ExperimentRow(experiment, benchmark, configuration, *values)
 
 
 def _shared(con: DuckDBPyConnection, benchmarks: Collection[str]) -> dict[tuple[str, str], _Shared]:
     found = con.execute(_SHARED, [list(benchmarks)]).fetchall()
     return {
-        (benchmark, configuration): _Shared((label, strategy, _models(models)), (isolation, self_test), tuple(origin))
-        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin in found
+        (benchmark, configuration): _Shared(
+            (label, strategy, _models(models)), (isolation, self_test), tuple(origin), saw_base_tests
+        )
+        for benchmark, configuration, label, strategy, models, isolation, self_test, *origin, saw_base_tests in found
     }
 
 
@@ -140,15 +144,18 @@ def _models(text: str) -> Mapping[str, tuple[str, ...]]:
     return msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
 
 
-_ELSEWHERE = ("label", "strategy", "models", "isolation", "self_test", "dataset", "dataset_sha256", "licence")
+_ELSEWHERE = (
+    *("label", "strategy", "models", "isolation", "self_test"),
+    *("dataset", "dataset_sha256", "licence", "saw_base_tests"),
+)
 _FIRST = ("id", "benchmark", "configuration", "shared")
 _TOLD = (one.name for one in fields(ExperimentRow) if one.name not in (*_FIRST, *_ELSEWHERE))
 _COLUMNS = ", ".join(f"r.{name}" for name in (*_FIRST, *_TOLD))
-_SHARED = """
+_SHARED = f"""
 select f.benchmark, f.id, f.label, f.strategy, f.models, b.isolation, b.self_test, b.dataset, b.dataset_sha256,
-    b.licence
+    b.licence, {SAW_BASE_TESTS}
 from configurations f join benchmarks b on b.id = f.benchmark where f.benchmark in (select unnest($1::varchar[]))
-"""
+"""  # noqa: S608 (ours)
 _FITTING = """
 where r.id in (
     select id from experiments where ($benchmark is null or benchmark = $benchmark)

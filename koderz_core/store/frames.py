@@ -13,6 +13,7 @@ from koderz_core.records.excerpts import Excerpt
 from koderz_core.records.provenance import Provenance
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.copying import Form, copy, quoted
+from koderz_core.store.marks import SAW_BASE_TESTS
 from koderz_core.store.reading import records
 from koderz_core.store.schema import KEYS
 
@@ -100,7 +101,8 @@ _FRAMES: Mapping[str, str] = {
     "experiments": f"""
 select r.id, r.benchmark, {_ORIGIN}, r.configuration, r.label, f.strategy, {_SAID} as models,
     r.* exclude (id, benchmark, configuration, label)
-    replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state)
+    replace (if(r.state = 'running' and list_contains($left::varchar[], r.benchmark), 'interrupted', r.state) as state),
+    {SAW_BASE_TESTS} as saw_base_tests
 from experiment_results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark

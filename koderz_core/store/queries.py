@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from duckdb import DuckDBPyConnection
@@ -28,6 +28,7 @@ from koderz_core.store.finding import benchmark_ids, find, find_problem
 from koderz_core.store.frames import Tables
 from koderz_core.store.known import Basis, basis
 from koderz_core.store.lately import Standing, lately
+from koderz_core.store.marks import COUNTS, SAW_BASE_TESTS
 from koderz_core.store.past import past
 from koderz_core.store.past_pairs import past_pairs
 from koderz_core.store.places import neighbours
@@ -78,7 +79,8 @@ class Reader:
         for row in mappings(self._con, _SUMMARIES, asked):
             at_work = bool(row["running"]) and writers.of(str(row["benchmark"]), closed=False) is not None
             more = {"tiers": tiers.get(_pair(row), []), "running": row["running"] if at_work else 0}
-            found.append(msgspec.convert({**row, **more, "only": asked["only"]}, SummaryRow))
+            made = msgspec.convert({**row, **more, "only": asked["only"], "score_kind": None}, SummaryRow)
+            found.append(replace(made, score_kind=made.marks.kind))
         return found
 
     def experiments(
@@ -204,7 +206,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
     count(*) filter (where r.outcome = 'cancelled') as cancelled,
     count(*) filter (where r.outcome = 'error') as errors,
-    count(*) filter (where r.state = 'running') as running, max(r.score_kind) as score_kind,
+    count(*) filter (where r.state = 'running') as running, {COUNTS}, bool_or({SAW_BASE_TESTS}) as saw_base_tests,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
     case when count(*) = count(r.input_tokens) then sum(r.input_tokens)::bigint end as input_tokens,
     case when count(*) = count(r.output_tokens) then sum(r.output_tokens)::bigint end as output_tokens,

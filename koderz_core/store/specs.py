@@ -8,6 +8,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.records import Asker, Memory
 from koderz_core.records.notes import SpecRow
+from koderz_core.store.marks import SAW_BASE_TESTS
 from koderz_core.store.reading import records
 from koderz_core.store.store import Store
 
@@ -68,7 +69,7 @@ _SPECS = f"""
 select n.experiment, e.benchmark, f.label, f.strategy, f.models, e.problem, b.dataset, b.dataset_sha256, b.licence,
     e.outcome, e.score_kind, (f.models ->> '$.spec[0]') as model, n.prompt,
     (b.prompt_versions ->> 'spec') as wording, n.origin, n."at", n.text,
-    c.input_tokens, c.output_tokens, c.cost_usd, c.seconds
+    c.input_tokens, c.output_tokens, c.cost_usd, c.seconds, {SAW_BASE_TESTS} as saw_base_tests
 {_FROM}
 left join (
     select experiment,

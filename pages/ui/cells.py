@@ -35,6 +35,8 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
                 st.text(lane.label)
                 st.caption(lane.told)
                 st.markdown(" ".join(map(_badge, lane.cells)))
+    for said in drawn.footnotes:
+        st.text(said)
     st.caption(MEANING + _way(drawn.each))
 
 

@@ -48,8 +48,9 @@ def show_answer(comparison: Comparison) -> None:
     st.text(found.told)
     if comparison.mixed:
         st.warning(
-            "Two kinds of scores: those marked * stopped on the very tests that score them (oracle), the others are "
-            "scored by tests that no loop saw (held-out). Their difference is not the strategies' alone.",
+            f"Two kinds of scores on {numbered(comparison.mixed_problems, 'problem')}: those marked * stopped on the "
+            "very tests that score them (oracle), the others are scored by tests that no loop saw (held-out). Their "
+            "difference is not the strategies' alone.",
             icon="⚖️",
         )
     if comparison.across:

@@ -14,7 +14,7 @@ from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.compared import compared as placed
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.difficulty import Difficulty
-from koderz_core.export.formats import count, duration, money, percent
+from koderz_core.export.formats import count, duration, marked_rate, money
 from koderz_core.records.summaries import SummaryRow
 from pages.ui.compared import compared, difficulties_of, is_large
 from pages.ui.edge import edge
@@ -99,10 +99,11 @@ def _number(rows: Sequence[SummaryRow]) -> str:
 
 
 def _line(one: Compared, row: SummaryRow) -> dict[str, str]:
+    share = row.solved / one.n if one.n else None
     return {
         " ": one.letter,
         "configuration": one.label,
-        "solved, of experiments": f"{percent(row.solved / one.n if one.n else None)} of {count(one.n)}",
+        "solved, of experiments": f"{marked_rate(share, None, None, one.marks)} of {count(one.n)}",
         "planned": count(one.planned),
         "iterations": "–" if one.mean_iterations is None else f"{one.mean_iterations:.1f}",
         "$ each": money(one.cost_per_experiment_usd),

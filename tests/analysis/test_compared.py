@@ -40,6 +40,7 @@ ROW = SummaryRow(
     ended_cost_usd=8.0,
     unpriced=0,
     tiers=(TierCost("local", 20, 0, 8.0),),
+    scored_problems=20,
 )
 
 
@@ -122,11 +123,27 @@ def test_the_tier_is_the_highest_that_answered(tiers: tuple[str, ...], expected:
 
 
 def test_an_oracle_is_marked_and_told_apart_from_held_out_scores() -> None:
-    oracle = replace(ROW, score_kind="oracle")
-    assert compared(oracle, 0).oracle
+    oracle = replace(ROW, oracle_problems=20)
+    assert compared(oracle, 0).marks.signs == "*"
     assert "not pass@1" in remarks(oracle)
     assert "of two kinds" not in remarks(oracle)
     assert "of two kinds" in remarks(oracle, ROW)
+
+
+def test_an_oracle_on_one_problem_of_many_is_marked_there_and_its_rate_is_not_called_of_another_kind() -> None:
+    mostly_held_out = replace(ROW, oracle_problems=1)
+    assert compared(mostly_held_out, 0).marks.signs == "*(1/20)"
+    assert "*(1/20): only on 1 of 20 problems" in remarks(mostly_held_out, ROW)
+    assert "of two kinds" not in remarks(mostly_held_out, ROW)
+    assert OVERLAP in remarks(mostly_held_out, ROW)
+
+
+@pytest.mark.parametrize(("oracle_problems", "signs"), [(0, "†"), (1, "*(1/20)†"), (20, "*")])
+def test_a_held_out_rate_whose_loop_shows_base_tests_is_marked(oracle_problems: int, signs: str) -> None:
+    row = replace(ROW, saw_base_tests=True, oracle_problems=oracle_problems)
+    assert compared(row, 0).marks.signs == signs
+    assert ("it is not pass@1 as EvalPlus measures it" in remarks(row, ROW)) == ("†" in signs)
+    assert "†" not in remarks(ROW)
 
 
 OVERLAP = "Intervals that overlap do not settle it either way"
@@ -149,7 +166,7 @@ def test_intervals_that_overlap_are_found_wherever_they_stand(solved: tuple[int,
     assert (OVERLAP in remarks(*rows)) == told
 
 
-@pytest.mark.parametrize("other", [{"score_kind": "oracle"}, {"problem_set": "b"}])
+@pytest.mark.parametrize("other", [{"oracle_problems": 20}, {"problem_set": "b"}])
 def test_intervals_of_what_cannot_be_compared_are_not_spoken_of(other: dict[str, Any]) -> None:
     assert OVERLAP in remarks(ROW, ROW)
     assert OVERLAP not in remarks(ROW, replace(ROW, **other))

@@ -39,6 +39,7 @@ def row(name: str, strategy: str = "direct", tier: str = "local", **more: object
         cost_usd=cost,
         ended_cost_usd=cost,
         tiers=(TierCost(tier, 10, 0, cost),),  # type: ignore[arg-type]
+        scored_problems=10,
     )
     return replace(made, **more)  # type: ignore[arg-type]
 
@@ -47,10 +48,20 @@ ROWS = [row("weak"), row("cheap", "supervised"), row("dear", tier="frontier")]
 
 
 def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = None) -> Comparison:
+    """The first ``oracle_problems`` of each are scored by the tests that it stopped on."""
     held = [
-        structs.replace(one, usd=USD[name], frontier_usd=0.0, tokens=1, frontier_tokens=0, code=f"{name} {one.problem}")
-        for name in [one.configuration for one in rows]
+        structs.replace(
+            one,
+            usd=USD[name],
+            frontier_usd=0.0,
+            tokens=1,
+            frontier_tokens=0,
+            code=f"{name} {one.problem}",
+            score_kind="oracle" if int(one.problem[2:]) < row.oracle_problems else "held_out",
+        )
+        for row, name in [(row, row.configuration) for row in rows]
         for one in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
+        if row.scored_problems
     ]
     return compare(rows, held, baseline)
 
@@ -82,7 +93,7 @@ def test_curves_are_of_the_problems_that_all_were_given() -> None:
 
 
 def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
-    found = compared([row("cheap", "supervised", score_kind="oracle"), row("weak"), row("dear", tier="frontier")])
+    found = compared([row("cheap", "supervised", oracle_problems=10), row("weak"), row("dear", tier="frontier")])
     assert found.findings[0].startswith("On 10 problems weak solved")
     assert "cheap*" in found.findings[2]
 
@@ -174,10 +185,18 @@ def test_cost_per_solved_problem_has_an_interval_and_is_endless_where_nothing_wa
 
 
 def test_two_kinds_of_scores_are_noticed_only_where_both_have_some() -> None:
-    oracle = row("cheap", "supervised", score_kind="oracle")
+    oracle = row("cheap", "supervised", oracle_problems=10)
     assert compared([ROWS[0], oracle]).mixed
     assert not compared(ROWS).mixed
-    assert not compared([oracle, replace(ROWS[0], solved=0, unsolved=0, score_kind=None)]).mixed
+    assert not compared([oracle, replace(ROWS[0], solved=0, unsolved=0, scored_problems=0)]).mixed
+
+
+def test_two_kinds_of_scores_on_one_problem_are_told_of_that_problem_and_move_no_pair_to_the_end() -> None:
+    found = compared([row("weak"), row("cheap", "supervised", oracle_problems=1), row("dear", tier="frontier")])
+    pair = next(one for one in found.pairs if one.key[1] == "cheap")
+    assert (found.mixed_problems, [one.mixed for one in found.pairs]) == (1, [0, 1])
+    assert "On 1 of the 10 problems one of them is scored by the tests it stopped on" in pair.finding
+    assert telling(found.pairs) == pair
 
 
 def test_only_what_differs_is_listed_and_what_does_not_once() -> None:

@@ -82,8 +82,8 @@ def test_a_problem_of_the_same_name_in_another_dataset_is_another_problem() -> N
 
 
 def test_scores_by_tests_that_were_seen_are_marked() -> None:
-    assert [one.oracle for one in compare_specs([WRITTEN])] == [False]
-    assert [one.oracle for one in compare_specs([WRITTEN, replace(OTHER, score_kind="oracle")])] == [True]
+    assert [one.marks.signs for one in compare_specs([WRITTEN])] == [""]
+    assert [one.marks.signs for one in compare_specs([WRITTEN, replace(OTHER, score_kind="oracle")])] == ["*(1/2)"]
 
 
 def test_an_empty_answer_is_no_spec_and_nothing_was_built_on_it() -> None:

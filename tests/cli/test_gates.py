@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,6 +54,22 @@ def test_what_a_gate_leaves_out_is_told_before_while_and_after(koderz: Any) -> N
         assert workspace.results.experiments(one.id)[0].score_kind == "held_out"
         assert [row.feedback for row in workspace.results.summaries(one.id)] == ["full"]
     assert left_out in koderz("analyze", one.id).out
+
+
+def test_a_file_whose_plus_inputs_repeat_its_asserts_holds_nothing_out_from_a_loop(koderz: Any, tmp_path: Path) -> None:
+    mine = {"prompt": "def double(a):\n", "entry_point": "double", "canonical_solution": "    return 2 * a\n"}
+    mine |= {"asserts": ["assert double(1) == 2", "assert double(5) == 10"]}
+    problems = [mine | {"task_id": f"mine/{one}", "plus_input": [[1], [one]]} for one in (5, 7)]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in problems))
+    said = koderz("benchmark", "--dataset", str(file), *STRONG, "--strategy", "direct,supervised", "--no-baselines")
+    assert "100 % [34, 100]*(1/2)" in said.out
+    with open_workspace() as workspace:
+        rows = workspace.results.summaries()
+    assert {row.strategy: (row.score_kind, row.oracle_problems) for row in rows} == {
+        "direct": ("held_out", 0),
+        "supervised": ("mixed", 1),
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.export.answer import answer
+from koderz_core.export.charts_curves import success_by
 from koderz_core.export.charts_tradeoff import cost_against_success
 from koderz_core.export.comparison import common, configurations_table, pairs_table, settings_table, tables
 from koderz_core.export.comparison_details import curves_table, frontier_table, tiers_table
@@ -115,10 +116,10 @@ def test_a_curve_is_read_off_at_a_few_places() -> None:
     table = curves_table(compared(*TWO), "usd")
     assert table.columns[2:9] == ("$0.016", "$0.031", "$0.062", "$0.12", "$0.25", "$0.50", "$1.00")
     dear, cheap = table.rows
-    assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % †"] * 4
+    assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
     assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
     assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
-    assert table.title == "Solved by usd († no further tries)"
+    assert table.title == "Solved by usd (‡ no further tries)"
 
 
 def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
@@ -143,6 +144,21 @@ def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() 
 def test_the_frontier_says_who_is_unbeaten_and_how_often() -> None:
     dear, cheap = frontier_table(compared(*TWO)).rows
     assert (dear[4], cheap[4], cheap[5]) == ("yes", "yes", "1.00")
+
+
+def test_a_rate_has_its_marks_in_every_table_in_the_charts_and_in_the_numbers() -> None:
+    rows = [replace(row(*one), scored_problems=4, oracle_problems=1, saw_base_tests=True) for one in TWO]
+    found = compare(rows, [trial for one in TWO for trial in trials(*one)])
+    said = [
+        configurations_table(found).rows[0][2],
+        frontier_table(found).rows[0][3],
+        curves_table(found, "usd").rows[0][-3].partition(" by ")[0],
+        *(part.customdata[-1] for part in success_by(found, "usd", []).data if part.customdata),
+        *(part.customdata[-1] for part in cost_against_success(found).data if part.customdata),
+    ]
+    assert [one for one in said if "*(1/4)†" not in one] == []
+    numbers = configuration_rows(found)[0]
+    assert [numbers[name] for name in ("score_kind", "oracle_problems", "saw_base_tests")] == ["mixed", 1, True]
 
 
 def test_a_tier_without_a_price_is_unpriced_and_one_that_solved_nothing_endless() -> None:

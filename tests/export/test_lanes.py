@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from koderz_core.export.lanes import MOST_CELLS, lanes
 from koderz_core.records.rows import ExperimentRow
 
@@ -35,6 +37,14 @@ def test_a_cell_is_called_by_its_problems_number_and_leads_to_its_experiment_onc
 def test_a_rate_of_which_nothing_is_to_come_is_not_called_partial() -> None:
     (lane,) = lanes([experiment(1, "solved"), experiment(2, "unsolved")]).lanes
     assert lane.told == "solved 50 % [9, 91] of 2"
+
+
+def test_a_rate_has_its_marks_and_what_they_mean_stands_below() -> None:
+    rows = [replace(experiment(one, "solved"), saw_base_tests=True) for one in (1, 2)]
+    kinds = [replace(row, score_kind=kind) for row, kind in zip(rows, ("oracle", "held_out"), strict=True)]
+    drawn = lanes(kinds)
+    assert drawn.lanes[0].told == "solved 100 % [34, 100]*(1/2)† of 2"
+    assert [one.split()[0] for one in drawn.footnotes] == ["*", "*(1/2):", "†"]
 
 
 def test_of_ten_thousand_a_cell_stands_for_as_many_as_keep_the_cells_few() -> None:

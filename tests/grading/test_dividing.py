@@ -178,6 +178,28 @@ def test_plus_tests_are_held_out_where_the_policy_has_them(tmp_path: Path) -> No
     assert (kinds, with_plus.plus.cases) == (["held_out", "oracle"], Cases("[6]\n[7]", "12\n14"))
 
 
+@pytest.mark.parametrize(
+    ("gate", "called_by", "inputs", "held_out"),
+    [
+        ("tests", "candidate", ("[4]", "[6]"), "[6]"),
+        ("tests", "double", ("[4]", "[6]"), "[6]"),  # as MBPP's asserts do
+        ("tests", "candidate", ("[4.0]", "[true]"), "[4.0]\n[true]"),
+        ("tests", "candidate", ("[4]", "[5]"), None),
+        ("examples", "candidate", ("[4]", "[3]"), "[4]"),
+        ("examples", "candidate", ("[1]", "[3]"), None),
+    ],
+)
+def test_a_plus_test_that_makes_a_call_of_the_gate_is_held_out_only_for_who_never_ran_it(
+    tmp_path: Path, gate: str, called_by: str, inputs: tuple[str, ...], held_out: str | None
+) -> None:
+    tests = replace(PROBLEM.tests, source=PROBLEM.tests.source.replace(" candidate", f" {called_by}"))
+    problem = replace(PROBLEM, tests=tests, plus=PlusTests(f"[{', '.join(inputs)}]"))
+    found = divider(tmp_path, Judge()).divide(problem, TestPolicy(gate, plus=True))
+    assert isinstance(found, Split)
+    seen, never_seen = (unseen(found, gate_was_seen=was).plus.cases for was in (True, False))
+    assert (seen and seen.calls, never_seen and never_seen.calls) == (held_out, "\n".join(inputs))
+
+
 def test_what_a_canonical_solution_fails_is_told(tmp_path: Path) -> None:
     def failing(*_: object) -> Answers:
         raise DataError("It fails.")

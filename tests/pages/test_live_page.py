@@ -89,3 +89,9 @@ def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: V
     assert "newest event" in words
     assert "partial" not in words
     assert "solved 100 %" in words
+
+
+def test_a_rate_has_its_mark_here_too_and_the_mark_its_meaning(visit: Visit, recorded: Plan) -> None:
+    app = visit("live", benchmark=recorded.id)
+    assert [one.value for one in app.caption if "]* of 3" in one.value] != []
+    assert "an oracle's rate, not pass@1" in said(app)

@@ -192,6 +192,21 @@ def test_base_tests_that_the_examples_show_count_and_are_not_held_out(
     assert (end.outcome, end.score_kind) == (outcome, "oracle")
 
 
+@pytest.mark.parametrize(("right_on_shown", "outcome"), [(True, "solved"), (False, "unsolved")])
+def test_plus_tests_that_make_a_call_of_the_gate_count_and_are_not_held_out(
+    bench: Make, right_on_shown: bool, outcome: str
+) -> None:
+    made = bench(lambda _: RIGHT, "supervised", spec=False, checkpoints=False, max_iterations=1)
+    right, shown = made.judge.check, TestSet("def check(candidate):\n    assert candidate(1, 2) == 3\n")
+    made.judge.check = lambda problem, code, tests: right(
+        problem, WRONG if tests == shown and not right_on_shown else code, tests
+    )
+    made.divide = lambda one, _: Split(one.tests, one.tests, plus=shown, plus_shown=shown)
+    (candidate,), end = scored(made)
+    assert (candidate.gate.passed, candidate.held_out) == (True, None)
+    assert (end.outcome, end.score_kind) == (outcome, "oracle")
+
+
 def test_a_problem_outside_the_gate_is_our_error(bench: Make) -> None:
     made = gated(bench(lambda _: RIGHT, "supervised"), "examples")
     scores, end = scored(made)
