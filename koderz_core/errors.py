@@ -14,10 +14,11 @@ KoderzError
 │   ├── SandboxError           programs cannot be run or a worker was lost
 │   ├── ModelError             a provider failed, refused the request or is not there
 │   │   ├── LateError          an answer was begun, perhaps, and not whole in time
+│   │   ├── ContextError       a prompt does not fit its model's context: the best tested program counts
 │   │   └── WeightsError       the weights of an embedded model cannot be had
 │   ├── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
 │   └── NoticeError            a notice did not arrive; never the reason why anything else fails
-├── OverBudget                 an experiment has used up its own budget: it ends as unsolved
+├── OverBudget                 an experiment has used up its own budget: its best tested program counts
 └── Cancelled                  somebody stopped the work (exit 130)
     └── BudgetSpent            the benchmark has used up its budget: what is left has no result
 
@@ -125,6 +126,10 @@ class ModelError(InfrastructureError):
 
 class LateError(ModelError):
     """An answer was not whole when its time was over; nothing says why."""
+
+
+class ContextError(ModelError):
+    """A prompt does not fit its model's context, whoever found that out. Its length is the configuration's doing."""
 
 
 class WeightsError(ModelError):

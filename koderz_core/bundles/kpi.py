@@ -175,7 +175,7 @@ def _sampling(one: Tallied) -> Document | None:
 
 def _exit(one: Tallied) -> Document:
     end = one.finished if not one.under_way else None
-    error = (end.error or end.failure) if end else None
+    error = (end.error if end.reason is None else end.failure) if end else None
     tested = any(score.returned for score in one.scores.values())
     return {
         "patched": end is not None and end.code is not None,

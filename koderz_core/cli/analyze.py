@@ -78,7 +78,8 @@ def print_details(details: ExperimentDetails) -> None:
     if row.shared:
         click.echo(SHARED)
     if row.error:
-        click.echo(f"Error (not the model's): {plain(row.error, 1000)}")
+        said = "Error (not the model's)" if row.outcome == "error" else "Stopped"
+        click.echo(f"{said}: {plain(row.error, 1000)}")
     _course(details)
 
 

@@ -106,7 +106,7 @@ _ORDER: Options = (
     click.option(
         "--max-cost-per-experiment",
         type=click.FloatRange(0),
-        help="Most US dollars one experiment may cost; who has used that up is unsolved.",
+        help="Most US dollars one experiment may cost; its best program by then counts.",
     ),
     click.option(
         "--name",

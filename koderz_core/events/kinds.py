@@ -124,7 +124,8 @@ class ExperimentFinished:
     """How an experiment ended.
 
     ``failure`` is the class of what was wrong with the program it handed in, None if nothing was or if it has no
-    result. ``error`` says what went wrong on our or a provider's side.
+    result. ``error`` says what went wrong on our or a provider's side, and with the reason ``context`` which prompt
+    did not fit.
     """
 
     outcome: Outcome

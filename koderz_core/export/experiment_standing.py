@@ -1,4 +1,4 @@
-"""What to say of an experiment that has no result (yet), and what can be done about it."""
+"""What to say of an experiment that has no result (yet) or met a limit, and what can be done about it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,19 @@ SAID: Mapping[str, tuple[Tone, str, str]] = {
     "paused": ("info", "⏸️", "It is paused and waits before its next step. The page of its benchmark lets it go on."),
     "planned": ("info", "⏳", "It has not begun."),
 }
+LIMITS: Mapping[str, str] = {
+    "budget": "It used up the budget of one experiment, so the best program tested by then is its result.",
+    "context": "A prompt did not fit the context of its model, so the best program tested by then is its result.",
+}
+"""Why a strategy was ended, by limits that are part of its configuration."""
 TAKEN_UP = frozenset({"cancelled", "interrupted", "planned"})
 """What a resumption does again; what ended as error keeps that result unless somebody asks for more."""
 
 
 def standing(row: ExperimentRow, benchmark: BenchmarkRow) -> Standing | None:
-    """None for what has a result, and for what simply goes on."""
+    """None for what came to its own end, and for what simply goes on."""
+    if row.shown in ("solved", "unsolved") and row.reason in LIMITS:
+        return Standing("info", "✋", LIMITS[row.reason], row.error or "")
     if row.shown not in SAID:
         return None
     idle, recorded = not benchmark.under_way, row.error or "" if row.shown in ("error", "cancelled") else ""

@@ -21,7 +21,7 @@ from typing import IO
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.errors import ModelError, WeightsError
+from koderz_core.errors import ContextError, ModelError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.capabilities import capabilities_of, honoured
 from koderz_core.models.embedded_worker import Done, Failed, Load, Piece, Reply
@@ -188,7 +188,8 @@ class _Child:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise self._lost(f"sent a line that is none of koderz ({error})") from error
         if isinstance(reply, Failed):
-            raise ModelError(f"{self._model}: {reply.message}.")
+            failed = ContextError if reply.too_long else ModelError
+            raise failed(f"{self._model}: {reply.message}.")
         return reply
 
     def _lost(self, how: str) -> ModelError:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from koderz_core.errors import ModelError
+from koderz_core.errors import ContextError, ModelError
 from koderz_core.records import Request
 
 
@@ -47,9 +47,13 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """This request, or the loading, cannot succeed as it is; ``message`` says why and what to do."""
+    """This request, or the loading, cannot succeed as it is; ``message`` says why and what to do.
+
+    ``too_long``: the prompt does not fit the context.
+    """
 
     message: str
+    too_long: bool = False
 
 
 Reply = Ready | Piece | Done | Failed
@@ -76,7 +80,7 @@ def main() -> None:
             for reply in _answer(llama, request):
                 _send(replies, reply)
         except ModelError as error:
-            _send(replies, Failed(str(error)))
+            _send(replies, Failed(str(error), isinstance(error, ContextError)))
 
 
 def _private_stdout() -> BinaryIO:
@@ -130,7 +134,7 @@ def _answer(llama: Llama, request: Request) -> Iterator[Reply]:
     prompt = _prompt(llama, request)
     room = llama.n_ctx() - len(prompt)
     if room <= 0:
-        raise ModelError(
+        raise ContextError(
             f"the prompt has {len(prompt)} tokens, the context only {llama.n_ctx()}. Raise KODERZ_NUM_CTX or shorten "
             "the prompt"
         )

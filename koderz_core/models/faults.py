@@ -14,7 +14,7 @@ from json import JSONDecodeError
 from types import ModuleType
 from typing import cast
 
-from koderz_core.errors import LateError, ModelError
+from koderz_core.errors import ContextError, LateError, ModelError
 from koderz_core.models.answer import held
 from koderz_core.models.connection import is_silence
 from koderz_core.models.provider import Advice, ModelCard
@@ -23,6 +23,14 @@ from koderz_core.models.retry_after import retry_after_seconds
 LATER = "That may pass; if it does not, look at the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """What OpenAI says, with status 429, where waiting helps nobody."""
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|exceeds? [\w ]{0,40}context (length|size|window|limit)"
+    r"|maximum context length|longer than the maximum model length|prompt is too long|context length of only",
+    re.IGNORECASE,
+)
+"""How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM; Anthropic; LM Studio."""
+_TOO_MANY = 429
+_HEAD = 2_000  # characters of an error's text: what comes later may quote the prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +101,9 @@ class Server:
         One of 500 or more tells that it failed in the middle, so what it had said till then may have been billed.
         """
         code = account.get("code") if isinstance(account, dict) else None
+        if _TOO_LONG.search(str(account)[:_HEAD]):
+            status = code if isinstance(code, int) else None
+            return ContextError(f"{self._who} refused the prompt. {self._too_long}", status=status)
         return self.status(code) if isinstance(code, int) and 400 <= code < 500 else self.broke_off()
 
     def status(self, status: int, word: object = None, error: BaseException | None = None) -> ModelError:
@@ -103,9 +114,12 @@ class Server:
         if status < 300:  # an error in the middle of an answer that had begun well
             return self.broke_off()
         plain = isinstance(word, str) and re.fullmatch(r"[a-z][a-z_]{2,40}", word)
-        message = f"{self._who} answered {status}{f' ({word})' if plain else ''}. {self._cure(status)}"
+        answered = f"{self._who} answered {status}{f' ({word})' if plain else ''}."
+        told = str(getattr(error, "body", None) or error)
+        if status != _TOO_MANY and _TOO_LONG.search(told[:_HEAD]):
+            return ContextError(f"{answered} {self._too_long}", status=status)
         return ModelError(
-            message,
+            f"{answered} {self._cure(status)}",
             retryable=_may_pass(status) and word not in NO_CREDIT,
             status=status,
             retry_after_seconds=retry_after_seconds(_head(error), self.clock()),
@@ -174,12 +188,16 @@ class Server:
         return f"It has no such model.{meant} {fetch}; or {self.advice.variable} is wrong."
 
     @property
+    def _too_long(self) -> str:
+        return f"The prompt does not fit: use a strategy with shorter prompts, or check {self.advice.context}."
+
+    @property
     def _who(self) -> str:
         return f"{self.url}, asked for {self.card.id},"
 
 
 def _may_pass(status: int) -> bool:
-    return status in (408, 409, 429) or status >= 500
+    return status in (408, 409, _TOO_MANY) or status >= 500
 
 
 def _head(error: BaseException | None) -> Mapping[str, str]:

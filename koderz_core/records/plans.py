@@ -14,7 +14,7 @@ from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.selections import Selection
 
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
-StopReason = Literal["gate", "iterations", "budget", "gave_up"]
+StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
 ScoreKind = Literal["held_out", "oracle"]
 Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
@@ -39,8 +39,9 @@ class Configuration:
 class Budget:
     """The most that may be spent, in US dollars; None: there is no limit.
 
-    ``per_experiment_usd`` is part of what is compared: who has used it up is unsolved. ``usd``, of the whole benchmark,
-    only says when to stop. ``allow_unpriced``: models without a known price are asked too, as if they cost nothing.
+    ``per_experiment_usd`` is part of what is compared: it ends an experiment with its best program so far. ``usd``, of
+    the whole benchmark, only says when to stop. ``allow_unpriced``: models without a known price are asked too, as if
+    they cost nothing.
     """
 
     usd: float | None = None

@@ -20,6 +20,7 @@ ErrorClass = Literal[
     "forbidden",
     "truncated",
     "refused",
+    "context",
 ]
 
 Isolation = Literal["hardened", "strong", "limited"]

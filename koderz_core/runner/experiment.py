@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from koderz_core.errors import BudgetSpent, Cancelled, DataError, JournalError, KoderzError, OverBudget
+from koderz_core.errors import BudgetSpent, Cancelled, ContextError, DataError, JournalError, KoderzError, OverBudget
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.grading.suites import base_and_plus, joined
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, Unseen, score_kind, unseen
@@ -84,15 +84,12 @@ class _Performance:
         tests, dataset = self._tests.gate, work.dataset
         sampling = of_roles(asked.parameters)
         subject = Subject(work.experiment, work.problem, tests, asked.models, dataset, most, asked.feedback, sampling)
-        self._over_budget = False
+        self._cap: StopReason | None = None  # the limit of the configuration that ended the strategy
         self._tried = Tried()
         self._session = Session(subject, parts, voice, work.tape, passage, self._tried)
 
     def result(self) -> ExperimentFinished:
-        try:
-            returned = self._strategy.solve(self._session)
-        except OverBudget:
-            returned, self._over_budget = None, True
+        returned, over = self._solved()
         held_out = unseen(self._tests, gate_was_seen=self._gate_was_seen)
         failures = {code: self._score(code, code == returned, held_out) for code in self._candidates(returned)}
         failure = self._no_program() if returned is None else failures[returned]
@@ -103,7 +100,19 @@ class _Performance:
             code=None if returned is None else self._voice.text(returned),
             seconds=0.0,
             failure=failure,
+            error=over,
         )
+
+    def _solved(self) -> tuple[str | None, str | None]:
+        """What the strategy returns. Where a limit of the configuration ends it: its best tested program, and why."""
+        try:
+            return self._strategy.solve(self._session), None
+        except OverBudget:
+            self._cap = "budget"
+            return self._tried.best.code, None
+        except ContextError as error:
+            self._cap = "context"
+            return self._tried.best.code, str(error)
 
     def _candidates(self, returned: str | None) -> list[str]:
         """Every distinct program in the order tried; one that was handed in untested comes last."""
@@ -144,13 +153,15 @@ class _Performance:
         return self._parts.redact.verdict(self._parts.judge.check(self._work.problem, code, tests))
 
     def _no_program(self) -> ErrorClass | None:
-        if self._over_budget:
-            return None  # nothing is wrong with a program that nobody handed in
-        return CUT_SHORT.get(self._tried.last_finish, "extraction")
+        if self._cap == "budget":
+            return None  # nothing is wrong with a program that was never asked for
+        return "context" if self._cap else CUT_SHORT.get(self._tried.last_finish, "extraction")
 
     def _reason(self, returned: str | None) -> StopReason:
+        if self._cap:
+            return self._cap
         if returned is None:
-            return "budget" if self._over_budget else "gave_up"
+            return "gave_up"
         gate = self._tried.verdicts.get(returned)
         return "gate" if gate is not None and gate.passed else "iterations"
 

@@ -46,6 +46,7 @@ from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice, storable
 from koderz_core.runner.tape import Answer, Tape
+from koderz_core.strategies.best import Best
 from koderz_core.strategies.overrides import applied
 
 _LOG = logging.getLogger("koderz")
@@ -75,11 +76,12 @@ class Subject:
 class Tried:
     """What the runner goes by once a strategy has ended, and no strategy is told: verdicts are whole here.
 
-    ``verdicts``: each candidate program with that on the gate, in the order tried. ``last_finish``: how the latest
-    answer ended.
+    ``verdicts``: each candidate program with that on the gate, in the order tried; ``best`` of them is returned where
+    a limit of the configuration ends the strategy. ``last_finish``: how the latest answer ended.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    best: Best = field(default_factory=Best)
     iterations: int = 0
     last_finish: Finish = "stop"
 
@@ -139,7 +141,7 @@ class Session:
         key = fingerprint(candidate)
         verdict = self._step(key, Verdict, lambda ordinal: self._tested(candidate, key, ordinal))
         if candidate.code is not None:
-            self._tried.verdicts[candidate.code] = verdict
+            self._tried.verdicts[candidate.code] = self._tried.best.keep(candidate, verdict)
         return visible(verdict, self._subject.feedback)
 
     def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:

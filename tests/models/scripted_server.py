@@ -72,10 +72,11 @@ def ask_through(
     request: Request = REQUEST,
     **given: Any,
 ) -> Completion:
-    """Ask a model whose provider, Anthropic or Ollama, is this server."""
+    """Ask a model whose provider, Anthropic, Ollama or vLLM, is this server."""
     server.answer = answer
     url = server.url.removesuffix("/v1")
-    addresses = {"anthropic_base_url": url, "ollama_base_url": url, "anthropic_api_key": SECRET}
+    addresses = {"anthropic_base_url": url, "ollama_base_url": url, "vllm_base_url": server.url}
+    addresses["anthropic_api_key"] = SECRET
     settings = load_settings(**{**addresses, **given})
     model = create(resolve(name, settings), settings, dict)
     try:

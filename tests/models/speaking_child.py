@@ -40,7 +40,7 @@ while line := sys.stdin.buffer.raw.readline():
     if word == "chatter":
         sys.stdout.buffer.write(b"llama_model_load: chatter\n")
     if word == "too long":
-        say(type="failed", message="the prompt has 9 tokens, the context only 8")
+        say(type="failed", message="the prompt has 9 tokens, the context only 8", too_long=True)
         continue
     if word == "silence":
         done()

@@ -16,7 +16,7 @@ from threading import Event
 import pytest
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.errors import Cancelled, ModelError, UnknownNameError, WeightsError
+from koderz_core.errors import Cancelled, ContextError, ModelError, UnknownNameError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.embedded import WORKER, EmbeddedModel
 from koderz_core.records import Message, Request, Sampling, Usage
@@ -143,6 +143,7 @@ def test_a_child_that_died_between_two_calls_is_replaced_unnoticed(make: Make) -
 def test_what_the_child_refuses_is_not_worth_a_retry(make: Make) -> None:
     with pytest.raises(ModelError, match="embedded/tiny: the prompt has 9 tokens, the context only 8") as caught:
         make().complete(say("too long"))
+    assert type(caught.value) is ContextError
     assert not caught.value.retryable
 
 

@@ -17,7 +17,7 @@ from chat_server import PROMPT, REQUEST, SECRET, Answer, Server, sends, serving_
 from scripted_server import CLAUDE, QWEN, as_events, ask_through, claude_streams, ollama_part, ollama_streams
 
 from koderz_core.config import load_settings
-from koderz_core.errors import ModelError, OfflineError
+from koderz_core.errors import ContextError, ModelError, OfflineError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.faults import Server as Asked
 from koderz_core.models.provider import Advice
@@ -101,9 +101,50 @@ def test_a_model_that_is_not_pulled_is_answered_with_the_command_that_does_it(se
     )
 
 
+OPENAI = "vllm/a"
+REFUSALS = [
+    (OPENAI, 400, {"error": {"code": "context_length_exceeded", "message": "Too long."}}),
+    (OPENAI, 400, {"error": {"message": "Your input exceeds the context window of this model."}}),
+    (OPENAI, 400, {"message": "This model's maximum context length is 16384 tokens. However, you requested 122946."}),
+    (OPENAI, 400, {"message": "The decoder prompt (length 5000) is longer than the maximum model length of 4096."}),
+    (OPENAI, 400, {"error": {"type": "exceed_context_size_error", "message": "Too long."}}),
+    (OPENAI, 500, {"error": {"message": "the request exceeds the available context size. try increasing it"}}),
+    (OPENAI, 400, {"error": "The model is loaded with context length of only 4096 tokens, which is not enough."}),
+    (CLAUDE, 400, {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}}),
+    (CLAUDE, 400, {"error": {"message": "input length and `max_tokens` exceed context limit: 9 + 6 > 8"}}),
+    (QWEN, 400, {"error": "the input length exceeds the context length"}),
+    (
+        QWEN,
+        500,
+        {"error": '{"error":{"code":400,"message":"request (351 tokens) exceeds the available context size"}}'},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "status", "body"), REFUSALS)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_prompt_that_the_context_cannot_hold_is_told_from_other_refusals(
+    server: Server, name: str, status: int, body: dict[str, object], streamed: bool
+) -> None:
+    error = failure(server, sends(status, body), name, print if streamed else None)
+    assert (type(error), error.retryable, error.status) == (ContextError, False, status)
+    assert "use a strategy with shorter prompts, or check" in str(error)
+
+
+@pytest.mark.parametrize("words", ["Request too large: context length of 9 tokens per minute", "You are too loud"])
+def test_too_many_tokens_a_minute_are_no_matter_of_the_context(server: Server, words: str) -> None:
+    error = failure(server, sends(429, {"error": {"message": words}}), OPENAI)
+    assert (type(error), error.retryable) == (ModelError, True)
+
+
+def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(server: Server) -> None:
+    event = 'data: {"error": {"message": "Model is loaded with context length of only 4096 tokens"}}\n\n'
+    assert type(failure(server, sends(200, event, "text/event-stream"), OPENAI, print)) is ContextError
+
+
 def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option(server: Server) -> None:
     error = failure(server, sends(400, {"error": "the input length exceeds the context length"}), QWEN)
-    assert "check the model, --num-ctx, which the prompt must fit into, and OLLAMA_BASE_URL" in str(error)
+    assert "check --num-ctx, which the prompt must fit into" in str(error)
 
 
 def test_an_unknown_claude_is_answered_with_those_like_it() -> None:

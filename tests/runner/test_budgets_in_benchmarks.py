@@ -11,7 +11,7 @@ import pytest
 from koderz_core.errors import ModelError, PlanError
 from koderz_core.events import CallFinished, CallStarted, Entry, ExperimentFinished, RemainingRead
 from koderz_core.protocols import Context
-from koderz_core.records import Budget, Remaining
+from koderz_core.records import Budget, Extracted, Message, Remaining
 from koderz_core.strategies import STRATEGIES, Supervised
 
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
@@ -33,11 +33,33 @@ def test_an_experiment_that_has_used_up_its_budget_is_unsolved_and_says_why(benc
     made = never_solves(bench, Budget(per_experiment_usd=1.0), ("tiny/0", "tiny/1"))
     made.go()
     ends = of(made.entries(), ExperimentFinished)
-    assert [(end.outcome, end.reason, end.failure, end.code) for end in ends] == [
-        ("unsolved", "budget", None, None),
-        ("unsolved", "budget", None, None),
-    ]
+    assert [(end.outcome, end.reason, end.failure) for end in ends] == [("unsolved", "budget", "assertion")] * 2
     assert len(of(made.entries(), CallFinished)) == 2 * 3  # 0.25, 0.25, and 0.5 + 0.5 fits still
+
+
+@dataclass(frozen=True, slots=True)
+class Insatiable(Supervised):
+    """Tests a wrong program and then a right one, and goes on to ask longer and longer questions."""
+
+    def solve(self, ctx: Context) -> str | None:
+        for code in ("def add(a, b):\n    return a - b\n", "def add(a, b):\n    return a + b\n"):
+            ctx.test(Extracted(code, "fence"))
+        for length in range(10):
+            ctx.ask("coder", [Message("user", "more " * 10**length)])
+        return None
+
+
+@pytest.mark.parametrize("cap", ["budget", "context"])
+def test_where_a_limit_of_the_configuration_ends_the_strategy_its_best_program_so_far_counts(
+    bench: Make, monkeypatch: pytest.MonkeyPatch, cap: str
+) -> None:
+    monkeypatch.setitem(STRATEGIES, "supervised", Insatiable)  # type: ignore[arg-type]  # one of our own
+    made = never_solves(bench, Budget(per_experiment_usd=1.0) if cap == "budget" else Budget())
+    made.context_tokens = 100 if cap == "context" else None
+    made.go()
+    (end,) = of(made.entries(), ExperimentFinished)
+    assert (end.outcome, end.reason, end.failure) == ("solved", cap, None)
+    assert 2 <= len(made.requests) <= 4
 
 
 def test_an_experiment_whose_money_went_on_calls_that_broke_off_is_an_error_and_not_unsolved(bench: Make) -> None:

@@ -256,10 +256,10 @@ def test_an_empty_answer_with_tokens_is_the_models_at_once(bench: Make) -> None:
     assert not [entry for entry in made.entries() if isinstance(entry.event, CallFailed)]
 
 
-def test_a_prompt_that_cannot_fit_is_not_sent_and_not_the_models_failure(bench: Make) -> None:
+def test_a_prompt_that_cannot_fit_is_not_sent_and_leaves_its_experiment_unsolved(bench: Make) -> None:
     made = bench(lambda _: RIGHT)
     made.context_tokens = 5
     made.go()
     (end,) = [entry.event for entry in made.entries() if isinstance(entry.event, ExperimentFinished)]
-    assert (end.outcome, made.requests) == ("error", [])
+    assert (end.outcome, end.reason, end.failure, made.requests) == ("unsolved", "context", "context", [])
     assert "so it was not sent" in end.error

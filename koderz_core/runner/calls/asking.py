@@ -30,7 +30,7 @@ class Calls:
     def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
         """The answer to ``request``, announced as ``started``; attempts are counted on from there.
 
-        Raises ModelError after the last attempt, OverBudget, Cancelled.
+        Raises ModelError after the last attempt, ContextError, OverBudget, Cancelled.
         """
         check_fits(started.model, request, self._parts.context_tokens(started.model))
         failures: list[ModelError] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.errors import ModelError
+from koderz_core.errors import ContextError
 from koderz_core.records import Request
 
 MOST_BYTES_PER_TOKEN = 8
@@ -11,10 +11,10 @@ to 5. So what is refused surely would not fit; what is only nearly too long is t
 
 
 def check_fits(model: str, request: Request, context_tokens: int | None) -> None:
-    """Raise ModelError if a prompt is surely longer than the context of ``model``; None: that is not known."""
+    """Raise ContextError if a prompt is surely longer than the context of ``model``; None: that is not known."""
     least = least_tokens(request)
     if context_tokens is not None and least > context_tokens:
-        raise ModelError(
+        raise ContextError(
             f"The prompt for {model} has at least {least} tokens and its context {context_tokens}, so it was not sent. "
             "Use a strategy with shorter prompts, a model with more context, or raise --num-ctx where that sets it."
         )
