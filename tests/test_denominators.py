@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import StringIO
+from typing import Any
 
 import pytest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
+from koderz_core.analysis.bounds import Cases
+from koderz_core.analysis.comparison import Comparison
 from koderz_core.config import load_settings
+from koderz_core.events import ExperimentFinished, encode
+from koderz_core.export.answer import answer
+from koderz_core.export.charts_tradeoff import cost_against_success
+from koderz_core.export.overview import glance_table
+from koderz_core.journal import read_all
+from koderz_core.runner.experiment import without_result
+from koderz_core.runner.resumption import recorded_plan
+
+STRONG = {"coder": "scripted/strong"}
 
 WEAK = {"coder": "scripted/weak"}
 REPAIR = {"spec": False, "checkpoints": False, "max_iterations": 3, "history_tokens": 6000}
@@ -34,3 +49,98 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     ended = [one for one in short_context.results.experiments(plan.id) if one.reason == "context"]
     assert len(ended) > 20
     assert all(one.outcome == "unsolved" and "so it was not sent" in (one.error or "") for one in ended)
+
+
+@pytest.fixture
+def complete() -> str:
+    """A strong model against a weak one on twenty problems."""
+    with open_workspace() as opened:
+        plan = opened.plan(Order([Wanted("direct", STRONG), Wanted("direct", WEAK)], "0:20"))
+        opened.run(plan)
+    return plan.id
+
+
+@pytest.fixture
+def lacking(complete: str) -> str:
+    """The same, had a provider failed the strong model on all that the weak one solves."""
+    settings = load_settings()
+    path = settings.journals_dir / f"{complete}.jsonl"
+    entries = list(read_all(path))
+    strong, weak = recorded_plan(path).configurations
+    of = {one.id: one for one in recorded_plan(path).experiments()}
+    ends = {entry.experiment: entry.event for entry in entries if isinstance(entry.event, ExperimentFinished)}
+    easy = {
+        of[one].problem for one, end in ends.items() if of[one].configuration == weak.id and end.outcome == "solved"
+    }
+    failed = {one for one in ends if of[one].configuration == strong.id and of[one].problem in easy}
+    error = without_result("error", "The provider failed.")
+    kept = [
+        replace(entry, event=error)
+        if entry.experiment in failed and isinstance(entry.event, ExperimentFinished)
+        else entry
+        for entry in entries
+    ]
+    path.write_bytes(b"".join(map(encode, kept)))
+    for file in settings.home.glob("koderz.duckdb*"):
+        file.unlink()
+    return complete
+
+
+def found(benchmark: str) -> Comparison:
+    with open_workspace() as opened:
+        return opened.comparing.compare(opened.results.summaries(benchmark))
+
+
+def test_a_difference_that_missing_results_could_turn_round_is_significant_only_under_that_condition(
+    lacking: str,
+) -> None:
+    comparison = found(lacking)
+    strong = next(one for one in comparison.configurations if one.errors)
+    (pair,) = comparison.pairs
+    assert (strong.n, strong.missing, strong.not_ended, strong.share) == (12, 8, 0, 11 / 12)
+    assert strong.cases == Cases(11 / 20, 19 / 20)
+    assert (pair.test.n, pair.seems_apart, pair.told_apart) == (12, True, False)
+    assert "significant on the 12 problems with a result of both, but not if the 8 experiments" in pair.finding
+    assert len(comparison.groups) == 1
+    assert "but perhaps not once nothing is missing" in answer(comparison).headline
+    assert any(one.startswith("Worst–best: the share solved if none or all of these 8") for one in comparison.remarks)
+
+
+def test_the_bounds_stand_beside_every_rate_and_only_where_something_is_missing(
+    complete: str, koderz: Callable[..., Any], request: pytest.FixtureRequest
+) -> None:
+    shown = koderz("compare", complete).out + koderz("analyze", complete).out
+    assert "worst" not in shown
+    with open_workspace() as opened:
+        assert "worst–best" not in glance_table(opened.results.summaries(complete)).columns
+    drawn = len(cost_against_success(found(complete)).data)
+
+    request.getfixturevalue("lacking")
+    for command in ("compare", "analyze"):
+        said = koderz(command, complete).out
+        assert "worst–best" in said
+        assert "55 to 95 %" in said
+    with open_workspace() as opened:
+        table = glance_table(opened.results.summaries(complete))
+    assert "55 to 95 %" in [row[table.columns.index("worst–best")] for row in table.rows]
+    figure = cost_against_success(found(complete))
+    assert len(figure.data) == drawn + 1
+    assert any("55 to 95 % of all that were given" in text for one in figure.data for text in one.customdata or ())
+
+
+def test_in_files_the_bounds_always_stand_and_are_the_rate_where_nothing_is_missing(
+    complete: str, koderz: Callable[..., Any], request: pytest.FixtureRequest
+) -> None:
+    def read(form: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(StringIO(koderz("compare", complete, "--format", form).out)))
+
+    rows, (pair,) = read("csv"), read("csv-pairs")
+    assert all(one["share_worst"] == one["share"] == one["share_best"] for one in rows)
+    assert pair["difference_worst"] == pair["difference"] == pair["difference_best"]
+    assert (pair["missing"], pair["p_worst"], pair["told_apart"]) == ("0", pair["p_adjusted"], "True")
+
+    request.getfixturevalue("lacking")
+    (pair,) = read("csv-pairs")
+    assert {(one["share_worst"], one["share_best"]) for one in read("csv")} >= {("0.55", "0.95")}
+    assert (pair["missing"], pair["told_apart"]) == ("8", "False")
+    assert float(pair["p_adjusted"]) < 0.05 < float(pair["p_worst"])

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.analysis.remarks import rate_of
@@ -53,6 +54,26 @@ class Compared:
     mean_iterations: float | None
     tiers: tuple[TierCost, ...]
     rental_usd: float | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many of the planned experiments have no result, whether they ended without one or have not ended."""
+        return self.planned - self.n
+
+    @property
+    def not_ended(self) -> int:
+        """How many of these have not ended."""
+        return self.missing - self.errors - self.cancelled
+
+    @property
+    def cases(self) -> Cases | None:
+        """The share solved of all planned if none of the missing was solved, and if all were; None if none is planned.
+
+        Every problem is planned equally often, so that these are means over problems as ``share`` is.
+        """
+        if not self.missing and self.share is not None:
+            return Cases(self.share, self.share)
+        return Cases(self.solved / self.planned, 1 - self.unsolved / self.planned) if self.planned else None
 
     @property
     def key(self) -> tuple[str, str]:

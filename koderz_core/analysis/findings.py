@@ -8,6 +8,7 @@ from math import floor, inf, log10
 from typing import TypeVar
 
 from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.bounds import WorstCase
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.paired import Paired
 from koderz_core.analysis.power import detectable, observed_discordance
@@ -30,7 +31,8 @@ class Against:
 
     ``p``: adjusted for how many pairs were tested, ``test.at_once``, as are all bounds. ``price``: a's cost per solved
     problem by b's (``price_ratio``). ``mixed``: on how many problems one is scored by the tests it stopped on and the
-    other by held-out tests.
+    other by held-out tests. ``worst``: what experiments without a result could change; None if all pairs are
+    complete.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Against:
     price: Interval | None
     break_even: BreakEven | None
     mixed: int = 0
+    worst: WorstCase | None = None
 
 
 def finding(of: Against) -> str:
@@ -101,7 +104,7 @@ def _verdict(of: Against) -> str:
     if of.p is None:
         return "not tested"
     if of.p <= _ALPHA:
-        return "more than luck"
+        return _significant(of.test.n, of.worst)
     if of.test.method != "exact McNemar":
         return "not told apart at this size"
     discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
@@ -111,6 +114,20 @@ def _verdict(of: Against) -> str:
         return "not told apart, and so few problems could not tell any two apart"
     below = f"below {100 * unseen:.2g} points"
     return f"not told apart at this size, at which a true difference {below} usually goes unnoticed"
+
+
+def _significant(n: int, worst: WorstCase | None) -> str:
+    """What is significant only if missing results are left out is so under that condition."""
+    if worst is None:
+        return "more than luck"
+    without = "experiments without a result are" if worst.missing > 1 else "experiment without a result is"
+    against = f"if the {worst.missing} {without} counted against it"
+    if worst.p is not None and worst.p <= _ALPHA:
+        return f"more than luck, even {against}" if worst.missing else "more than luck"
+    on = f"significant on the {n} problem{'s' if n > 1 else ''} with a result of both"
+    if not worst.missing:
+        return f"{on}, but not after Holm's adjustment in the worst case of the other pairs"
+    return f"{on}, but not {against}"
 
 
 def _price(price: Interval | None, at_once: int) -> str:

@@ -7,6 +7,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import TypeVar
 
+from koderz_core.analysis.bounds import worst_case
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.rates import by_problem
 from koderz_core.records.trials import Trial
@@ -32,11 +33,11 @@ def rank_groups(
     """Groups, best first, of configurations that cannot be told apart: two share a group exactly if they cannot.
 
     Two are told apart if the p of their paired test is at most ``alpha`` after Holm's adjustment over all pairs that
-    have a problem in common. Groups are as large as can be, so a configuration may be in several: one in the middle
-    that differs neither from the best nor from the worst. Inside a group the order is that of ``keys`` and means
-    nothing; groups are ordered by the shares solved of their members, the best first. A configuration without any
-    result is in none. This is the compact letter display, found by insert-and-absorb: Piepho, Journal of Computational
-    and Graphical Statistics 13 (2004) 456-466.
+    have a problem in common, and in the worst case of experiments without a result (``worst_case``) as well. Groups
+    are as large as can be, so a configuration may be in several: one in the middle that differs neither from the best
+    nor from the worst. Inside a group the order is that of ``keys`` and means nothing; groups are ordered by the shares
+    solved of their members, the best first. A configuration without any result is in none. This is the compact letter
+    display, found by insert-and-absorb: Piepho, Journal of Computational and Graphical Statistics 13 (2004) 456-466.
     """
     shares = {key: share for key in keys if (share := _share(trials_by_key[key])) is not None}
     known = [key for key in keys if key in shares]
@@ -49,10 +50,16 @@ def rank_groups(
 
 
 def _told_apart(keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float) -> list[tuple[K, K]]:
-    pairs = [(pair, paired(trials_by_key[pair[0]], trials_by_key[pair[1]]).p) for pair in combinations(keys, 2)]
-    tested = [(pair, p) for pair, p in pairs if p is not None]
-    adjusted = holm([p for _, p in tested])
-    return [pair for (pair, _), p in zip(tested, adjusted, strict=True) if p <= alpha]
+    tested, known, worst = [], [], []
+    for one, other in combinations(keys, 2):
+        test = paired(trials_by_key[one], trials_by_key[other])
+        case = worst_case(trials_by_key[one], trials_by_key[other], test)
+        if test.p is not None and case.p is not None:
+            tested.append((one, other))
+            known.append(test.p)
+            worst.append(case.p)
+    adjusted = zip(tested, holm(known), holm(worst), strict=True)
+    return [pair for pair, p, at_worst in adjusted if max(p, at_worst) <= alpha]
 
 
 def _parted(groups: Sequence[frozenset[K]], one: K, other: K) -> list[frozenset[K]]:

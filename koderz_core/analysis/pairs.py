@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.bounds import WorstCase, worst_case
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.findings import Against, finding
@@ -44,7 +45,8 @@ class Parting:
 class Pair:
     """A configuration, ``a`` of ``test``, against the baseline, ``b``; ``p_adjusted`` by Holm over all these pairs.
 
-    All intervals hold for all these pairs at once, so also for the one that is picked out.
+    All intervals hold for all these pairs at once, so also for the one that is picked out. ``worst``: what experiments
+    without a result could change, its p adjusted as well; None where all pairs are complete.
 
     ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
     solved problem by the baseline's. ``mixed``: on how many problems one of the two is scored by the tests it stopped
@@ -61,10 +63,20 @@ class Pair:
     savings: Savings | None
     mixed: int
     finding: str
+    worst: WorstCase | None = None
 
     @property
     def told_apart(self) -> bool:
-        """Whether the test, adjusted for how many there are, says that one of them solves more."""
+        """Whether the test, adjusted for how many there are, says that one of them solves more: in the worst case too.
+
+        The worst case is that of experiments without a result.
+        """
+        worst = self.worst is None or (self.worst.p is not None and self.worst.p <= ALPHA)
+        return self.seems_apart and worst
+
+    @property
+    def seems_apart(self) -> bool:
+        """Whether the test says so of the problems with a result alone."""
         return self.p_adjusted is not None and self.p_adjusted <= ALPHA
 
 
@@ -78,17 +90,17 @@ def pairs(
     base = trials_by_key[baseline.key]
     tested = sum(bool(common_problems((trials_by_key[one.key], base))) for one in others) or 1
     tests = [paired(trials_by_key[one.key], base, tested) for one in others]
-    left = iter(holm([test.p for test in tests if test.p is not None]))
+    adjusted = _adjusted([test.p for test in tests])
+    worst = _worst([worst_case(trials_by_key[one.key], base, test) for one, test in zip(others, tests, strict=True)])
     found = []
-    for one, test in zip(others, tests, strict=True):
+    for one, test, p, case in zip(others, tests, adjusted, worst, strict=True):
         trials = trials_by_key[one.key]
-        p = None if test.p is None else next(left)
         price, even = price_ratio(trials, base, at_once=tested), break_even(trials, base, at_once=tested)
         saved = savings(trials, base, at_once=tested)
         mixed = of_two_kinds((trials, base))
-        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed))
+        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed, case))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, told))
+        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, told, case))
     return tuple(found)
 
 
@@ -100,6 +112,19 @@ def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
         for problem, kind in kinds_by_problem(scored).items():
             kinds[problem].add(kind)
     return sum(len(one) > 1 for one in kinds.values())
+
+
+def _adjusted(p: Sequence[float | None]) -> list[float | None]:
+    """By Holm over those that are known."""
+    left = iter(holm([one for one in p if one is not None]))
+    return [None if one is None else next(left) for one in p]
+
+
+def _worst(found: Sequence[WorstCase]) -> list[WorstCase | None]:
+    """With adjusted p, of every pair if any has a missing result: how far p is raised depends on all of them."""
+    if not any(one.missing for one in found):
+        return [None] * len(found)
+    return [replace(one, p=p) for one, p in zip(found, _adjusted([one.p for one in found]), strict=True)]
 
 
 def telling(found: Sequence[Pair]) -> Pair | None:

@@ -73,6 +73,11 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield f"Partial: {left} of {planned} experiments have not ended, and those that ended may be the easy ones."
     if without:
         yield f"{without} of {planned} experiments ended without a result (error or cancelled); no rate counts them."
+    if left or without:
+        yield (
+            f"Worst–best: the share solved if none or all of these {left + without} were solved. Two configurations "
+            "are told apart only if the test says so in the worst case too."
+        )
     unpriced = sum(row.unpriced for row in rows)
     if unpriced:
         yield f"{unpriced} calls have no known price, so their costs are left open."

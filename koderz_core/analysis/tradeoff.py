@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import Array, interval, means, sums, weights
+from koderz_core.analysis.bounds import Cases, cases
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.order import natural
 from koderz_core.records.trials import Trial
@@ -24,6 +25,7 @@ class Point(Generic[K]):
 
     ``on_frontier``: none is as cheap and as good and in one of both better. ``probability``: the share of resamples in
     which that holds. ``on_hull``: no mixture of two others is either. All that needs a price is None if one is unknown.
+    ``cases``: of the success on all problems that every one was given; None if all of them have results there.
     """
 
     key: K
@@ -36,6 +38,7 @@ class Point(Generic[K]):
     on_frontier: bool | None
     probability: float | None
     on_hull: bool | None
+    cases: Cases | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +71,25 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
     priced = np.array([not np.isnan(row).any() for row in usd])
     frontier = iter(_frontier(usd[priced], success[priced], seed))
     drawn = sums(usd, weights(len(problems), seed)) / len(problems)
-    points = []
+    points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in held})
     for at, (key, trials) in enumerate(held.items()):
-        kept = set(problems)
         rate = clustered(by_problem(one for one in trials if one.problem in kept))
         solved = float(success[at].mean()), rate.low, rate.high
         if not priced[at]:
-            points.append(Point(key, *solved, None, None, None, None, None, None))
+            points.append(Point(key, *solved, None, None, None, None, None, None, bounded.get(key)))
             continue
         paid = interval(float(usd[at].mean()), drawn[at], len(problems))
-        points.append(Point(key, *solved, paid.value, paid.low, paid.high, *next(frontier)))
+        points.append(Point(key, *solved, paid.value, paid.low, paid.high, *next(frontier), bounded.get(key)))
     return Tradeoff(tuple(points), len(problems), left_out)
+
+
+def _cases(trials_by_key: Mapping[K, Sequence[Trial]]) -> Mapping[K, Cases | None]:
+    """Of each on the problems that all were given; none at all where nothing is missing there."""
+    given = set.intersection(*({one.problem for one in trials} for trials in trials_by_key.values()))
+    held = {key: [one for one in trials if one.problem in given] for key, trials in trials_by_key.items()}
+    if all(one.scored for trials in held.values() for one in trials):
+        return {}
+    return {key: cases(trials) for key, trials in held.items()}
 
 
 def common_problems(groups: Sequence[Sequence[Trial]]) -> list[str]:

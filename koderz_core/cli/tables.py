@@ -11,7 +11,8 @@ from koderz_core.analysis.compared import compared
 from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.export.comparison import share
-from koderz_core.export.formats import MARKS, SHARED, count, day, duration, money, plain
+from koderz_core.export.formats import MARKS, SHARED, bounded, count, day, duration, money, plain
+from koderz_core.export.worded import CASES, NONE
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.records.summaries import SummaryRow
 
@@ -44,17 +45,19 @@ def print_summaries(
         return
     several = len({row.benchmark for row in rows}) > 1
     table = _table()
+    found = [compared(row, place) for place, row in enumerate(rows)]
+    missing = (CASES,) if any(one.missing for one in found) else ()
     for name in ("benchmark", "begun") if several else ():
         table.add_column(name, no_wrap=True)
-    for name in ("configuration", "solved [95 %]", "n", "iterations", "tokens in / out", "time", "cost"):
+    for name in ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost"):
         table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
-    for place, row in enumerate(rows):
-        one = compared(row, place)
+    for one, row in zip(found, rows, strict=True):
         table.add_row(
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
             plain(row.label),
             share(one),
             f"{one.n}/{row.planned}",
+            *((bounded(one) or NONE,) if missing else ()),
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),

@@ -8,7 +8,7 @@ from math import inf
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair, telling
 from koderz_core.export.comparison import share
-from koderz_core.export.formats import count
+from koderz_core.export.formats import bounded, count
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ def answer(comparison: Comparison) -> Answer:
         alone = comparison.configurations[0]
         if not alone.n:
             return Answer("Nothing has a result yet", alone.label)
-        return Answer(f"{alone.letter} solved {share(alone)} of {_problems(alone.n)}", alone.label)
+        cases = f"; {bounded(alone)} in the worst to best case" if alone.missing else ""
+        return Answer(f"{alone.letter} solved {share(alone)} of {_problems(alone.n)}{cases}", alone.label)
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)
     if pair.test.difference is None:
         return Answer(f"Nothing can be said of {it.letter} and {other.letter} yet", pair.finding)
@@ -36,9 +37,10 @@ def answer(comparison: Comparison) -> Answer:
 
 
 def _verdict(pair: Pair, it: str, other: str) -> str:
-    if not pair.told_apart:
+    if not pair.seems_apart:
         return f"{it} and {other} cannot be told apart"
-    return f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'less'} than {other}"
+    said = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'less'} than {other}"
+    return said if pair.told_apart else f"{said}, but perhaps not once nothing is missing"
 
 
 def _dearer(pair: Pair, it: str) -> str:

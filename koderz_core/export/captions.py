@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.pairs import Key
+from koderz_core.analysis.tradeoff import Tradeoff
 from koderz_core.export.formats import percent
 
 SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
-FRONTIER = "Dotted: nobody is both cheaper and better. How sure that is stands below as P(frontier)."
 CURVES = (
     "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
@@ -55,3 +56,16 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
         *([PARTIAL] if partial else []),
         *([f"{CENSORED} That concerns {', '.join(apart)}."] if apart else []),
     )
+
+
+def frontier(found: Tradeoff[Key]) -> str:
+    """What stands below the chart of cost against success."""
+    said = (
+        f"On the {found.problems} problems that all have a result of. Dotted: nobody is both cheaper and better. How "
+        "sure that is stands below as P(frontier)."
+    )
+    if any(point.cases for point in found.points):
+        said += (
+            " Thin bars: from the worst to the best case of missing results, on all problems that every one was given."
+        )
+    return said

@@ -12,7 +12,7 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.export.charts import TIERS, calm, dollars, reaches, theme_color, tier_name
-from koderz_core.export.formats import chance, marked_rate, money_span
+from koderz_core.export.formats import chance, marked_rate, money_span, share_cases
 
 HEIGHT = 430
 LETTER = 14
@@ -31,6 +31,7 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
         shown = [(usd, one) for usd, one in points if rows[one.key].tier == tier]
         if shown:
             x, y = [usd for usd, _ in shown], [100 * one.success for _, one in shown]
+            _cases(figure, shown, theme_color(place))
             figure.add_scatter(
                 x=x,
                 y=y,
@@ -48,6 +49,23 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
     figure.update_xaxes(title="per problem", **dollars(_costs(points)))
     figure.update_yaxes(title="solved", range=[-3, 109], ticksuffix=" %")
     return calm(figure, HEIGHT)
+
+
+def _cases(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]], color: str) -> None:
+    """Thin bars, behind those of the intervals, to what missing results could make of a success."""
+    held = [(usd, 100 * one.success, one.cases) for usd, one in points if one.cases]
+    if held:
+        bounds = [(min(100 * case.worst, at), max(100 * case.best, at)) for _, at, case in held]
+        y = [at for _, at, _ in held]
+        figure.add_scatter(
+            x=[usd for usd, _, _ in held],
+            y=y,
+            error_y={**reaches(y, bounds), "thickness": 0.8, "width": 0, "color": color},
+            mode="markers",
+            marker={"opacity": 0},
+            hoverinfo="skip",
+            showlegend=False,
+        )
 
 
 def _frontier(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]]) -> None:
@@ -91,4 +109,5 @@ def _told(point: Point[Key], row: Compared) -> str:
     success = marked_rate(point.success, point.success_low, point.success_high, row.marks)
     cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
     said = f"on the frontier with probability {chance(point.probability)}"
-    return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}<br>{cost}<br>{said}"
+    cases = f"<br>{share_cases(point.cases)} of all that were given (worst to best case)" if point.cases else ""
+    return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}{cases}<br>{cost}<br>{said}"

@@ -10,9 +10,19 @@ from koderz_core.analysis.comparison import Comparison, Measured
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.pairs import Key, Pair
 from koderz_core.export.comparison_details import ceilings_table, margins_table, tiers_table
-from koderz_core.export.formats import chance, duration, marked_rate, money, money_span, percent, points
+from koderz_core.export.formats import (
+    bounded,
+    chance,
+    duration,
+    marked_rate,
+    money,
+    money_span,
+    percent,
+    point_cases,
+    points,
+)
 from koderz_core.export.supervision import Helped, reviews_table, supervision_table
-from koderz_core.export.worded import NONE, Table, columns, worded
+from koderz_core.export.worded import CASES, NONE, Table, columns, with_column, worded
 
 
 def tables(comparison: Comparison) -> tuple[Table, ...]:
@@ -53,7 +63,8 @@ def configurations_table(comparison: Comparison) -> Table:
         "letter | configuration | solved [95 %] | n | group | $ per solved [95 %] | $ each | P(frontier) | "
         "iterations | time each"
     )
-    return Table("Configurations", columns(names), rows)
+    table = Table("Configurations", columns(names), rows)
+    return with_column(table, "n", CASES, [bounded(row) for row in comparison.configurations])
 
 
 def pairs_table(comparison: Comparison) -> Table:
@@ -65,7 +76,11 @@ def pairs_table(comparison: Comparison) -> Table:
         f"reaches {base} at | P(never) | × $ per solved | saved"
     )
     rows = tuple(_pair(pair, named[pair.key]) for pair in comparison.pairs)
-    return Table(f"Against {base} on the same problems{at_once(comparison)}", columns(names), rows)
+    table = Table(f"Against {base} on the same problems{at_once(comparison)}", columns(names), rows)
+    worst = [pair.worst for pair in comparison.pairs]
+    differences = [point_cases(one.difference) if one and one.missing and one.difference else None for one in worst]
+    table = with_column(table, "p (Holm)", "p worst", [chance(one.p) if one else None for one in worst])
+    return with_column(table, "points [95 %]", CASES, differences)
 
 
 def at_once(comparison: Comparison) -> str:

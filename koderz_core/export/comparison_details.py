@@ -8,8 +8,8 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.export.formats import amount, chance, count, marked_rate, money, money_span, percent, rate
-from koderz_core.export.worded import Table, columns, worded
+from koderz_core.export.formats import amount, chance, count, marked_rate, money, money_span, percent, rate, share_cases
+from koderz_core.export.worded import CASES, Table, columns, with_column, worded
 from koderz_core.records.marks import Marks
 
 MOST_PLACES = 12  # of a curve in a table
@@ -33,7 +33,9 @@ def frontier_table(comparison: Comparison) -> Table:
         for one in comparison.tradeoff.points
     )
     names = "letter | configuration | $ per problem [95 %] | solved [95 %] | unbeaten | P(frontier) | by mixtures too"
-    return Table(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
+    table = Table(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
+    cases = [share_cases(one.cases) if one.cases else None for one in comparison.tradeoff.points]
+    return with_column(table, "solved [95 %]", CASES, cases)
 
 
 def curves_table(comparison: Comparison, axis: Axis) -> Table:

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from math import isfinite, isnan
 
 from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key
+from koderz_core.analysis.pairs import Key, Pair
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.analysis.supervision import Supervision
 
@@ -96,7 +97,9 @@ def _configurations(comparison: Comparison) -> Iterator[Row]:
             "saw_base_tests": one.marks.saw_base_tests,
             **{name: getattr(one, name) for name in ("planned", "n", "solved", "unsolved", "errors", "cancelled")},
             "running": one.running,
+            "not_ended": one.not_ended,
             **spread("share", one.rate),
+            **_cases("share", one.cases),
             "groups": " ".join(map(str, groups)),
             **spread("usd_per_solved", told.price),
             "usd_per_experiment": one.cost_per_experiment_usd,
@@ -129,6 +132,7 @@ def _pairs(comparison: Comparison) -> Iterator[Row]:
             **{name: getattr(test, name) for name in ("n", "unpaired", "both", "only_a", "only_b", "neither")},
             **{name: getattr(test, name) for name in ("difference", "low", "high", "p", "method")},
             "p_adjusted": pair.p_adjusted,
+            **_worst(pair),
             "told_apart": pair.told_apart if test.n else None,
             **spread("price_ratio", pair.price),
             "pairs_at_once": test.at_once,
@@ -140,6 +144,20 @@ def _pairs(comparison: Comparison) -> Iterator[Row]:
             **spread("saved_usd", saved.saved_usd if saved else None),
             **spread("saved_share", saved.share if saved else None),
         }
+
+
+def _worst(pair: Pair) -> Row:
+    """What missing results could change; as it is where nothing is missing."""
+    if pair.worst:
+        return {"missing": pair.worst.missing, "p_worst": pair.worst.p} | _cases("difference", pair.worst.difference)
+    known = pair.test.difference
+    return {"missing": 0, "p_worst": pair.p_adjusted} | _cases(
+        "difference", None if known is None else Cases(known, known)
+    )
+
+
+def _cases(name: str, found: Cases | None) -> Row:
+    return {f"{name}_worst": found.worst if found else None, f"{name}_best": found.best if found else None}
 
 
 def _reached(name: str, even: BreakEven | None, usd: float | None) -> Row:

@@ -8,6 +8,7 @@ _NO_RESULT = "no experiment has a result"
 _NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
 _NO_CEILING = "no program was put to both kinds of tests"
 _NO_REVIEW = "no checkpoint reviewed anything"
+_NOT_BOTH = "no problem was given to both"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved nothing) or `unknown`"
 
 COMPARISON: tuple[Column, ...] = (
@@ -28,7 +29,14 @@ COMPARISON: tuple[Column, ...] = (
     whole("errors", "experiments that ended as our or the provider's error; no rate counts them"),
     whole("cancelled", "experiments that somebody or the benchmark's budget stopped; no rate counts them"),
     whole("running", "experiments that somebody is at now"),
+    whole("not_ended", "planned experiments that have not ended, the running ones among them"),
     *spread("share", "share solved of `n`; interval by Wilson, with repeats clustered by problem", _NO_RESULT),
+    number(
+        "share_worst", "share solved of `planned` if none without a result was solved", "nothing is planned", "share"
+    ),
+    number(
+        "share_best", "share solved of `planned` if all without a result were solved", "nothing is planned", "share"
+    ),
     text("groups", "numbers of its rank groups, 1 the best: who shares one cannot be told apart; may be empty"),
     *spread("usd_per_solved", "dollars of the experiments with a result by how many were solved", _NO_PRICE, "USD"),
     *map(said, ("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high")),
@@ -68,7 +76,11 @@ PAIRS: tuple[Column, ...] = (
     number("p", "two-sided p of `method`", "`n` is 0"),
     text("method", "`exact McNemar`, with repeats `sign-flip permutation`"),
     number("p_adjusted", "p adjusted by Holm over all pairs", "`n` is 0"),
-    yes("told_apart", "whether `p_adjusted` is at most 0.05", "`n` is 0"),
+    whole("missing", "experiments of the two without a result, on problems that both were given"),
+    number("p_worst", "`p_adjusted` with the missing counted against the one that seems better", "`n` is 0"),
+    number("difference_worst", "`difference` with its missing unsolved and the baseline's solved", _NOT_BOTH, "share"),
+    number("difference_best", "`difference` with its missing solved and the baseline's unsolved", _NOT_BOTH, "share"),
+    yes("told_apart", "whether `p_adjusted` and `p_worst` are at most 0.05", "`n` is 0"),
     *spread("price_ratio", "dollars per solved problem by the baseline's", "not known", "times"),
     *map(said, ("price_ratio", "price_ratio_low", "price_ratio_high")),
     whole("pairs_at_once", "how many pairs the intervals hold for at once (Bonferroni)"),

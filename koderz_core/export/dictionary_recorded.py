@@ -53,7 +53,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     number("started_at", "when it began", "it has not begun", "s since 1970"),
     number("finished_at", "when it ended", "it has not ended", "s since 1970"),
     text("failure", "error class of the returned program", "it passed, or there is no result"),
-    text("error", "what went wrong on our or the provider's side, or which prompt did not fit, in words", "nothing did"),
+    text("error", "what went wrong beside the model, or which prompt did not fit, in words", "nothing did"),
     text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
     text("self_test", "how many checks of the sandbox passed before the benchmark, as `17/17`; empty if unknown"),
     yes("shared", _SHARED, "not scored"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from koderz_core.export.standing import Tone
+from koderz_core.records import StopReason
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 
 
@@ -31,7 +32,7 @@ SAID: Mapping[str, tuple[Tone, str, str]] = {
     "paused": ("info", "⏸️", "It is paused and waits before its next step. The page of its benchmark lets it go on."),
     "planned": ("info", "⏳", "It has not begun."),
 }
-LIMITS: Mapping[str, str] = {
+LIMITS: Mapping[StopReason | None, str] = {
     "budget": "It used up the budget of one experiment, so the best program tested by then is its result.",
     "context": "A prompt did not fit the context of its model, so the best program tested by then is its result.",
 }

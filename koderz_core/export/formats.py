@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isinf, isnan
 
+from koderz_core.analysis.bounds import Cases
+from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.records import Outcome
@@ -99,6 +101,23 @@ def span(share: float | None, low: float | None, high: float | None) -> str:
     if share is None or low is None or high is None:
         return "-"
     return f"{share:.0%} [{low * 100:.0f}, {high * 100:.0f}]".replace("%", " %")
+
+
+def share_cases(found: Cases) -> str:
+    """``53 to 95 %``: a share in the worst and in the best case of missing results."""
+    worst, best = (f"{100 * one:.0f}" for one in (found.worst, found.best))
+    return f"{worst} %" if worst == best else f"{worst} to {best} %"
+
+
+def bounded(row: Compared) -> str | None:
+    """The share that a configuration solved in the worst and in the best case; None where nothing is missing."""
+    return share_cases(row.cases) if row.missing and row.cases else None
+
+
+def point_cases(found: Cases) -> str:
+    """``-10 to +31``: a difference in percentage points, in the worst and in the best case of missing results."""
+    worst, best = (f"{100 * one:+.0f}" for one in (found.worst, found.best))
+    return worst if worst == best else f"{worst} to {best}"
 
 
 def percent(share: float | None) -> str:

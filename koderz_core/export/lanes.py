@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.rates import clustered
 from koderz_core.analysis.remarks import footnotes
-from koderz_core.export.formats import count, marked_rate
+from koderz_core.export.formats import count, marked_rate, share_cases
 from koderz_core.records import Outcome
 from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.rows import ExperimentRow, State
@@ -86,5 +87,10 @@ def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
     if not known.n:
         return f"no result yet of {count(len(lane))}"
     left = len(lane) - known.n
-    partial = f" · partial: {count(left)} of {count(len(lane))} without a result" if left else ""
+    cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
+    partial = (
+        f" · partial: {count(left)} of {count(len(lane))} without a result (worst to best case: {cases})"
+        if left
+        else ""
+    )
     return f"solved {marked_rate(known.value, known.low, known.high, marks)} of {count(known.n)}{partial}"

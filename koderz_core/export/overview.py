@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from koderz_core.analysis.compared import compared
 from koderz_core.export.comparison import share
-from koderz_core.export.formats import duration, money
-from koderz_core.export.worded import NONE, Table, columns
+from koderz_core.export.formats import bounded, duration, money
+from koderz_core.export.worded import CASES, NONE, Table, columns, with_column
 from koderz_core.records.summaries import SummaryRow
 
 
@@ -26,4 +26,5 @@ def glance_table(rows: Sequence[SummaryRow]) -> Table:
         for one in found
     )
     names = columns("configuration | solved [95 %] | n | $ each | time each | iterations")
-    return Table("What each configuration solved, at what cost", names, cells)
+    table = Table("What each configuration solved, at what cost", names, cells)
+    return with_column(table, "n", CASES, [bounded(one) for one in found])

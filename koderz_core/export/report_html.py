@@ -75,11 +75,10 @@ def html(report: Report) -> str:
 
 def charts_of(comparison: Comparison) -> Iterator[Chart]:
     """Those of the Compare page that have something to show."""
-    problems = f"On the {comparison.tradeoff.problems} problems that all have a result of. "
     if any(point.usd is not None for point in comparison.tradeoff.points):
         alt = "Cost per problem against share solved, with intervals on both and the frontier"
         figure = cost_against_success(comparison)
-        yield Chart("frontier", "Cost against success", alt, problems + captions.FRONTIER, figure)
+        yield Chart("frontier", "Cost against success", alt, captions.frontier(comparison.tradeoff), figure)
     pair = telling(comparison.pairs)
     looked_at = (pair.baseline, pair.key) if pair else ()
     for axis in AXES:

@@ -9,6 +9,8 @@ from koderz_core.records import Scalar
 from koderz_core.records.notes import NoteRow
 
 NONE = "–"
+CASES = "worst–best"
+"""What columns are called that say what missing results could make of a share, or of a difference."""
 
 
 WHY: Mapping[str, str] = {
@@ -36,6 +38,15 @@ class Table:
 def columns(names: str) -> tuple[str, ...]:
     """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
     return tuple("" if name == "letter" else name for name in names.split(" | "))
+
+
+def with_column(table: Table, after: str, name: str, cells: Sequence[str | None]) -> Table:
+    """With one column more, behind the one called ``after``; as it was if no row has anything to say there."""
+    if not any(cells):
+        return table
+    at = table.columns.index(after) + 1
+    rows = tuple((*row[:at], cell or NONE, *row[at:]) for row, cell in zip(table.rows, cells, strict=True))
+    return Table(table.title, (*table.columns[:at], name, *table.columns[at:]), rows)
 
 
 def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:

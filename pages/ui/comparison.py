@@ -78,10 +78,7 @@ def show_frontier(comparison: Comparison) -> None:
         alt = "Cost per problem against share solved, with intervals on both and the frontier"
         numbers = configuration_rows(comparison)
         show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
-        st.caption(
-            f"On the {comparison.tradeoff.problems} problems that all have a result of. {captions.FRONTIER}"
-            + _without(comparison, comparison.tradeoff.left_out)
-        )
+        st.caption(captions.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
         return
     unpriced = any(row.cost_usd is None for row in comparison.configurations)
     why = (

@@ -31,7 +31,9 @@ def test_a_cell_is_called_by_its_problems_number_and_leads_to_its_experiment_onc
         ("solved", "7", "exp_7"),
         ("planned", "8", None),
     ]
-    assert lane.told == "solved 100 % [21, 100] of 1 · partial: 1 of 2 without a result"
+    assert (
+        lane.told == "solved 100 % [21, 100] of 1 · partial: 1 of 2 without a result (worst to best case: 50 to 100 %)"
+    )
 
 
 def test_a_rate_of_which_nothing_is_to_come_is_not_called_partial() -> None:

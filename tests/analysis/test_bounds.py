@@ -1,0 +1,92 @@
+"""What missing results could change: nothing outside the bounds, and no claim that some of them would undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from made_trials import trials
+from msgspec import structs
+
+from koderz_core.analysis.bounds import Cases, cases, worst_case
+from koderz_core.analysis.findings import Against, finding
+from koderz_core.analysis.many import rank_groups
+from koderz_core.analysis.paired import paired
+from koderz_core.analysis.rates import by_problem, clustered
+from koderz_core.records.trials import Trial
+
+
+def marked(name: str, marks: str) -> list[Trial]:
+    """One trial per mark, each of a problem of its own."""
+    return trials(name, {f"p/{place}": mark for place, mark in enumerate(marks)})
+
+
+def completions(found: Sequence[Trial]) -> Iterator[list[Trial]]:
+    """Every way in which the missing results can turn out."""
+    for made_up in product(("solved", "unsolved"), repeat=sum(not one.scored for one in found)):
+        left = iter(made_up)
+        yield [one if one.scored else structs.replace(one, outcome=next(left)) for one in found]
+
+
+@given(st.lists(st.text("10e-", min_size=1, max_size=3), min_size=1, max_size=3))
+def test_no_completion_leaves_the_bounds_of_a_rate_and_both_are_reached(repeats: list[str]) -> None:
+    found = trials("a", {f"p/{place}": marks for place, marks in enumerate(repeats)})
+    possible = [clustered(by_problem(one)).value for one in completions(found)]
+    bounds = cases(found)
+    assert bounds is not None
+    assert (min(possible), max(possible)) == pytest.approx((bounds.worst, bounds.best))
+
+
+@settings(max_examples=60)
+@given(st.text("1111110e", min_size=9, max_size=12), st.data())
+def test_what_is_significant_in_the_worst_case_is_so_in_every_completion(marks: str, data: st.DataObject) -> None:
+    other = data.draw(st.text("0000001-", min_size=len(marks), max_size=len(marks)))
+    a, b = marked("a", marks), marked("b", other)
+    assume(sum(not one.scored for one in (*a, *b)) <= 5)
+    test = paired(a, b)
+    found = worst_case(a, b, test)
+    every = [paired(one, two) for one, two in product(completions(a), completions(b))]
+    assert found.difference is not None
+    low, high = found.difference.worst - 1e-9, found.difference.best + 1e-9
+    assert all(low <= (one.difference or 0.0) <= high for one in every)
+    if found.p is not None and found.p < 1:
+        assert max(one.p or 0.0 for one in every) == pytest.approx(found.p)
+        assert all((one.difference or 0.0) * (test.difference or 0.0) > 0 for one in every)
+
+
+def test_where_nothing_is_missing_nothing_changes() -> None:
+    a, b = marked("a", "1101"), marked("b", "0100")
+    test = paired(a, b)
+    found = worst_case(a, b, test)
+    assert (found.missing, found.difference, found.p) == (0, Cases(0.5, 0.5), test.p)
+    assert cases(a) == Cases(0.75, 0.75)
+
+
+def test_a_problem_that_only_one_was_given_is_not_missing() -> None:
+    a, b = marked("a", "1111"), marked("b", "00")
+    assert worst_case(a, b, paired(a, b)).missing == 0
+
+
+LUCKY, PLAIN = marked("lucky", "1" * 12 + "e" * 8), marked("plain", "0" * 8 + "1" * 12)
+
+
+def test_a_difference_that_missing_results_could_turn_round_tells_nobody_apart() -> None:
+    test = paired(LUCKY, PLAIN)
+    assert test.p is not None
+    assert test.p < 0.01
+    assert rank_groups("lp", {"l": LUCKY, "p": PLAIN}) == [("l", "p")]
+    assert rank_groups("lp", {"l": LUCKY[:12], "p": PLAIN}) == [("l",), ("p",)]
+
+
+def test_a_finding_says_under_which_condition_a_difference_is_significant() -> None:
+    test = paired(LUCKY, PLAIN)
+    of = Against("lucky", "plain", test, test.p, None, None, worst=worst_case(LUCKY, PLAIN, test))
+    said = "significant on the 12 problems with a result of both, but not if the 8 experiments without a result are"
+    assert f"{said} counted against it;" in finding(of)
+    assert of.worst
+    assert "more than luck, even if the 8 exp" in finding(replace(of, worst=replace(of.worst, p=0.01)))
+    assert "more than luck;" in finding(replace(of, worst=None))
