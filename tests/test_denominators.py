@@ -17,6 +17,7 @@ from koderz_core.config import load_settings
 from koderz_core.events import ExperimentFinished, encode
 from koderz_core.export.answer import answer
 from koderz_core.export.charts_tradeoff import cost_against_success
+from koderz_core.export.experiment_standing import standing
 from koderz_core.export.overview import glance_table
 from koderz_core.journal import read_all
 from koderz_core.runner.experiment import without_result
@@ -38,7 +39,9 @@ def short_context() -> Iterator[Workspace]:
         yield opened
 
 
-def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rate(short_context: Workspace) -> None:
+def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rate(
+    short_context: Workspace, koderz: Callable[..., Any]
+) -> None:
     plan = short_context.plan(Order([Wanted("supervised", WEAK, REPAIR), Wanted("direct", WEAK)], "0:60"))
     short_context.run(plan)
     found = short_context.comparing.compare(short_context.results.summaries(plan.id))
@@ -49,6 +52,12 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     ended = [one for one in short_context.results.experiments(plan.id) if one.reason == "context"]
     assert len(ended) > 20
     assert all(one.outcome == "unsolved" and "so it was not sent" in (one.error or "") for one in ended)
+    told = koderz("analyze", ended[0].id).out
+    assert "Stopped: The prompt for scripted/weak has at least" in told
+    (row,) = short_context.results.benchmarks()
+    remark = standing(ended[0], row)
+    assert remark
+    assert remark.said.startswith("A prompt did not fit the context of its model")
 
 
 @pytest.fixture
