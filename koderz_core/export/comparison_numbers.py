@@ -16,6 +16,7 @@ from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.analysis.supervision import Supervision
 
 Row = dict[str, object]
+_COUNTS = ("planned", "n", "solved", "unsolved", "errors", "cancelled", "running", "not_ended")
 
 
 def comparison_numbers(comparison: Comparison) -> Row:
@@ -95,9 +96,7 @@ def _configurations(comparison: Comparison) -> Iterator[Row]:
             "score_kind": one.marks.kind,
             "oracle_problems": one.marks.oracle_problems if one.n else None,
             "saw_base_tests": one.marks.saw_base_tests,
-            **{name: getattr(one, name) for name in ("planned", "n", "solved", "unsolved", "errors", "cancelled")},
-            "running": one.running,
-            "not_ended": one.not_ended,
+            **{name: getattr(one, name) for name in _COUNTS},
             **spread("share", one.rate),
             **_cases("share", one.cases),
             "groups": " ".join(map(str, groups)),
