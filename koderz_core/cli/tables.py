@@ -10,8 +10,7 @@ from rich.table import Table
 from koderz_core.analysis.compared import compared
 from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.analysis.timing import PHASES, Timing
-from koderz_core.export.comparison import share
-from koderz_core.export.formats import MARKS, SHARED, bounded, count, day, duration, money, plain
+from koderz_core.export.formats import MARKS, SHARED, bounded, count, day, duration, money, plain, share
 from koderz_core.export.worded import CASES, NONE
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.records.summaries import SummaryRow

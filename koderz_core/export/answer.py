@@ -7,8 +7,7 @@ from math import inf
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair, telling
-from koderz_core.export.comparison import share
-from koderz_core.export.formats import bounded, count
+from koderz_core.export.formats import bounded, count, share
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from koderz_core.export.formats import (
     bounded,
     chance,
     duration,
-    marked_rate,
     money,
     money_span,
     percent,
     point_cases,
     points,
+    share,
 )
 from koderz_core.export.supervision import Helped, reviews_table, supervision_table
 from koderz_core.export.worded import CASES, NONE, Table, columns, with_column, worded
@@ -118,12 +118,6 @@ def break_even_price(found: BreakEven | None) -> str:
     if found.usd is None:
         return "nothing to reach"
     return "never" if isinf(found.usd) else money(found.usd)
-
-
-def share(row: Compared) -> str:
-    """The share solved with its interval and its marks."""
-    low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
-    return marked_rate(row.share, low, high, row.marks)
 
 
 def group_of(comparison: Comparison) -> Mapping[Key, str]:

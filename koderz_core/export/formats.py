@@ -6,14 +6,17 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isinf, isnan
+from typing import TYPE_CHECKING
 
 from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.compared import Compared
-from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.records import Outcome
 from koderz_core.records.marks import Marks
 from koderz_core.records.rows import BenchmarkState, State
+
+if TYPE_CHECKING:  # numpy is slow to import, and most commands need none of it
+    from koderz_core.analysis.incidence import Axis
 
 MARKS: Mapping[Outcome | State, str] = {
     "solved": "✓ solved",
@@ -94,6 +97,12 @@ def marked_rate(share: float | None, low: float | None, high: float | None, mark
     if share is None:
         return percent(None)
     return (percent(share) if low is None else span(share, low, high)) + marks.signs
+
+
+def share(row: Compared) -> str:
+    """The share solved with its interval and its marks."""
+    low, high = (row.rate.low, row.rate.high) if row.rate else (None, None)
+    return marked_rate(row.share, low, high, row.marks)
 
 
 def span(share: float | None, low: float | None, high: float | None) -> str:

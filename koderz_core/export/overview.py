@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from koderz_core.analysis.compared import compared
-from koderz_core.export.comparison import share
-from koderz_core.export.formats import bounded, duration, money
+from koderz_core.export.formats import bounded, duration, money, share
 from koderz_core.export.worded import CASES, NONE, Table, columns, with_column
 from koderz_core.records.summaries import SummaryRow
 
