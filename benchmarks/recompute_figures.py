@@ -172,6 +172,10 @@ def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> N
 
 def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
     cheap, frontier = case.scored(row["configuration"]), case.scored(row["baseline"])
+    if not any(frontier[one].solved for one in problems):  # nothing that could be reached
+        told = [row[name] for name in ("break_even_usd", "break_even_never", "break_even_low", "break_even_high")]
+        case.tally.same("pairs: break-even", where, told, [None] * 4)
+        return
     ends = np.array([end(cheap[one], "usd") for one in problems], dtype=np.float64)
     solved, target = solves(cheap, problems), solves(frontier, problems)
     ones, drawn = np.ones((1, len(problems))), statistics.draws(len(problems))

@@ -41,6 +41,7 @@ class Trial:
     outcome: str | None = None
     score_kind: str | None = None
     gate_passed: bool | None = None
+    failure: str | None = None
     seconds: float = 0.0
     calls: list[Json] = field(default_factory=list)
     tries: list[Try] = field(default_factory=list)
@@ -122,7 +123,7 @@ class _Fold:
 
     def _on_call_finished(self, event: Json, experiment: str, ordinal: int) -> None:
         told = {"finished": True, "usd": event["cost"]["usd"], "seconds": event["seconds"]}
-        self._attempt[experiment, ordinal].update(told, machine_seconds=event["usage"].get("machine_seconds"))
+        self._attempt[experiment, ordinal].update({**event["usage"], **told})
 
     def _on_code_tested(self, event: Json, experiment: str, ordinal: int) -> None:
         self._tests[experiment][event["iteration"]] = event | {"ordinal": ordinal}
@@ -134,7 +135,7 @@ class _Fold:
         begun, ended = self._started[experiment], self._ended[experiment] or {}
         trial = Trial(self._benchmark, begun["configuration"], begun["problem"])
         trial.outcome, trial.score_kind = ended.get("outcome"), ended.get("score_kind")
-        trial.seconds = ended.get("seconds", 0.0)
+        trial.seconds, trial.failure = ended.get("seconds", 0.0), ended.get("failure")
         answered = {place: call for place, call in self._calls[experiment].items() if call["finished"]}
         trial.calls = list(answered.values())
         for _, event in sorted(self._tests[experiment].items()):

@@ -34,7 +34,7 @@ class Kind:
     def said(self) -> str:
         apart = f"largest difference {self.largest:.1g}"
         rarest = self.rarest
-        return apart if rarest is None else f"least likely difference: 1 in {1 / max(rarest, 1e-99):.0f}"
+        return apart if rarest is None else f"least likely difference: 1 in {1 / max(rarest, 1e-12):.0f}"
 
 
 class Tally:
@@ -58,7 +58,9 @@ class Tally:
         found = 0.0 if theirs is None else chance(theirs)
         before = self.kinds[kind].rarest
         self.kinds[kind].rarest = found if before is None else min(before, found)
-        self._note(kind, where, found >= RAREST, f"koderz {theirs}, which resamples give 1 in {1 / RAREST:.0f} times")
+        self._note(
+            kind, where, found >= RAREST, f"koderz {theirs}, as far off less than once in {1 / RAREST:.0f} times"
+        )
 
     def report(self) -> int:
         """Print a line per kind, then what does not agree; 1 if there is any."""
