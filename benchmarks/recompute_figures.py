@@ -173,14 +173,15 @@ def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> N
 def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
     cheap, frontier = case.scored(row["configuration"]), case.scored(row["baseline"])
     if not any(frontier[one].solved for one in problems):  # nothing that could be reached
-        told = [row[name] for name in ("break_even_usd", "break_even_never", "break_even_low", "break_even_high")]
-        case.tally.same("pairs: break-even", where, told, [None] * 4)
+        told = [row[f"break_even_{name}"] for name in ("is", "usd", "never", "low", "high")]
+        case.tally.same("pairs: break-even", where, told, ["no_target", None, None, None, None])
         return
     ends = np.array([end(cheap[one], "usd") for one in problems], dtype=np.float64)
     solved, target = solves(cheap, problems), solves(frontier, problems)
     ones, drawn = np.ones((1, len(problems))), statistics.draws(len(problems))
     plain = statistics.reached(ends, solved, np.array([target.mean()]), ones)
     case.tally.same("pairs: break-even", where, number(row, "break_even_usd", "break_even"), float(plain[0]))
+    drawn = drawn[drawn @ target > 0]
     found = statistics.reached(ends, solved, drawn @ target / len(problems), drawn)
     never = partial(statistics.share_chance, drawn=np.isinf(found))
     case.tally.chance("pairs: P(never)", where, row["break_even_never"], never)
