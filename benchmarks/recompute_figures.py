@@ -110,7 +110,7 @@ def tiers(case: Case) -> None:
     for row in case.told["tiers"]:
         where, trials = f"{case.name} {row['letter']} {row['tier']}", case.trials[row["configuration"]]
         calls = [call for one in trials for call in one.calls if call["tier"] == row["tier"]]
-        case.tally.same("calls by tier", where, row["calls"], len(calls))
+        case.tally.same("calls by tier", where, row["calls"], sum(call["finished"] for call in calls))
         case.tally.same("dollars by tier", where, row["cost_usd"], total(calls))
         scored = total([call for one in trials if one.scored for call in one.calls if call["tier"] == row["tier"]])
         solved = sum(one.solved for one in trials)

@@ -12,9 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
 
-Json: TypeAlias = dict[str, Any]  # Any: JSON
+from recompute_unanswered import Json, unanswered
 
 
 @dataclass
@@ -33,7 +32,7 @@ class Try:
 
 @dataclass
 class Trial:
-    """One planned experiment. ``outcome`` None: it has no end."""
+    """One planned experiment. ``outcome`` None: it has no end. ``calls``: all that cost something or was answered."""
 
     benchmark: str
     configuration: str
@@ -60,6 +59,10 @@ class Trial:
         return len(self.tries) or int(self.scored)
 
     @property
+    def answered(self) -> list[Json]:
+        return [call for call in self.calls if call["finished"]]
+
+    @property
     def usd(self) -> float | None:
         return total(self.calls)
 
@@ -76,7 +79,7 @@ class Journal:
 
 
 def total(calls: list[Json]) -> float | None:
-    """The dollars of answered calls; None if a price is unknown."""
+    """The dollars of calls; None if a price is unknown."""
     known = [call["usd"] for call in calls if call["usd"] is not None]
     return sum(known) if len(known) == len(calls) else None
 
@@ -97,9 +100,12 @@ class _Fold:
         self._calls: defaultdict[str, dict[tuple[int, int], Json]] = defaultdict(dict)
         self._tests: defaultdict[str, dict[int, Json]] = defaultdict(dict)
         self._scores: defaultdict[str, dict[str, Json]] = defaultdict(dict)
-        for line in _lines(path):
+        lines = list(_lines(path))
+        for line in lines:
             if handle := getattr(self, f"_on_{line['kind']}", None):
                 handle(line["event"], line["experiment"] or "", line["ordinal"])
+        for (experiment, ordinal, attempt), usd in unanswered(lines).items():
+            self._calls[experiment][ordinal, attempt] |= {"usd": usd}
 
     def journal(self) -> Journal:
         trials = [self._trial(one) for one in self._started]
@@ -136,10 +142,10 @@ class _Fold:
         trial = Trial(self._benchmark, begun["configuration"], begun["problem"])
         trial.outcome, trial.score_kind = ended.get("outcome"), ended.get("score_kind")
         trial.seconds, trial.failure = ended.get("seconds", 0.0), ended.get("failure")
-        answered = {place: call for place, call in self._calls[experiment].items() if call["finished"]}
-        trial.calls = list(answered.values())
+        paid = {place: call for place, call in self._calls[experiment].items() if "usd" in call}
+        trial.calls = list(paid.values())
         for _, event in sorted(self._tests[experiment].items()):
-            before = [call for (ordinal, _), call in answered.items() if ordinal < event["ordinal"]]
+            before = [call for (ordinal, _), call in paid.items() if ordinal < event["ordinal"]]
             trial.tries.append(self._try(experiment, event, before))
         returned = self._scores[experiment].get(ended.get("code") or "")
         if trial.tries and returned:
@@ -158,7 +164,7 @@ class _Fold:
             event["code"],
             _passed(score["held_out"]) if score else None,
             total(calls),
-            sum(one["seconds"] for one in (*calls, *tests)),
+            sum(one["seconds"] for one in (*(call for call in calls if call["finished"]), *tests)),
         )
 
 

@@ -25,7 +25,7 @@ def machine_time(case: Case) -> None:
     for label, trials in named(case, lines):
         solved, ours = sum(one.solved for one in trials), []
         for model in ("0.5b", "1.5b"):
-            calls = [call for one in trials if one.scored for call in one.calls if call["model"].endswith(model)]
+            calls = [call for one in trials if one.scored for call in one.answered if call["model"].endswith(model)]
             ours.append(f"{sum(call['machine_seconds'] for call in calls) / solved:.1f}")
         case.tally.same("results.md: seconds of each model per solve", label, lines[label][:2], ours)
 
@@ -33,7 +33,7 @@ def machine_time(case: Case) -> None:
 def asked(case: Case) -> None:
     _, lines = table("What each asked and paid")
     for label, trials in named(case, lines):
-        calls = [call for one in trials for call in one.calls]
+        calls = [call for one in trials for call in one.answered]
         tokens = [f"{sum(call[kind] for call in calls) / 1000:.0f}" for kind in ("input_tokens", "output_tokens")]
         ours = [f"{len(calls) / len(trials):.1f}", " / ".join(tokens)]
         case.tally.same("results.md: calls and tokens", label, lines[label][:2], ours)
