@@ -149,3 +149,50 @@ def test_experiments_of_one_benchmark_are_no_examples_to_each_other() -> None:
         query = Query("solved", limit=2)
         assert len(workspace.memories.recall(query, asker(workspace, "HumanEval/9"))) == 2
         assert workspace.memories.recall(query, asker(workspace, "HumanEval/9", "ollama/x")) == []
+
+
+TWINS = {  # a problem, and another of MBPP+ whose published solution passes its tests under its name
+    "HumanEval/27": "Mbpp/557",
+    "HumanEval/35": "Mbpp/294",
+    "HumanEval/52": "Mbpp/433",
+    "HumanEval/61": "Mbpp/771",
+}
+
+
+def recalled(workspace: Workspace, problem: str, dataset: str) -> set[str]:
+    """The problems whose programs whoever solves this one would be shown, however many they are."""
+    about = Asker("exp_0", problem, workspace.dataset(dataset).origin, {"coder": ("scripted/strong",)})
+    return {one.tags["problem"] for one in workspace.memories.recall(Query("solved", limit=99), about)}
+
+
+def test_no_example_solves_the_problem_that_is_to_be_solved(test_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KODERZ_DATASETS_DIR", str(test_data))
+    stored = [*TWINS.values(), "Mbpp/428", "Mbpp/635", "Mbpp/2", "Mbpp/3", "Mbpp/6"]
+    with open_workspace() as workspace:
+        wanted = Wanted("direct", {"coder": "scripted/strong"})
+        workspace.run(workspace.plan(Order([wanted], ",".join(stored), repeats=3), "mbpp+"), concurrency=2)
+        for problem, twin in TWINS.items():
+            shown = recalled(workspace, problem, "humaneval+")
+            assert twin not in shown
+            assert shown  # the guard leaves something
+        assert "Mbpp/635" not in recalled(workspace, "Mbpp/428", "mbpp+")
+        assert "Mbpp/428" not in recalled(workspace, "Mbpp/635", "mbpp+")
+
+
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [("return a + b", True), ("return a - b", False), ("while True: pass", True), ("return a +", True)],
+)
+def test_only_a_program_that_gives_a_wrong_answer_is_known_not_to_solve_a_problem(body: str, refused: bool) -> None:
+    with open_workspace(test_timeout=1.0) as workspace:
+        problem = workspace.problem("HumanEval/53")
+        assert problem.public.entry_point == "add"
+        assert workspace.judging.may_solve(problem, f"def total(a, b):\n    {body}\n\nadd = total\n") is refused
+
+
+def test_without_a_sandbox_no_example_is_shown() -> None:
+    with open_workspace() as workspace:
+        workspace.run(workspace.plan(order("scripted/strong", 1)), concurrency=1)
+        assert recalled(workspace, "HumanEval/9", "humaneval")
+        workspace.judge.close()
+        assert not recalled(workspace, "HumanEval/9", "humaneval")

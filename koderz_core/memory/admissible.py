@@ -5,7 +5,7 @@ have the same name, or if their texts are near-duplicates: the sets of their wor
 other by 0.2 or more. Resemblance: Broder, "On the resemblance and containment of documents", 1997; five words: Lee et
 al. 2021, arXiv 2107.06499, appendix A. Deduplication uses 0.8; here a wrong refusal costs a hint and a wrong admission
 the result, so a fifth is enough. Problems that mean the same in other words under other names are recognised by their
-programs only.
+programs only: by what these say here, by what they do where examples are chosen.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Whether a program says much the same as a solution, whatever its names are: it would give the solution away.
+"""Whether a program gives a solution away: by what it says, or by what it does under another name.
 
-Compared are runs of five tokens, with one word for all names but keywords and builtins, without comments, docstrings
-and imports. Of the 293,222 ordered pairs of right programs of HumanEval and MBPP+ this takes 2.5 % for twins, among
-them those whose problems are told in other words under other names, such as MBPP's 281 and 394, or 412 and 629.
+What it says is compared whatever its names are: runs of five tokens, with one word for all names but keywords and
+builtins, without comments, docstrings and imports. Of the 293,222 ordered pairs of right programs of HumanEval and
+MBPP+ this takes 2.5 % for twins, among them those whose problems are told in other words under other names, such as
+MBPP's 281 and 394, or 412 and 629. What it does is found out by running it on the tests of the other problem.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import io
 import keyword
@@ -15,6 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from koderz_core.prompts.programs import Reader
+from koderz_core.records import PublicProblem
 
 TOKENS = 5
 ALIKE = 0.2
@@ -32,6 +35,24 @@ def gives_away(program: str, solution: str) -> bool:
         return bool(program and solution)
     both = len(ours & theirs)
     return both / len(ours | theirs) >= ALIKE or both / len(theirs) >= HELD
+
+
+def under_name(name: str, source: PublicProblem, program: str) -> Iterator[str]:
+    """A program that solves ``source``, once for each function that it defines, with that function as ``name``.
+
+    The function that solves it comes first. What ``source`` gives to its programs is part of them; no program where
+    that does not parse.
+    """
+    parsed = Reader().parse(program)
+    if parsed is None:
+        return
+    nodes = parsed.tree.body
+    futures = [one.end_lineno or 0 for one in nodes if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+    first, lines = max(futures, default=0), program.split("\n")  # such imports stand before everything else
+    whole = "\n".join([*lines[:first], source.preamble, *lines[first:]])
+    defined = [one.name for one in nodes if isinstance(one, ast.FunctionDef)]
+    for function in dict.fromkeys([source.entry_point, *defined]):
+        yield f"{whole}\n\n{name} = {function}\n"
 
 
 @lru_cache(4096)

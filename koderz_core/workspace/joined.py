@@ -72,7 +72,7 @@ class Workspace:
         self._announcing = Announcing(settings, self.results, self._remembering.follow)
         self._running = Running(settings.journals_dir)
         self.allowing = Allowing(settings.journals_dir, self._running, self.costs.check)
-        self.memories = Memories(settings, self.results, self.dataset)
+        self.memories = Memories(settings, self.results, self.dataset, self.judging.may_solve)
         self.upkeep = Upkeep(settings, self.results)
         self._asking = Asking(settings, self.results, self.memories)
         self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())

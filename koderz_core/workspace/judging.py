@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from koderz_core.config import Settings
+from koderz_core.errors import InfrastructureError
 from koderz_core.export.formats import plain
 from koderz_core.grading.canonical import Canonical
 from koderz_core.grading.dividing import Divider
 from koderz_core.grading.expected import Expectations
 from koderz_core.grading.gates import EXAMPLES
 from koderz_core.grading.grader import Grader
-from koderz_core.grading.testsets import TestPolicy
-from koderz_core.records import Dataset, Plan
+from koderz_core.grading.testsets import Split, TestPolicy
+from koderz_core.records import Dataset, ErrorClass, Plan, Problem
 from koderz_core.runner.redaction import Redactor
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.sandbox.reference import answers
 
 LONGEST = 8000  # characters of a list in a remark
+
+_UNDECIDED: frozenset[ErrorClass | None] = frozenset({None, "syntax", "timeout", "memory"})
+"""What may keep a right program from passing: it is slow, or its parts do not go together."""
+_LOG = logging.getLogger("koderz")
 
 
 class Judging:
@@ -33,9 +39,21 @@ class Judging:
 
     def grader(self, workers: int) -> Grader:
         """What grades many samples, ``workers`` at a time. Raises SandboxError."""
-        own = self._settings.test_timeout if "test_timeout" in self._settings.model_fields_set else None
-        policy = TestPolicy(seconds=own, by_canonical=own is None)
-        return Grader(self._sandbox.judge(), self.divide, workers, self._redactor.verdict, policy)
+        return Grader(self._sandbox.judge(), self.divide, workers, self._redactor.verdict, self._policy)
+
+    def may_solve(self, problem: Problem, program: str) -> bool:
+        """Whether a program passes the base tests of a problem, or cannot be shown here to give a wrong answer.
+
+        Plus tests are not asked: who passes the base tests is next to a solution, and often one in other words.
+        """
+        try:
+            tests = self.divide(problem, self._policy)
+            assert isinstance(tests, Split), "all base tests are a gate of every problem"
+            verdict = self._sandbox.judge().check(problem, program, tests.base)
+        except InfrastructureError as error:
+            _LOG.warning("An example is not shown, as it could not be run on the tests of %s: %s", problem.id, error)
+            return True
+        return verdict.passed or verdict.error in _UNDECIDED
 
     def remarks(self, plan: Plan, dataset: Callable[[], Dataset]) -> Iterator[str]:
         """What the gates of a plan leave out, in sentences. Raises DataError, SandboxError, and as ``dataset``."""
@@ -47,6 +65,12 @@ class Judging:
         if untrue:
             listed = plain("; ".join(untrue), LONGEST)
             yield f"Examples left out of the gate, as the canonical solution fails them, {len(untrue)}: {listed}."
+
+    @property
+    def _policy(self) -> TestPolicy:
+        """All base tests, and the time limit that the settings give."""
+        own = self._settings.test_timeout if "test_timeout" in self._settings.model_fields_set else None
+        return TestPolicy(seconds=own, by_canonical=own is None)
 
     def _expectations(self) -> Expectations:
         reference = partial(answers, boxed=self._sandbox.judge().isolation != "limited")

@@ -17,7 +17,7 @@ from koderz_core.memory.cortex.remembering import SALIENCES
 from koderz_core.memory.cortex.retiring import Renewed, renew, restore, retire
 from koderz_core.memory.cortex.searching import Filters, Found, listed
 from koderz_core.memory.cortex.stored import StoredMemory
-from koderz_core.memory.examples import examples
+from koderz_core.memory.examples import MaySolve, examples
 from koderz_core.memory.lessons import TAG, Lesson, distil, for_problem, kept, looked_up, ranked, read
 from koderz_core.memory.opening import mirroring
 from koderz_core.memory.servers import server_of
@@ -48,9 +48,11 @@ class Shown:
 class Memories:
     """Safe to ask from several threads; nothing stays open. Every question may raise CortexError, ConfigError."""
 
-    def __init__(self, settings: Settings, results: Results, load: Callable[[str], Dataset]) -> None:
-        """``load``: a dataset by name."""
-        self._settings, self._results = settings, results
+    def __init__(
+        self, settings: Settings, results: Results, load: Callable[[str], Dataset], may_solve: MaySolve
+    ) -> None:
+        """``load``: a dataset by name. ``may_solve``: what an example's program is tried with."""
+        self._settings, self._results, self._may_solve = settings, results, may_solve
         self._problems = cache(lambda name: {one.id: one for one in load(name).problems})
 
     def find(self, sought: shelf.Sought) -> Found:
@@ -120,7 +122,7 @@ class Memories:
                 return []
             if query.kind == "solved":
                 found = solved(self._results.store, asker, scripted=scripted)
-                return examples(found, problem, looked_up(self._problems), query.limit)
+                return examples(found, problem, looked_up(self._problems), self._may_solve, query.limit)
             lessons = self.lessons()
         except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory's
             raise CortexError(str(error)) from error

@@ -9,6 +9,7 @@ from thinned import thinned
 
 from koderz_core.grading.grader import Graded, TestKind
 from koderz_core.grading.samples import Sample
+from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.records import Extracted, Problem
 from koderz_core.workspace import Workspace, open_workspace
 
@@ -45,3 +46,15 @@ def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Pat
         tried = [*special, *thinned(lenient)]
         found = graded(workspace, tried, "plus")
     assert (len(special) + len(lenient) >= 4, len(found), wrong(found)) == (True, len(tried), [])
+
+
+def test_floats_are_equal_in_base_asserts_as_written_and_for_plus_inputs_as_in_evalplus(test_data: Path) -> None:
+    with open_workspace(datasets_dir=test_data) as workspace:
+        problem = workspace.problem("HumanEval/137", "humaneval+")
+        answer = "    a = exact(a, b)\n    return a * (1 + 5e-8) if isinstance(a, float) else a\n"
+        program = f"{problem.canonical_solution}\n\nexact = compare_one\n\ndef compare_one(a, b):\n{answer}"
+        tests = workspace.judging.divide(problem, TestPolicy(plus=True))
+        assert isinstance(tests, Split)
+        base, plus = (workspace.judge.check(problem, program, one) for one in (tests.base, tests.plus))
+    assert [failed.source for failed in base.failures] == ["assert candidate(1, 2.5) == 2.5"]
+    assert plus.passed

@@ -15,7 +15,7 @@ from koderz_core.datasets import load
 from koderz_core.memory.admissible import akin, held, named_in_tests
 from koderz_core.memory.examples import examples
 from koderz_core.memory.lessons import looked_up
-from koderz_core.memory.twins import gives_away
+from koderz_core.memory.twins import gives_away, under_name
 from koderz_core.prompts.coding import Brief, first_attempt
 from koderz_core.records import Memory, Problem, PublicProblem, TestSet
 from koderz_core.records.solved import Solved
@@ -52,8 +52,13 @@ def solved(place: int, dataset: str = "tiny") -> Solved:
     return Solved(f"exp_{place}", f"t/{place}", dataset, f"{code}# mark{place}.\n")
 
 
+def never(_problem: Problem, _program: str) -> bool:
+    """No program solves a problem that is not its own."""
+    return False
+
+
 def recalled(stored: list[Solved], solving: int, limit: int = 10) -> list[Memory]:
-    return examples(stored, TINY[f"t/{solving}"], KNOWN, limit)
+    return examples(stored, TINY[f"t/{solving}"], KNOWN, never, limit)
 
 
 @given(some.lists(some.integers(0, 9), max_size=12), some.integers(0, 9), some.integers(0, 5))
@@ -78,7 +83,7 @@ def test_whatever_a_program_says_a_prompt_holds_no_name_of_the_tests_and_no_text
 ) -> None:
     wanted = TINY[f"t/{solving}"]
     for code in (f"# {said}", f"# {wanted.public.entry_point.upper()} {said}", f"# {TEXTS[solving]} {said}"):
-        for memory in examples([Solved("exp_1", "t/6", "tiny", SOLUTIONS[6] + code)], wanted, KNOWN, 1):
+        for memory in examples([Solved("exp_1", "t/6", "tiny", SOLUTIONS[6] + code)], wanted, KNOWN, never, 1):
             assert held(wanted.public.prompt, memory.text) < 0.2
             assert wanted.public.entry_point not in memory.text.casefold()
 
@@ -94,7 +99,7 @@ def test_of_two_problems_that_count_as_one_only_one_is_shown() -> None:
 def test_the_examples_most_like_the_problem_come_first() -> None:
     like = replace(TINY["t/6"], public=replace(TINY["t/6"].public, prompt="cut a list of numbers into halves"))
     known = looked_up(lambda _: {**TINY, "t/9": problem(9, "nine", "cut a word into halves")})
-    found = examples([solved(7), solved(8), solved(9)], like, known, 1)
+    found = examples([solved(7), solved(8), solved(9)], like, known, never, 1)
     assert [one.tags["problem"] for one in found] == ["t/9"]
 
 
@@ -111,6 +116,30 @@ def test_a_program_under_other_names_or_within_a_longer_one_gives_a_solution_awa
     assert not gives_away(own(7), SOLUTIONS[4])
 
 
+def test_each_function_of_a_program_is_tried_under_the_name_that_the_tests_call() -> None:
+    source = PublicProblem("t/1", "", "even", "from math import floor")
+    program = "from __future__ import annotations\ndef half(n):\n    return floor(n / 2)\n"
+    program += "def even(n):\n    return half(n) * 2\n"
+    answers = []
+    for text in under_name("wanted", source, program):
+        names: dict[str, Any] = {}
+        exec(text, names)
+        answers.append(names["wanted"](5))
+    assert answers == [4, 2]
+
+
+def test_programs_are_tried_in_the_order_of_their_rank_until_enough_may_be_shown() -> None:
+    tried: dict[str, None] = {}  # marks, in order
+
+    def may_solve(_problem: Problem, program: str) -> bool:
+        tried.setdefault(next(mark for mark in ("mark6", "mark7", "mark8", "mark0") if f"{mark}." in program))
+        return "mark7." in program
+
+    found = examples([solved(at) for at in (6, 7, 8, 0)], TINY["t/9"], KNOWN, may_solve, 2)
+    assert [one.tags["problem"] for one in found] == ["t/6", "t/8"]
+    assert list(tried) == ["mark6", "mark7", "mark8"]
+
+
 def test_functions_that_a_dataset_calls_all_the_same_do_not_refuse_each_other() -> None:
     assert "task_func" not in named_in_tests(problem(1, "task_func", "Do."))
 
@@ -121,4 +150,4 @@ def test_published_twins_in_other_words_are_never_shown(test_data: Any) -> None:
     for name, other in (("Mbpp/394", "Mbpp/281"), ("Mbpp/629", "Mbpp/412"), ("Mbpp/800", "Mbpp/451")):
         assert not akin(problems[name].public, problems[other].public)
         row = Solved("exp_1", other, "mbpp+", problems[other].canonical_solution)
-        assert examples([row], problems[name], known, 1) == []
+        assert examples([row], problems[name], known, never, 1) == []

@@ -1,0 +1,337 @@
+"""Every figure of a comparison: what the journals give, held against what koderz says. One function for each kind."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations, pairwise
+
+import numpy as np
+import recompute_statistics as statistics
+from recompute_journals import Journal, Json, Trial, total
+from recompute_statistics import Array
+from recompute_tally import Tally, bounds
+
+
+@dataclass
+class Case:
+    """A comparison that koderz was asked for, and the trials that it is about, by configuration."""
+
+    name: str
+    told: Json
+    journals: Sequence[Journal]
+    tally: Tally
+    trials: dict[str, list[Trial]] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.given = set.intersection(*(set(one.problems) for one in self.journals))
+        self.trials = {key(row): [] for row in self.told["configurations"]}
+        for one in (trial for journal in self.journals for trial in journal.trials):
+            if f"{one.benchmark}/{one.configuration}" in self.trials and one.problem in self.given:
+                self.trials[f"{one.benchmark}/{one.configuration}"].append(one)
+
+    def scored(self, name: str) -> dict[str, Trial]:
+        """Problem -> the trial of a configuration that has a result."""
+        return {one.problem: one for one in self.trials[name] if one.scored}
+
+
+def key(row: Json) -> str:
+    return f"{row['benchmark']}/{row['configuration']}"
+
+
+def number(row: Json, name: str, beside: str = "") -> float | None:
+    """As koderz means it: beside a number that JSON cannot say stands what it is."""
+    said = row.get(f"{beside or name}_is")
+    return math.inf if said in ("unbounded", "never") else math.nan if said == "undefined" else row[name]
+
+
+def common(held: Iterable[dict[str, Trial]]) -> list[str]:
+    found = [set(one) for one in held]
+    return sorted(set.intersection(*found)) if found else []
+
+
+def dollars(held: dict[str, Trial], problems: Sequence[str]) -> Array:
+    return np.array([math.nan if (usd := held[one].usd) is None else usd for one in problems], dtype=np.float64)
+
+
+def solves(held: dict[str, Trial], problems: Sequence[str]) -> Array:
+    return np.array([held[one].solved for one in problems], dtype=np.float64)
+
+
+def counts(case: Case) -> None:
+    for row in case.told["configurations"]:
+        trials, where = case.trials[key(row)], f"{case.name} {row['letter']}"
+        outcomes = Counter(one.outcome for one in trials)
+        ours = {name: outcomes[name] for name in ("solved", "unsolved", "cancelled")} | {"errors": outcomes["error"]}
+        ours |= {"n": outcomes["solved"] + outcomes["unsolved"], "planned": len(case.given)}
+        for name, value in ours.items():
+            case.tally.same("experiments: planned, with a result, outcomes", where, row[name], value)
+        kinds = {one.score_kind for one in trials if one.scored}
+        case.tally.same("kind of score", where, row["score_kind"], max(kinds, default=None))
+        tried = [one.iterations for one in trials if one.scored]
+        case.tally.same("mean iterations", where, row["mean_iterations"], float(np.mean(tried)) if tried else None)
+        ended = [one.seconds for one in trials if one.outcome]
+        case.tally.same("seconds per experiment", where, row["seconds_per_experiment"], sum(ended) / len(ended))
+
+
+def rates(case: Case) -> None:
+    for row in case.told["configurations"]:
+        held = case.scored(key(row)).values()
+        ours = statistics.wilson(sum(one.solved for one in held), len(held))
+        for name, value in zip(("share", "share_low", "share_high"), ours, strict=True):
+            case.tally.same("rates with Wilson's interval", f"{case.name} {row['letter']}", row[name], value)
+
+
+def costs(case: Case) -> None:
+    for row in case.told["configurations"]:
+        where, held = f"{case.name} {row['letter']}", case.scored(key(row))
+        every = [call for one in case.trials[key(row)] for call in one.calls]
+        ended = [one for one in case.trials[key(row)] if one.outcome]
+        spent = total([call for one in ended for call in one.calls])
+        case.tally.same("dollars in all", where, row["cost_usd"], total(every))
+        each = None if spent is None else spent / len(ended)
+        case.tally.same("dollars per experiment", where, row["usd_per_experiment"], each)
+        problems = sorted(held)
+        usd, solved = dollars(held, problems), solves(held, problems)
+        plain = float(statistics.ratio(usd.sum(), solved.sum()))
+        case.tally.same("dollars per solved problem", where, number(row, "usd_per_solved"), plain)
+        told = number(row, "usd_per_solved_low"), number(row, "usd_per_solved_high")
+        drawn = statistics.draws(len(problems))
+        each_drawn = statistics.ratio(drawn @ usd, drawn @ solved)
+        quantiles = statistics.quantiles(len(problems))
+        bounds(case.tally, "bounds of dollars per solved problem", where, told, each_drawn, quantiles)
+
+
+def tiers(case: Case) -> None:
+    for row in case.told["tiers"]:
+        where, trials = f"{case.name} {row['letter']} {row['tier']}", case.trials[row["configuration"]]
+        calls = [call for one in trials for call in one.calls if call["tier"] == row["tier"]]
+        case.tally.same("calls by tier", where, row["calls"], sum(call["finished"] for call in calls))
+        case.tally.same("dollars by tier", where, row["cost_usd"], total(calls))
+        scored = total([call for one in trials if one.scored for call in one.calls if call["tier"] == row["tier"]])
+        solved = sum(one.solved for one in trials)
+        case.tally.same(
+            "dollars per solved problem by tier",
+            where,
+            number(row, "usd_per_solved"),
+            None if scored is None else scored / solved if solved else math.inf,
+        )
+
+
+def pairs(case: Case) -> None:
+    for row in case.told["pairs"]:
+        where, a, b = f"{case.name} {row['letter']}", case.scored(row["configuration"]), case.scored(row["baseline"])
+        problems = common((a, b))
+        table = Counter((a[one].solved, b[one].solved) for one in problems)
+        ours = {"n": len(problems), "both": table[True, True], "neither": table[False, False]}
+        ours |= {
+            "only_a": table[True, False],
+            "only_b": table[False, True],
+            "unpaired": len(case.given) - len(problems),
+        }
+        for name, value in ours.items():
+            case.tally.same("pairs: problems of the paired table", where, row[name], value)
+        only_a, only_b, n = ours["only_a"], ours["only_b"], ours["n"]
+        case.tally.same("pairs: difference", where, row["difference"], (only_a - only_b) / n)
+        limits = statistics.bonett_price(only_a, only_b, n, row["pairs_at_once"])
+        for name, value in zip(("low", "high"), limits, strict=True):
+            case.tally.same("pairs: bounds of the difference", where, row[name], value)
+        case.tally.same("pairs: p (exact McNemar)", where, row["p"], statistics.mcnemar(only_a, only_b))
+        price_ratio(case, row, where, problems)
+        break_even(case, row, where, problems)
+        savings(case, row, where)
+
+
+def adjusted(case: Case) -> None:
+    found = [row for row in case.told["pairs"] if row["p"] is not None]
+    for row, value in zip(found, statistics.holm([row["p"] for row in found]), strict=True):
+        where = f"{case.name} {row['letter']}"
+        case.tally.same("pairs: p by Holm, told apart", where, row["p_adjusted"], value)
+        case.tally.same("pairs: p by Holm, told apart", where, row["told_apart"], value <= 0.05)
+        case.tally.same("pairs: how many at once", where, row["pairs_at_once"], len(found))
+
+
+def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
+    held = [case.scored(row[name]) for name in ("configuration", "baseline")]
+    usd, solved = ([of(one, problems) for one in held] for of in (dollars, solves))
+    if not (usd[1].sum() and solved[0].sum() and solved[1].sum()):
+        case.tally.same("pairs: ratio of dollars per solved", where, row["price_ratio"], None)
+        return
+    plain = (usd[0].sum() / solved[0].sum()) / (usd[1].sum() / solved[1].sum())
+    case.tally.same("pairs: ratio of dollars per solved", where, row["price_ratio"], float(plain))
+    drawn = statistics.draws(len(problems))
+    a, b, of_a, of_b = (drawn @ one for one in (*usd, *solved))
+    told = number(row, "price_ratio_low"), number(row, "price_ratio_high")
+    quantiles = statistics.quantiles(len(problems), row["pairs_at_once"])
+    bounds(case.tally, "pairs: bounds of that ratio", where, told, statistics.ratio(a * of_b, b * of_a), quantiles)
+
+
+def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
+    cheap, frontier = case.scored(row["configuration"]), case.scored(row["baseline"])
+    if not any(frontier[one].solved for one in problems):  # nothing that could be reached
+        told = [row[f"break_even_{name}"] for name in ("is", "usd", "never", "low", "high")]
+        case.tally.same("pairs: break-even", where, told, ["no_target", None, None, None, None])
+        return
+    ends = np.array([end(cheap[one], "usd") for one in problems], dtype=np.float64)
+    solved, target = solves(cheap, problems), solves(frontier, problems)
+    ones, drawn = np.ones((1, len(problems))), statistics.draws(len(problems))
+    plain = statistics.reached(ends, solved, np.array([target.mean()]), ones)
+    case.tally.same("pairs: break-even", where, number(row, "break_even_usd", "break_even"), float(plain[0]))
+    drawn = drawn[drawn @ target > 0]
+    found = statistics.reached(ends, solved, drawn @ target / len(problems), drawn)
+    never = partial(statistics.share_chance, drawn=np.isinf(found))
+    case.tally.chance("pairs: P(never)", where, row["break_even_never"], never)
+    told = number(row, "break_even_low"), number(row, "break_even_high")
+    quantiles = statistics.quantiles(len(problems), row["pairs_at_once"])
+    bounds(case.tally, "pairs: bounds of the break-even", where, told, found, quantiles)
+
+
+def savings(case: Case, row: Json, where: str) -> None:
+    a, b = case.scored(row["configuration"]), case.scored(row["baseline"])
+    problems = [one for one in common((a, b)) if a[one].solved and b[one].solved]
+    if not problems:
+        case.tally.same("pairs: savings where both solved", where, row["saved_problems"], None)
+        return
+    case.tally.same("pairs: savings where both solved", where, row["saved_problems"], len(problems))
+    before, saved = dollars(b, problems), dollars(b, problems) - dollars(a, problems)
+    drawn, quantiles = statistics.draws(len(problems)), statistics.quantiles(len(problems), row["pairs_at_once"])
+    for name, under in (("saved_usd", np.ones(len(problems))), ("saved_share", before)):
+        case.tally.same("pairs: savings where both solved", where, row[name], float(saved.sum() / under.sum()))
+        told, found = (row[f"{name}_low"], row[f"{name}_high"]), statistics.ratio(drawn @ saved, drawn @ under)
+        bounds(case.tally, "pairs: bounds of savings", where, told, found, quantiles)
+
+
+def rank_groups(case: Case) -> None:
+    names = [one for one in case.trials if case.scored(one)]
+    tested: dict[frozenset[str], float] = {}
+    for one, other in combinations(names, 2):
+        a, b = case.scored(one), case.scored(other)
+        if problems := common((a, b)):
+            only = Counter((a[name].solved, b[name].solved) for name in problems)
+            tested[frozenset((one, other))] = statistics.mcnemar(only[True, False], only[False, True])
+    raised = zip(tested, statistics.holm(list(tested.values())), strict=True)
+    apart = {pair for pair, p in raised if p <= 0.05}
+    theirs = {frozenset(group) for group in case.told["groups"]}
+    case.tally.same("groups (Holm over all pairs)", case.name, theirs, statistics.groups(names, apart))
+
+
+def frontier(case: Case) -> None:
+    held = {name: case.scored(name) for name in case.trials if case.scored(name)}
+    problems = common(held.values())
+    usd, solved = (np.stack([of(one, problems) for one in held.values()]) for of in (dollars, solves))
+    drawn = statistics.draws(len(problems))
+    probable = statistics.unbeaten(drawn @ usd.T, drawn @ solved.T)
+    plain = statistics.unbeaten(usd.sum(axis=1)[None], solved.sum(axis=1)[None])[0]
+    for row in case.told["configurations"]:
+        where, at = f"{case.name} {row['letter']}", list(held).index(key(row))
+        case.tally.same("dollars per problem", where, row["usd_per_problem"], float(usd[at].mean()))
+        told = row["usd_per_problem_low"], row["usd_per_problem_high"]
+        mean, quantiles = drawn @ usd[at] / len(problems), statistics.quantiles(len(problems))
+        bounds(case.tally, "bounds of dollars per problem", where, told, mean, quantiles)
+        case.tally.same("on the frontier", where, row["on_frontier"], bool(plain[at]))
+        chance = partial(statistics.share_chance, drawn=probable[:, at])
+        case.tally.chance("P(frontier)", where, row["frontier_probability"], chance)
+
+
+def ceilings(case: Case) -> None:
+    for row in case.told["configurations"]:
+        judged = [one for trial in case.trials[key(row)] for one in programs(trial)]
+        found = {
+            "ceiling": [(problem, right) for problem, gate, right in judged if gate],
+            "false_positives": [(problem, gate) for problem, gate, right in judged if not right],
+        }
+        for name, happened in found.items():
+            of = Counter(problem for problem, _ in happened)
+            times = Counter(problem for problem, did in happened if did)
+            ours = statistics.clustered([(times[problem], n) for problem, n in of.items()])
+            for end_of, value in zip(("", "_low", "_high"), ours, strict=True):
+                where = f"{case.name} {row['letter']} {name}"
+                case.tally.same("ceiling and false passes, with bounds", where, row[f"{name}{end_of}"], value)
+
+
+def programs(trial: Trial) -> list[tuple[str, bool, bool]]:
+    """Of each distinct program the problem, whether it passed the gate, and the held-out tests."""
+    if trial.score_kind != "held_out":
+        return []
+    judged = {one.code: one for one in trial.tries if one.held_out_passed is not None}
+    return [(trial.problem, one.gate_passed, bool(one.held_out_passed)) for one in judged.values()]
+
+
+def end(trial: Trial, axis: str) -> float:
+    """What it had used when it stopped: at its last try if that passed the gate or nothing came after it."""
+    last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
+    if axis == "attempts":
+        return last.iteration if last else trial.iterations
+    used = (last.usd if last else trial.usd) if axis == "usd" else (last.seconds if last else trial.seconds)
+    return math.nan if used is None else used
+
+
+def curves(case: Case) -> None:
+    for axis, rows in case.told["curves"].items():
+        for row in rows:
+            trials = case.trials[row["configuration"]]
+            missing = [0.0] * (len(case.given) - len(trials))  # planned and never begun
+            ends = [end(one, axis) for one in trials] + missing
+            events = ["solved" if one.solved else "ended" if one.scored else "censored" for one in trials]
+            share = statistics.incidence(ends, [*events, *("censored" for _ in missing)], row[axis])
+            where = f"{case.name} {row['letter']} at {row[axis]} {axis}"
+            case.tally.same("steps of the curves", where, row["share"], share)
+
+
+def attempts(case: Case) -> None:
+    for told in case.told["attempts"]:
+        scored = [one for one in case.trials[told["configuration"]] if one.scored]
+        for row in told["attempts"]:
+            attempt(case, f"{case.name} {told['letter']} attempt {row['attempt']}", row, scored)
+        followed = Counter(
+            (one.error, other.error)
+            for trial in case.trials[told["configuration"]]
+            for one, other in pairwise(trial.tries)
+        )
+        theirs = {(one["before"], one["after"]): one["count"] for one in told["transitions"]}
+        case.tally.same("which error follows which", f"{case.name} {told['letter']}", theirs, dict(followed))
+
+
+def attempt(case: Case, where: str, row: Json, scored: Sequence[Trial]) -> None:
+    came = [one for one in scored if one.iterations >= row["attempt"]]
+    ended = [one for one in came if one.iterations == row["attempt"]]
+    tries = [one.tries[row["attempt"] - 1] for one in came if one.tries]
+    false = sum(bool(one.gate_passed) and not one.solved for one in ended)
+    ours: Json = {"at_risk": len(came), "solved": sum(one.solved for one in ended), "false_passes": false}
+    hazard = statistics.wilson(ours["solved"], len(came))
+    ours |= dict(zip(("hazard", "hazard_low", "hazard_high"), hazard, strict=True))
+    ours |= {
+        "tested": len(tries),
+        "gate_tests_passed": float(np.mean([one.gate_share for one in tries])) if tries else None,
+    }
+    usd = sum(spent(one, row["attempt"]) for one in came)
+    for name, value in ours.items():
+        case.tally.same("attempt by attempt", where, row[name], value)
+    case.tally.same("dollars of an attempt", where, row["usd"], usd)
+    per_solve = float(statistics.ratio(np.float64(usd), np.float64(ours["solved"])))
+    case.tally.same("dollars of an attempt", where, number(row, "usd_per_solve"), per_solve)
+
+
+def spent(trial: Trial, number_of: int) -> float:
+    """The first has what came before it, the last what came after it."""
+    totals = [0.0, *(one.usd or 0.0 for one in trial.tries[:-1]), trial.usd or 0.0]
+    return totals[number_of] - totals[number_of - 1]
+
+
+FIGURES: Sequence[Callable[[Case], None]] = (
+    counts,
+    rates,
+    costs,
+    tiers,
+    pairs,
+    adjusted,
+    rank_groups,
+    frontier,
+    ceilings,
+    curves,
+    attempts,
+)

@@ -1,0 +1,180 @@
+"""What a journal says of its experiments, read without koderz: one line of JSON per event, plain or gzipped.
+
+The last word on each thing counts: a call is named by experiment, ordinal and attempt, an iteration by experiment and
+number, a score by experiment and program, the end of an experiment by the experiment.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recompute_unanswered import Json, unanswered
+
+
+@dataclass
+class Try:
+    """One iteration, and what its experiment had used when it ended."""
+
+    iteration: int
+    gate_passed: bool
+    gate_share: float
+    error: str | None
+    code: str | None
+    held_out_passed: bool | None
+    usd: float | None
+    seconds: float
+
+
+@dataclass
+class Trial:
+    """One planned experiment. ``outcome`` None: it has no end. ``calls``: all that cost something or was answered."""
+
+    benchmark: str
+    configuration: str
+    problem: str
+    outcome: str | None = None
+    score_kind: str | None = None
+    gate_passed: bool | None = None
+    failure: str | None = None
+    seconds: float = 0.0
+    calls: list[Json] = field(default_factory=list)
+    tries: list[Try] = field(default_factory=list)
+
+    @property
+    def scored(self) -> bool:
+        return self.outcome in ("solved", "unsolved")
+
+    @property
+    def solved(self) -> bool:
+        return self.outcome == "solved"
+
+    @property
+    def iterations(self) -> int:
+        """An answer that was handed in untested is one."""
+        return len(self.tries) or int(self.scored)
+
+    @property
+    def answered(self) -> list[Json]:
+        return [call for call in self.calls if call["finished"]]
+
+    @property
+    def usd(self) -> float | None:
+        return total(self.calls)
+
+
+@dataclass
+class Journal:
+    """One benchmark: its problems and repeats, as it was last planned, and a trial for each experiment begun."""
+
+    benchmark: str
+    name: str
+    problems: list[str]
+    repeats: int
+    trials: list[Trial]
+
+
+def total(calls: list[Json]) -> float | None:
+    """The dollars of calls; None if a price is unknown."""
+    known = [call["usd"] for call in calls if call["usd"] is not None]
+    return sum(known) if len(known) == len(calls) else None
+
+
+def read(path: Path) -> Journal:
+    """Everything that is recomputed from, in one pass."""
+    return _Fold(path).journal()
+
+
+class _Fold:
+    def __init__(self, path: Path) -> None:
+        self._plan: Json = {}
+        self._tiers: Json = {}
+        self._benchmark = ""
+        self._started: dict[str, Json] = {}
+        self._ended: dict[str, Json | None] = {}
+        self._attempt: dict[tuple[str, int], Json] = {}
+        self._calls: defaultdict[str, dict[tuple[int, int], Json]] = defaultdict(dict)
+        self._tests: defaultdict[str, dict[int, Json]] = defaultdict(dict)
+        self._scores: defaultdict[str, dict[str, Json]] = defaultdict(dict)
+        lines = list(_lines(path))
+        for line in lines:
+            if handle := getattr(self, f"_on_{line['kind']}", None):
+                handle(line["event"], line["experiment"] or "", line["ordinal"])
+        for (experiment, ordinal, attempt), usd in unanswered(lines).items():
+            self._calls[experiment][ordinal, attempt] |= {"usd": usd}
+
+    def journal(self) -> Journal:
+        trials = [self._trial(one) for one in self._started]
+        problems = list(self._plan["problems"])
+        return Journal(self._benchmark, self._plan["name"], problems, self._plan["repeats"], trials)
+
+    def _on_benchmark_opened(self, event: Json, _experiment: str, _ordinal: int) -> None:
+        self._benchmark, self._plan = event["benchmark"], event["plan"]
+        self._tiers = event["tiers"]
+
+    def _on_experiment_started(self, event: Json, experiment: str, _ordinal: int) -> None:
+        self._started[experiment] = event["experiment"]
+        self._ended[experiment] = None  # it runs again
+
+    def _on_experiment_finished(self, event: Json, experiment: str, _ordinal: int) -> None:
+        self._ended[experiment] = event
+
+    def _on_call_started(self, event: Json, experiment: str, ordinal: int) -> None:
+        call = {"model": event["model"], "tier": self._tiers.get(event["model"]), "finished": False}
+        self._attempt[experiment, ordinal] = self._calls[experiment][ordinal, event["attempt"]] = call
+
+    def _on_call_finished(self, event: Json, experiment: str, ordinal: int) -> None:
+        told = {"finished": True, "usd": event["cost"]["usd"], "seconds": event["seconds"]}
+        self._attempt[experiment, ordinal].update({**event["usage"], **told})
+
+    def _on_code_tested(self, event: Json, experiment: str, ordinal: int) -> None:
+        self._tests[experiment][event["iteration"]] = event | {"ordinal": ordinal}
+
+    def _on_candidate_scored(self, event: Json, experiment: str, _ordinal: int) -> None:
+        self._scores[experiment][event["code"]] = event
+
+    def _trial(self, experiment: str) -> Trial:
+        begun, ended = self._started[experiment], self._ended[experiment] or {}
+        trial = Trial(self._benchmark, begun["configuration"], begun["problem"])
+        trial.outcome, trial.score_kind = ended.get("outcome"), ended.get("score_kind")
+        trial.seconds, trial.failure = ended.get("seconds", 0.0), ended.get("failure")
+        paid = {place: call for place, call in self._calls[experiment].items() if "usd" in call}
+        trial.calls = list(paid.values())
+        for _, event in sorted(self._tests[experiment].items()):
+            before = [call for (ordinal, _), call in paid.items() if ordinal < event["ordinal"]]
+            trial.tries.append(self._try(experiment, event, before))
+        returned = self._scores[experiment].get(ended.get("code") or "")
+        if trial.tries and returned:
+            trial.gate_passed = _passed(returned["gate"])
+        return trial
+
+    def _try(self, experiment: str, event: Json, calls: list[Json]) -> Try:
+        verdict, score = event["verdict"], self._scores[experiment].get(event["code"] or "")
+        tests = [one["verdict"] for one in self._tests[experiment].values() if one["ordinal"] <= event["ordinal"]]
+        marks, passed = verdict["marks"], bool(_passed(verdict))
+        return Try(
+            event["iteration"],
+            passed,
+            marks.count("P") / len(marks) if marks else float(passed),
+            verdict["error"],
+            event["code"],
+            _passed(score["held_out"]) if score else None,
+            total(calls),
+            sum(one["seconds"] for one in (*(call for call in calls if call["finished"]), *tests)),
+        )
+
+
+def _passed(verdict: Json | None) -> bool | None:
+    if verdict is None:
+        return None
+    return verdict["completed"] and verdict["error"] is None and set(verdict["marks"]) == {"P"}
+
+
+def _lines(path: Path) -> Iterator[Json]:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)

@@ -1,0 +1,88 @@
+"""Which figures agree and which do not, by kind; how far apart two figures may be is said here."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import recompute_statistics as statistics
+from recompute_statistics import Array
+
+NEARLY = 1e-9  # of the figure: rounding
+RAREST = 1e-6  # how often chance makes a difference that still counts as one of chance
+Bounds: TypeAlias = tuple[float | None, float | None]
+
+
+@dataclass
+class Kind:
+    """How many figures of a kind agree, of how many, and how far apart they are at most.
+
+    ``largest``: the largest difference, as a part of the figure. ``rarest``: of figures from resamples, how often
+    chance alone makes such a difference.
+    """
+
+    agree: int = 0
+    of: int = 0
+    largest: float = 0.0
+    rarest: float | None = None
+
+    @property
+    def said(self) -> str:
+        apart = f"largest difference {self.largest:.1g}"
+        rarest = self.rarest
+        return apart if rarest is None else f"least likely difference: 1 in {1 / max(rarest, 1e-12):.0f}"
+
+
+class Tally:
+    """What agrees and what does not."""
+
+    def __init__(self) -> None:
+        self.kinds: defaultdict[str, Kind] = defaultdict(Kind)
+        self.wrong: list[str] = []
+
+    def same(self, kind: str, where: str, theirs: Any, ours: Any) -> None:  # Any: as JSON has it
+        """Two numbers, names or sets that are to be the same."""
+        apart = 0.0 if theirs == ours else math.inf
+        if isinstance(theirs, float) and isinstance(ours, float | int) and not math.isinf(theirs):
+            apart = abs(theirs - ours) / (max(abs(theirs), abs(ours)) or 1.0)
+            apart = 0.0 if math.isnan(theirs) and math.isnan(ours) else apart
+        self.kinds[kind].largest = max(self.kinds[kind].largest, apart)
+        self._note(kind, where, apart <= NEARLY, f"koderz {theirs}, recomputed {ours}")
+
+    def chance(self, kind: str, where: str, theirs: float | None, chance: Callable[[float], float]) -> None:
+        """A figure of resamples; ``chance``: how often other resamples give one as far off. None: koderz has none."""
+        found = 0.0 if theirs is None else chance(theirs)
+        before = self.kinds[kind].rarest
+        self.kinds[kind].rarest = found if before is None else min(before, found)
+        self._note(
+            kind, where, found >= RAREST, f"koderz {theirs}, as far off less than once in {1 / RAREST:.0f} times"
+        )
+
+    def report(self) -> int:
+        """Print a line per kind, then what does not agree; 1 if there is any."""
+        for kind, one in self.kinds.items():
+            print(f"{kind:46} {one.agree:5} of {one.of:5} agree, {one.said}")
+        for line in self.wrong:
+            print(f"NOT THE SAME  {line}")
+        return int(bool(self.wrong) or not self.kinds)
+
+    def _note(self, kind: str, where: str, agrees: bool, said: str) -> None:
+        self.kinds[kind].agree += agrees
+        self.kinds[kind].of += 1
+        if not agrees:
+            self.wrong.append(f"{kind}, {where}: {said}")
+
+
+def bounds(  # the interval as koderz has it, and the quantiles that bound it
+    tally: Tally, kind: str, where: str, told: Bounds, drawn: Array, quantiles: tuple[float, float] | None
+) -> None:
+    """Both bounds of an interval from resamples; of one problem there are none."""
+    if quantiles is None:
+        tally.same(kind, where, told, (None, None))
+        return
+    for value, quantile in zip(told, quantiles, strict=True):
+        tally.chance(kind, where, value, partial(statistics.bound_chance, drawn=drawn, quantile=quantile))
