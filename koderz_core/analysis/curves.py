@@ -9,18 +9,20 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import Array, interval, means, sums, weights
+from koderz_core.analysis.bootstrap import Array, means, sums, weights
 from koderz_core.analysis.incidence import (
     CENSORED,
     FALSE_PASS,
     Axis,
     Courses,
     courses,
+    gaps,
     incidence,
     reached,
     resampled,
     steps,
 )
+from koderz_core.analysis.paired import bonett_price_of
 from koderz_core.analysis.rates import ClusteredRate, clustered
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records.order import natural
@@ -132,12 +134,20 @@ def ceiling(trials: Iterable[Trial]) -> Ceiling | None:
     return Ceiling(clustered(passing), clustered(failing)) if passing or failing else None
 
 
-def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0, at_once: int = 1) -> BreakEven | None:
+def break_even(
+    cheap: Sequence[Trial],
+    frontier: Sequence[Trial],
+    at_once: int = 1,
+    direction: int | None = None,
+    seed: int = 0,
+) -> BreakEven | None:
     """Where the cheap configuration's curve reaches the frontier one's success; None if that cannot be told.
 
     That needs a problem on which both have a result, and the prices of the cheap one. Limits are part of a
-    configuration: "never" is said of the cheap one with its own limits of iterations and dollars. ``at_once``: of how
-    many such intervals this is one.
+    configuration: "never" is said of the cheap one with its own limits of iterations and dollars. The bounds are the
+    dollars at which Bonett and Price's interval of the difference between the curve and the frontier one's success
+    begins and ceases to hold 0. ``at_once``: of how many such intervals this is one. ``direction``: what the test of
+    the whole difference says, as ``_direction`` has it, which the bounds then do not contradict.
     """
     problems = common_problems((cheap, frontier))
     held = courses(cheap, "usd", problems) if problems else None
@@ -152,17 +162,38 @@ def break_even(cheap: Sequence[Trial], frontier: Sequence[Trial], seed: int = 0,
     dollars = reached(held, drawn, sums(solved, drawn) / n)
     comparable = dollars[~np.isnan(dollars)]
     at = float(reached(held, ones, np.array([target]))[0])
-    bounds = interval(at, comparable, n, at_once) if target else None
+    bounds = _where_even(held, solved, at_once, direction, seed) if target and n > 1 else None
     return BreakEven(
-        usd=bounds.value if bounds else None,
-        low=bounds.low if bounds else None,
-        high=bounds.high if bounds else None,
-        never=float(np.isinf(comparable).mean()) if bounds else None,
+        usd=at if target else None,
+        low=min(bounds[0], at) if bounds else None,
+        high=max(bounds[1], at) if bounds else None,
+        never=float(np.isinf(comparable).mean()) if target else None,
         target=target,
         reached=float(plain[-1, 0]) if len(plain) else 0.0,
         frontier_usd=paid if isfinite(paid) else None,
         problems=n,
     )
+
+
+def _where_even(held: Courses, solved: Array, at_once: int, direction: int | None, seed: int) -> tuple[float, float]:
+    """Between which steps the curve may reach the mean of ``solved``: those whose intervals of the difference hold 0.
+
+    At each step ``bonett_price``'s interval. Before the first step there is nothing that could be even.
+    """
+    at, n = np.append(steps(held), np.inf), held.problems
+    mean, variance = gaps(held, solved, seed)
+    low, high = bonett_price_of(n, mean, variance * n + mean**2, at_once)
+    # The first step that may be there, and the one after the last that may not.
+    first = int(np.argmax(high >= 0)) if (high >= 0).any() else len(low)
+    after = int(np.flatnonzero(low < 0)[-1]) + 1 if (low < 0).any() else 0
+    last = max(len(low) - 1, 0)
+    if direction == 1:
+        first, after = min(first, last), min(after, last)
+    elif direction == -1:
+        first, after = len(low), len(low)
+    elif direction == 0:
+        first, after = min(first, last), max(after, last)
+    return float(at[first]), float(at[after])
 
 
 def _curve(key: K, held: Courses, seed: int) -> Curve[K]:

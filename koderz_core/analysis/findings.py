@@ -10,7 +10,7 @@ from typing import TypeVar
 from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.bounds import WorstCase
 from koderz_core.analysis.curves import BreakEven
-from koderz_core.analysis.paired import Paired
+from koderz_core.analysis.paired import Paired, in_points
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.tradeoff import Tradeoff
 
@@ -92,9 +92,10 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
 
 def _difference(of: Against) -> str:
     test = of.test
-    difference, low, high = (100 * (one or 0.0) for one in (test.difference, test.low, test.high))
+    difference = 100 * (test.difference or 0.0)
     than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
-    bounds = f"{_level(test.at_once)} {low:+.0f} to {high:+.0f}"
+    apart = of.p is not None and of.p <= _ALPHA
+    bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
     return (
         f"On {test.n} problem{'s' if test.n > 1 else ''} {of.label} solved {than} {of.other} ({bounds}, p {_p(of.p)})"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import ceil, sqrt
+from math import ceil, pi, sqrt, tan
 from statistics import NormalDist, fmean, variance
 
 from koderz_core.records import Configuration
@@ -67,7 +67,14 @@ def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) ->
 
 
 def student(quantile: float, freedom: float) -> float:
-    """The quantile of Student's t (Abramowitz and Stegun 26.7.5): within 1 % at 0.9 from 2 degrees of freedom on."""
+    """The quantile of Student's t: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5.
+
+    That one is within 1 % at 0.975 from 3 degrees of freedom on, and within 0.02 % up to 0.9977 from 17 on.
+    """
+    if freedom == 1:
+        return tan(pi * (quantile - 0.5))
+    if freedom == 2:
+        return (2 * quantile - 1) * sqrt(0.5 / (quantile * (1 - quantile)))
     z = NormalDist().inv_cdf(quantile)
     return (
         z

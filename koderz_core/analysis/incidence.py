@@ -99,6 +99,19 @@ def reached(held: Courses, drawn: Array, target: Array) -> Array:
     return found
 
 
+def gaps(held: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
+    """At each step the mean over problems of what the curve has less ``solved``, and the variance of that mean.
+
+    Where something is censored, the variance is that of resamples.
+    """
+    if (held.events == CENSORED).any() or not _known(held).all():
+        drawn = weights(held.problems, seed)
+        plain = incidence(held, np.ones((held.problems, 1)))[:, 0]
+        return plain - solved.mean(), (resampled(held, seed) - sums(solved, drawn) / held.problems).var(axis=1)
+    each = _risen(held) - solved
+    return each.mean(axis=1), each.var(axis=1) / held.problems
+
+
 def resampled(held: Courses, seed: int) -> Array:
     """``incidence`` of success in each bootstrap resample of problems."""
     return incidence(held, weights(held.problems, seed))

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import Array, Interval, interval, means, ratio, ratio_interval, sums, weights
+from koderz_core.analysis.bootstrap import Array, Interval, mean_interval, means, ratio, ratio_interval, sums, weights
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
 from koderz_core.records.trials import Trial
@@ -72,7 +72,7 @@ class AttemptCost:
     usd_per_solve: float
 
 
-def cost_per_solved(trials: Sequence[Trial], seed: int = 0) -> Interval | None:
+def cost_per_solved(trials: Sequence[Trial]) -> Interval | None:
     """Mean dollars per problem by the share solved; infinite if none was; None without a result or if unpriced.
 
     The expected cost of one right answer: cost-of-pass, Erol et al., arXiv 2504.13359 (2025), over all problems at
@@ -80,7 +80,7 @@ def cost_per_solved(trials: Sequence[Trial], seed: int = 0) -> Interval | None:
     """
     problems = common_problems([trials])
     usd, solved = _usd(problems, trials), _solved(problems, trials)
-    return ratio_interval(usd, solved, seed) if problems and not np.isnan(usd).any() else None
+    return ratio_interval(usd, solved) if problems and not np.isnan(usd).any() else None
 
 
 def parts_per_solved(trials: Sequence[Trial]) -> Mapping[Tier, float | None]:
@@ -97,7 +97,7 @@ def parts_per_solved(trials: Sequence[Trial]) -> Mapping[Tier, float | None]:
     return {tier: None if tier in unknown else float(ratio(usd, solved)) for tier, usd in spent.items()}
 
 
-def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0, at_once: int = 1) -> Interval | None:
+def price_ratio(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Interval | None:
     """How often the cost per solved problem of b that of a is, on the problems where both have a result.
 
     None if there are none, a price is unknown, b is free, or one of them solved none. ``at_once``: of how many such
@@ -107,13 +107,13 @@ def price_ratio(a: Sequence[Trial], b: Sequence[Trial], seed: int = 0, at_once: 
     if not problems:
         return None
     totals = np.stack([_usd(problems, a), _solved(problems, a), _usd(problems, b), _solved(problems, b)])
-    plain, drawn = totals.sum(axis=1), sums(totals, weights(len(problems), seed))
+    plain = totals.sum(axis=1)
     if np.isnan(plain).any() or not plain[1:].all():
         return None
-    return interval(float(_over(plain)), _over(drawn), len(problems), at_once)
+    return ratio_interval(totals[[0, 3]], totals[[1, 2]], at_once)
 
 
-def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0, at_once: int = 1) -> Savings | None:
+def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> Savings | None:
     """a against a measured baseline, on the problems both solved in at least one repeat, by what a repeat cost there.
 
     Repeats that failed there are paid for too. None if there are no such problems or a price is unknown.
@@ -125,14 +125,13 @@ def savings(a: Sequence[Trial], baseline: Sequence[Trial], seed: int = 0, at_onc
     usd, baseline_usd = _usd(problems, a), _usd(problems, baseline)
     if not problems or np.isnan(usd + baseline_usd).any():
         return None
-    saved = baseline_usd - usd
-    n = len(problems)
+    spent = ratio_interval(usd, baseline_usd, at_once) if baseline_usd.sum() else None
     return Savings(
-        problems=n,
+        problems=len(problems),
         usd=float(usd.mean()),
         baseline_usd=float(baseline_usd.mean()),
-        saved_usd=ratio_interval(saved, np.ones(n), seed, at_once),
-        share=ratio_interval(saved, baseline_usd, seed, at_once) if baseline_usd.sum() else None,
+        saved_usd=mean_interval(baseline_usd - usd, at_once),
+        share=spent and _rest(spent),
         difference=float(_solved(compared, a).mean() - _solved(compared, baseline).mean()),
         of=len(compared),
     )
@@ -198,9 +197,10 @@ def _spent(trial: Trial) -> list[float]:
     return [after - before for before, after in pairwise(totals)]
 
 
-def _over(totals: Array) -> Array:
-    """a's cost per solve by b's, of a's dollars and solves, then b's; not by division of two that may be infinite."""
-    return ratio(totals[0] * totals[3], totals[1] * totals[2])
+def _rest(spent: Interval) -> Interval:
+    """What is left of 1."""
+    low, high = (None if one is None else 1 - one for one in (spent.high, spent.low))
+    return Interval(1 - spent.value, low, high)
 
 
 def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float | None:

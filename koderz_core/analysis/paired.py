@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, gcd, lcm, sqrt
+from math import comb, lcm
 from statistics import NormalDist
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from koderz_core.analysis.rates import by_problem
 from koderz_core.analysis.simultaneous import simultaneous
 from koderz_core.records.order import natural
 from koderz_core.records.trials import Trial
 
-PairedTest = Literal["exact McNemar", "sign-flip permutation"]
-_MOST_STEPS = 1 << 24  # additions of numbers, about 20 ms
-_DRAWS = 20_000
+if TYPE_CHECKING:  # numpy is slow to import
+    import numpy as np
+    from numpy.typing import NDArray
+
+Number = TypeVar("Number", float, "NDArray[np.float64]")
+_ByProblem = Mapping[str, tuple[int, int]]
+PairedTest = Literal["exact McNemar", "label permutation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,7 @@ class Paired:
     ``only_a`` problems were solved by a alone, with repeats in a larger share of them than by b; ``both`` by both
     alike, ``neither`` by none. ``difference``: a's share solved less b's, from -1 to 1, every problem weighing the
     same; ``low`` and ``high`` bound the true one, with 95 % those of ``at_once`` pairs together. ``p``: of ``method``,
-    two-sided and of this pair alone; adjusted for all pairs it decides whether they are told apart, and the interval
-    how far: near the limit the two may differ. These four are None if ``n`` is 0.
+    two-sided and of this pair alone. These four are None if ``n`` is 0.
     """
 
     n: int
@@ -55,8 +58,8 @@ class Paired:
 def paired(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Paired:
     """Compare the trials of two configurations, problem by problem; what has no result is left out and counted.
 
-    With one trial of each problem the exact McNemar test, else the sign-flip permutation test of the problems' mean
-    differences, which is the same where there is one of each. The interval is ``bonett_price``'s.
+    With one trial of each problem the exact McNemar test, else ``label_permutation``, which is the same where there is
+    one of each. The interval is ``bonett_price``'s: ``compatible`` makes it agree with p once that is adjusted.
     """
     of_a, of_b = by_problem(a), by_problem(b)
     problems = sorted(of_a.keys() & of_b.keys(), key=natural)
@@ -71,7 +74,7 @@ def paired(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Paired:
     differences = [step / unit for step in steps.values()]
     low, high = bonett_price(differences, at_once) if problems else (None, None)
     repeated = any(of[problem][1] > 1 for problem in problems for of in (of_a, of_b))
-    p = sign_flip(list(steps.values())) if repeated else mcnemar(only_a, only_b)
+    p = _permuted(of_a, of_b, problems) if repeated else mcnemar(only_a, only_b)
     return Paired(
         n=len(problems),
         both=both,
@@ -82,7 +85,7 @@ def paired(a: Sequence[Trial], b: Sequence[Trial], at_once: int = 1) -> Paired:
         low=low,
         high=high,
         p=p if problems else None,
-        method="sign-flip permutation" if repeated else "exact McNemar",
+        method="label permutation" if repeated else "exact McNemar",
         ids=ids,
         unpaired=len({trial.problem for trial in (*a, *b)}) - len(problems),
         at_once=at_once,
@@ -109,53 +112,36 @@ def bonett_price(differences: Sequence[float], at_once: int = 1) -> tuple[float,
     repeats tell nothing about problems that were not drawn (so does ``evalstats`` 0.3.3). ``at_once``: how many
     intervals are to hold together (``simultaneous``).
     """
-    n = len(differences) + 2
-    middle = sum(differences) / n
-    variance = (sum(one * one for one in differences) + 2) / n - middle * middle
-    reach = NormalDist().inv_cdf(simultaneous(at_once)) * sqrt(variance / n)
-    return max(-1.0, middle - reach), min(1.0, middle + reach)
+    n = len(differences)
+    low, high = bonett_price_of(n, sum(differences) / n, sum(one * one for one in differences) / n, at_once)
+    return max(-1.0, low), min(1.0, high)
 
 
-def sign_flip(differences: Sequence[int], seed: int = 0) -> float:
-    """The two-sided p of the test that each problem's difference, in any unit, could as well have the other sign.
+def bonett_price_of(n: int, mean: Number, square: Number, at_once: int = 1) -> tuple[Number, Number]:
+    """The same from the means of n differences and of their squares, numbers or arrays; not limited to -1 and 1."""
+    middle = n * mean / (n + 2)
+    variance = (n * square + 2) / (n + 2) - middle**2
+    reach = NormalDist().inv_cdf(simultaneous(at_once)) * (variance / (n + 2)) ** 0.5
+    return middle - reach, middle + reach
 
-    The share of all 2^n choices of signs whose sum is as far from 0 as the observed one (Fisher, The Design of
-    Experiments, 1935, section 21). Sums are whole numbers, so all choices are counted at once by how often each sum
-    comes up (Pagano and Tritchler, JASA 78 (1983) 435-440), exactly for any n; only where there are too many sums are
-    signs drawn, with ``seed``, and the observed choice is counted among them (Phipson and Smyth, 2010), p never 0.
+
+def in_points(low: float, high: float, apart: bool) -> tuple[str, str]:
+    """The bounds of a difference as they are shown.
+
+    ``apart``: p is small enough, so 0 is not inside, and a bound that rounds to 0 is shown as ``>0`` or ``<0``.
     """
-    common = gcd(*differences) or 1
-    sizes = [abs(one) // common for one in differences if one]
-    lower = (sum(sizes) - abs(sum(differences)) // common) // 2
-    if lower * len(sizes) > _MOST_STEPS:
-        return _drawn([one / max(sizes) / common for one in differences], seed)
-    return _counted(sizes, lower)
-
-
-def _counted(sizes: Sequence[int], lower: int) -> float:
-    """Twice the chance that those whose sign is negative sum up to at most ``lower``: both tails are alike."""
-    import numpy as np  # noqa: PLC0415 (slow, and only repeats need it)
-
-    chances = np.zeros(lower + 1)
-    chances[0] = 1.0
-    for size in sizes:
-        if size <= lower:
-            chances[size:] += chances[: lower + 1 - size]
-        chances *= 0.5
-    return min(1.0, 2 * float(chances.sum()))
-
-
-def _drawn(differences: Sequence[float], seed: int) -> float:
-    import numpy as np  # noqa: PLC0415 (as above)
-
-    draw, sums = np.random.default_rng(seed), np.zeros(_DRAWS)
-    for one in differences:
-        sums += one * draw.choice((-1.0, 1.0), _DRAWS)
-    # A hair less, as rounding must not part sums that are equal.
-    as_far = np.abs(sums) >= abs(sum(differences)) - 1e-9
-    return float(1 + as_far.sum()) / (1 + _DRAWS)
+    found = f"{100 * low:+.0f}", f"{100 * high:+.0f}"
+    if apart and low >= 0 and float(found[0]) == 0:
+        return ">0", found[1]
+    return (found[0], "<0") if apart and high <= 0 and float(found[1]) == 0 else found
 
 
 def _steps(result: tuple[int, int], unit: int) -> int:
     solved, n = result
     return solved * (unit // n)
+
+
+def _permuted(of_a: _ByProblem, of_b: _ByProblem, problems: Sequence[str]) -> float:
+    from koderz_core.analysis.permutation import label_permutation  # noqa: PLC0415 (numpy, which only repeats need)
+
+    return label_permutation([of_a[problem] for problem in problems], [of_b[problem] for problem in problems])

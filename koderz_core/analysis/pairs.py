@@ -12,7 +12,7 @@ from koderz_core.analysis.bounds import WorstCase, worst_case
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.findings import Against, finding
-from koderz_core.analysis.many import holm
+from koderz_core.analysis.many import compatible, holm
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.tradeoff import common_problems
@@ -45,8 +45,9 @@ class Parting:
 class Pair:
     """A configuration, ``a`` of ``test``, against the baseline, ``b``; ``p_adjusted`` by Holm over all these pairs.
 
-    All intervals hold for all these pairs at once, so also for the one that is picked out. ``worst``: what experiments
-    without a result could change, its p adjusted as well; None where all pairs are complete.
+    All intervals hold for all these pairs at once, so also for the one that is picked out. That of ``test`` leaves out
+    0 exactly if ``p_adjusted`` is at most ``ALPHA`` (``compatible``). ``worst``: what experiments without a result
+    could change, its p adjusted as well; None where all pairs are complete.
 
     ``partings``: those that only the baseline solved first, for they show what the other lacks. ``price``: its cost per
     solved problem by the baseline's. ``mixed``: on how many problems one of the two is scored by the tests it stopped
@@ -93,10 +94,10 @@ def pairs(
     adjusted = _adjusted([test.p for test in tests])
     worst = _worst([worst_case(trials_by_key[one.key], base, test) for one, test in zip(others, tests, strict=True)])
     found = []
-    for one, test, p, case in zip(others, tests, adjusted, worst, strict=True):
-        trials = trials_by_key[one.key]
-        price, even = price_ratio(trials, base, at_once=tested), break_even(trials, base, at_once=tested)
-        saved = savings(trials, base, at_once=tested)
+    for one, raw, p, case in zip(others, tests, adjusted, worst, strict=True):
+        trials, test = trials_by_key[one.key], compatible(raw, p, ALPHA)
+        price, saved = price_ratio(trials, base, tested), savings(trials, base, tested)
+        even = break_even(trials, base, tested, _direction(test, p))
         mixed = of_two_kinds((trials, base))
         told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed, case))
         partings = tuple(_partings(test, trials, base))
@@ -133,6 +134,13 @@ def telling(found: Sequence[Pair]) -> Pair | None:
     whose two are scored by tests of different kinds on most problems come after all others.
     """
     return min(found, key=_interest, default=None)
+
+
+def _direction(test: Paired, p: float | None) -> int | None:
+    """1 or -1: the test says that the one solves more or less than the baseline; 0: neither; None: it was not made."""
+    if p is None or test.difference is None:
+        return None
+    return 0 if p > ALPHA else 1 if test.difference > 0 else -1
 
 
 def _interest(pair: Pair) -> tuple[bool, int, float]:

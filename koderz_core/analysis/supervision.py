@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import Interval, interval, sums, weights
+from koderz_core.analysis.bootstrap import Interval, mean_interval
 from koderz_core.analysis.money import FrontierShare, frontier_share
 from koderz_core.analysis.rates import ClusteredRate, clustered
 from koderz_core.records.order import natural
@@ -49,7 +49,7 @@ class Supervision:
     frontier: FrontierShare
 
 
-def supervision(trials: Sequence[Trial], seed: int = 0) -> Supervision | None:
+def supervision(trials: Sequence[Trial]) -> Supervision | None:
     """What came of one configuration's trials before and after its checkpoints; None if no trial had one."""
     scored = [one for one in trials if one.scored]
     helped = [one for one in scored if _helped(one)]
@@ -65,21 +65,23 @@ def supervision(trials: Sequence[Trial], seed: int = 0) -> Supervision | None:
         never=len(scored) - sum(alone) - sum(guided),
         alone=_rate(scored, alone),
         guided=_rate(helped, guided),
-        reviews=tuple(one for number in range(1, last + 1) if (one := _review(helped, number, seed))),
+        reviews=tuple(one for number in range(1, last + 1) if (one := _review(helped, number))),
         frontier=frontier_share(scored),
     )
 
 
-def _review(helped: Sequence[Trial], number: int, seed: int) -> Review | None:
+def _review(helped: Sequence[Trial], number: int) -> Review | None:
     pairs = [(one.problem, pair) for one in helped if (pair := _around(one, number))]
     if not pairs:
         return None
     before, after = (np.array([pair[side] for _, pair in pairs]) for side in (0, 1))
     problems = sorted({problem for problem, _ in pairs}, key=natural)
     row = [problems.index(problem) for problem, _ in pairs]
-    drawn = weights(len(problems), seed)[row]
-    change = interval(float((after - before).mean()), sums(after - before, drawn) / drawn.sum(axis=0), len(problems))
-    return Review(number, len(pairs), float(before.mean()), float(after.mean()), change)
+    change = mean_interval(
+        np.bincount(row, after - before).astype(np.float64), counts=np.bincount(row).astype(np.float64)
+    )
+    low, high = (None if one is None else min(1.0, max(-1.0, one)) for one in (change.low, change.high))
+    return Review(number, len(pairs), float(before.mean()), float(after.mean()), Interval(change.value, low, high))
 
 
 def _around(trial: Trial, number: int) -> tuple[float, float] | None:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from koderz_core.analysis.bootstrap import Array, interval, means, sums, weights
+from koderz_core.analysis.bootstrap import Array, means, ratio_interval, sums, weights
 from koderz_core.analysis.bounds import Cases, cases
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.order import natural
@@ -70,7 +70,6 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
     usd = np.stack([means(problems, trials, _usd) for trials in held.values()])
     priced = np.array([not np.isnan(row).any() for row in usd])
     frontier = iter(_frontier(usd[priced], success[priced], seed))
-    drawn = sums(usd, weights(len(problems), seed)) / len(problems)
     points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in held})
     for at, (key, trials) in enumerate(held.items()):
         rate = clustered(by_problem(one for one in trials if one.problem in kept))
@@ -78,7 +77,7 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
         if not priced[at]:
             points.append(Point(key, *solved, None, None, None, None, None, None, bounded.get(key)))
             continue
-        paid = interval(float(usd[at].mean()), drawn[at], len(problems))
+        paid = ratio_interval(usd[at], np.ones(len(problems)))
         points.append(Point(key, *solved, paid.value, paid.low, paid.high, *next(frontier), bounded.get(key)))
     return Tradeoff(tuple(points), len(problems), left_out)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf
 
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.paired import in_points
 from koderz_core.analysis.pairs import Pair, telling
 from koderz_core.export.formats import bounded, count, share
 
@@ -53,8 +54,8 @@ def _dearer(pair: Pair, it: str) -> str:
 
 
 def _points(pair: Pair) -> str:
-    by, low, high = (100 * (one or 0.0) for one in (pair.test.difference, pair.test.low, pair.test.high))
-    return f"{by:+.0f} points solved ({low:+.0f} to {high:+.0f})"
+    bounds = in_points(pair.test.low or 0.0, pair.test.high or 0.0, pair.seems_apart)
+    return f"{100 * (pair.test.difference or 0.0):+.0f} points solved ({' to '.join(bounds)})"
 
 
 def _times(pair: Pair) -> str:

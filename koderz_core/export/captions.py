@@ -33,8 +33,9 @@ GROUPS = (
     "the experiments with a result by how many of these were solved (cost-of-pass)."
 )
 PAIRS = (
-    "p: exact McNemar, with repeats a sign-flip permutation test, adjusted by Holm; told apart up to 0.05. "
-    "Intervals hold for all pairs at once (Bonferroni), so also for the one that was picked out above. "
+    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm; told apart up "
+    "to 0.05, and then 0 is not inside the interval. Intervals hold for all pairs at once (Bonferroni), so also for "
+    "the one that was picked out above. "
     "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
     "let it. Saved: on the problems that both solved."
 )

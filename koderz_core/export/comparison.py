@@ -146,7 +146,7 @@ def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
     return (
         row.letter,
         row.label,
-        points(test.difference, test.low, test.high),
+        points(test.difference, test.low, test.high, pair.seems_apart),
         chance(pair.p_adjusted),
         worded(pair.told_apart if test.n else None),
         *map(str, (test.only_a, test.only_b, test.both, test.n)),

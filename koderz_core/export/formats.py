@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.compared import Compared
+from koderz_core.analysis.paired import in_points
 from koderz_core.analysis.rates import ClusteredRate, Rate
 from koderz_core.records import Outcome
 from koderz_core.records.marks import Marks
@@ -136,11 +137,11 @@ def percent(share: float | None) -> str:
     return ">99 %" if 0.995 <= share < 1 else f"{share:.0%}".replace("%", " %")
 
 
-def points(difference: float | None, low: float | None, high: float | None) -> str:
+def points(difference: float | None, low: float | None, high: float | None, apart: bool = False) -> str:
     """``-3 [-8, +2]``: a difference of shares in percentage points, with its interval."""
     if difference is None or low is None or high is None:
         return "-"
-    return f"{100 * difference:+.0f} [{100 * low:+.0f}, {100 * high:+.0f}]"
+    return f"{100 * difference:+.0f} [{', '.join(in_points(low, high, apart))}]"
 
 
 def chance(value: float | None) -> str:

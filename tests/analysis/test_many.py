@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from made_trials import once, trials
 from statsmodels.stats.multitest import multipletests
 
-from koderz_core.analysis.many import holm, rank_groups
+from koderz_core.analysis.many import compatible, holm, rank_groups
 from koderz_core.analysis.paired import paired
 
 
@@ -79,3 +80,28 @@ def test_two_share_a_group_exactly_if_they_are_not_told_apart(solved, alpha):
         assert any(one in group and other in group for group in groups) == (p > alpha)
     assert {key for group in groups for key in group} == set(made)
     assert not any(set(small) < set(large) for small in groups for large in groups)
+
+
+MARKS = st.lists(st.tuples(*[st.text("10", min_size=1, max_size=3)] * 2), min_size=1, max_size=25)
+
+
+@settings(deadline=None)
+@given(MARKS, st.sampled_from([1, 4, 11]), st.floats(1, 11))
+def test_the_interval_of_a_pair_leaves_out_0_exactly_if_the_two_are_told_apart(marks, at_once, more):
+    a, b = (trials(name, {f"p/{n}": one[side] for n, one in enumerate(marks)}) for side, name in enumerate("ab"))
+    raw = paired(a, b, at_once)
+    p = min(1.0, more * raw.p)
+    found = compatible(raw, p)
+    if p > 0.05:
+        assert found.low <= 0 <= found.high
+    else:
+        assert found.low >= 0 if raw.difference > 0 else found.high <= 0
+    assert found.low <= raw.difference <= found.high
+
+
+def test_a_bound_beyond_0_is_moved_to_it_and_no_other():
+    test = paired(once("a", [1] * 7 + [0] * 13), once("b", [0] * 6 + [1] + [0] * 13))
+    apart, not_apart = compatible(replace(test, low=-0.1), 0.05), compatible(test, 0.06)
+    assert (apart.low, apart.high) == (0.0, test.high)
+    assert test.low > 0 == not_apart.low
+    assert compatible(test, 0.03) == test
