@@ -14,6 +14,7 @@ from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.findings import NO_BASELINE
+from koderz_core.analysis.paired import paired
 from koderz_core.analysis.pairs import telling
 from koderz_core.analysis.rates import wilson
 from koderz_core.records.summaries import SummaryRow, TierCost
@@ -139,6 +140,20 @@ def test_p_is_adjusted_for_how_many_pairs_there_are() -> None:
     weak, cheap = compared().pairs
     assert weak.p_adjusted == pytest.approx(2 * weak.test.p)
     assert (weak.told_apart, cheap.told_apart) == (weak.p_adjusted <= 0.05, False)
+
+
+def test_no_line_says_that_two_are_told_apart_beside_an_interval_that_holds_0_or_the_reverse() -> None:
+    held = trials("cheap", {f"p/{n}": "11" for n in range(10)}) + trials("dear", {f"p/{n}": "01" for n in range(10)})
+    (pair,) = compare([replace(row("cheap"), planned=20), replace(row("dear"), planned=20)], held).pairs
+    raw = paired(held[:20], held[20:])
+    assert pair.told_apart
+    assert raw.low is not None
+    assert (pair.test.low, pair.test.high) == (max(raw.low, 0.0), raw.high)
+    one_way = compare(
+        [row("cheap"), row("dear")],
+        trials("cheap", {f"p/{n}": "1" for n in range(5)}) + trials("dear", {f"p/{n}": "0" for n in range(5)}),
+    ).pairs[0]
+    assert (one_way.told_apart, one_way.test.low) == (False, 0.0)  # p = 0.06, and Bonett-Price begins above 0
 
 
 def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:

@@ -233,6 +233,29 @@ def test_never_is_told_with_how_many_resamples_agree():
     assert (unsure.low, unsure.high) == (1.0, inf)
 
 
+def test_the_bounds_of_a_break_even_hold_it_about_as_often_as_said_and_more_often_for_several_pairs():
+    """The curve of the cheap one truly reaches the 70 % of the frontier one with the third of its tries."""
+    draw, found = np.random.default_rng(2), {1: [], 9: []}
+    for _ in range(300):
+        tries = draw.geometric(0.4, 40)
+        cheap = [course(f"p/{n}", "x" * (k - 1) + "s" if k <= 5 else "xxxxx") for n, k in enumerate(tries)]
+        frontier = answers(draw.random(40) < 0.7)
+        for at_once, bounds in found.items():
+            even = break_even(cheap, frontier, at_once)
+            bounds.append(even.low <= 3 <= even.high)
+    assert 0.93 <= np.mean(found[1]) < np.mean(found[9])
+
+
+def test_the_bounds_of_a_break_even_never_contradict_the_test():
+    cheap = [course(f"p/{n}", "s" if n < 6 else "xs" if n < 12 else "xxx") for n in range(20)]
+    alike, fewer = answers([1] * 12 + [0] * 8), answers([1] * 13 + [0] * 7)
+    assert break_even(cheap, alike).high == inf
+    assert break_even(cheap, alike, direction=1).high == 2.0  # it solves more, so it reaches as many
+    assert (break_even(cheap, fewer, direction=-1).low, break_even(cheap, fewer).low) == (inf, 2.0)
+    none = answers([1] + [0] * 19)
+    assert break_even(cheap, none, direction=0).high == 2.0 > break_even(cheap, none).high
+
+
 def test_of_one_problem_the_bounds_are_unknown_and_not_never():
     found = break_even([course("p/0", "xxx")], answers([1]))
     assert (found.usd, found.low, found.high) == (inf, None, None)

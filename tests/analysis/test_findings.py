@@ -40,6 +40,19 @@ def test_only_a_small_p_is_more_than_luck():
     assert "more than luck" not in finding(replace(OF, p=0.051))
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "p", "said"),
+    [
+        (0.0, 0.2, 0.01, "(95 % >0 to +20"),
+        (-0.2, -0.001, 0.01, "(95 % -20 to <0"),
+        (0.0, 0.2, 0.06, "(95 % +0 to +20"),
+        (0.02, 0.2, 0.01, "(95 % +2 to +20"),
+    ],
+)
+def test_the_interval_of_two_that_are_told_apart_is_not_written_as_if_it_held_0(low, high, p, said):
+    assert said in finding(replace(OF, test=replace(TEST, low=low, high=high), p=p))
+
+
 def test_what_differs_by_nothing_solved_as_many():
     same = paired(answers([1, 0] * 10), answers([1, 0] * 10))
     assert "solved as many as opus direct" in finding(replace(OF, test=same, p=1.0))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import inf, isnan, log
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import answers, course
 from msgspec.structs import replace
+from scipy.stats import t
 
 from koderz_core.analysis.money import (
     FrontierShare,
@@ -67,6 +69,23 @@ def test_one_price_in_terms_of_another_is_paired_so_it_is_surer_than_either():
     assert price_ratio(answers([1, 1]), answers([0, 0])) is None
     assert price_ratio(answers([1, 1], 0.0), answers([1, 1])).value == 0.0
     assert price_ratio(answers([1, 1]), answers([1, 1], 0.0)) is None
+
+
+def test_a_price_ratio_holds_the_true_one_about_as_often_as_said_on_24_problems():
+    draw, found = np.random.default_rng(4), []
+    for _ in range(400):
+        cheap, dear = (answers(draw.random(24) < rate, draw.lognormal(0, 0.7, 24).tolist()) for rate in (0.5, 0.8))
+        found.append(price_ratio(cheap, dear))
+    assert 0.93 <= np.mean([one.low <= 0.8 / 0.5 <= one.high for one in found]) <= 0.98
+
+
+def test_bounds_for_several_pairs_are_further_out_and_none_of_them_is_drawn():
+    trials = answers([1, 1, 0, 1] * 6, [0.1, 0.4, 2.0, 0.3] * 6), answers([1, 0, 1, 1] * 6, [0.3, 0.2, 0.1, 0.5] * 6)
+    alone, of_nine = price_ratio(*trials), price_ratio(*trials, at_once=9)
+    assert log(of_nine.high / of_nine.low) / log(alone.high / alone.low) == pytest.approx(
+        t.isf(0.025 / 9, 23) / t.isf(0.025, 23), rel=1e-3
+    )
+    assert alone.low * alone.high == pytest.approx(alone.value**2)
 
 
 def test_savings_are_of_the_problems_both_solved_beside_the_difference_in_success():

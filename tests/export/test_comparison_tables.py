@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.analysis.many import compatible
 from koderz_core.export.answer import answer
 from koderz_core.export.charts_curves import success_by
 from koderz_core.export.charts_tradeoff import cost_against_success
@@ -181,14 +182,16 @@ def test_every_line_has_a_cell_for_each_column(made) -> None:
 
 def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     comparison = compared(*TWO)
-    assert answer(comparison).headline == "On 4 problems B and A cannot be told apart; either may be the cheaper"
+    assert answer(comparison).headline == "On 4 problems B and A cannot be told apart; B costs less per solved problem"
     (pair,) = comparison.pairs
-    sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01),))
+    sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
     assert answer(sure).headline.startswith("On 4 problems B solves less than A")
-    assert "-25 points solved (-72 to +38), 0.15 times the cost per solved problem (0.1 to ∞)" in answer(sure).told
+    assert "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.034 to 0.67)" in answer(sure).told
 
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
+    near = (("dear", 3, 1.0), ("cheap", 2, 0.5))
+    assert answer(compared(*near)).headline.endswith("; either may be the cheaper")
     alike = (("dear", 3, 1.0), ("cheap", 3, 0.1))
     assert answer(compared(*alike)).headline.endswith("; B costs less per solved problem")
     unpriced = (("one", 3, None), ("other", 2, None))
