@@ -24,6 +24,7 @@ from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.rates import ClusteredRate, Rate, clustered, wilson
 
 SIZES = (20, 164, 378)
+SMALL = (5, 10, 18, 24)
 RATES = (0.005, 0.05, 0.5, 0.95, 0.995)
 PAIRS = ((0.02, 0.02), (0.05, 0.05), (0.12, 0.0), (0.12, 0.05), (0.30, 0.20))
 """Share of problems that one alone solves, and difference; where these are the same, one solves all the other does."""
@@ -64,7 +65,7 @@ def main() -> int:
 
 def _wilsons(draw: np.random.Generator) -> Iterator[Share]:
     print("| problems | true rate | Wilson, exact | simulated | of limit |\n|---|---|---|---|---|")
-    for n in SIZES:
+    for n in (*SMALL, *SIZES):
         intervals = [_ends(wilson(successes, n)) for successes in range(n + 1)]
         for rate in RATES:
             held = np.array([low <= rate <= high for low, high in intervals])
@@ -72,6 +73,18 @@ def _wilsons(draw: np.random.Generator) -> Iterator[Share]:
             share = Share(held[draw.binomial(n, rate, MANY)].mean(), float(chances[held].sum()), MANY)
             print(f"| {n} | {rate} | {share.exact:.3f} | {share.simulated:.3f} | {share.of_limit:.2f} |")
             yield share
+    print()
+    _lowest()
+
+
+def _lowest() -> None:
+    print("| problems | Wilson, lowest of true rates 1, 2, ... 99 % | at | mean |\n|---|---|---|---|")
+    rates = np.arange(1, 100) / 100
+    for n in (*SMALL, *SIZES):
+        low, high = np.array([_ends(wilson(successes, n)) for successes in range(n + 1)]).T[:, :, None]
+        held = (low <= rates) & (rates <= high)
+        exact = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * held).sum(axis=0)
+        print(f"| {n} | {exact.min():.3f} | {rates[exact.argmin()]:.0%} | {exact.mean():.3f} |")
     print()
 
 

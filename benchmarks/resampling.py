@@ -1,9 +1,9 @@
-"""How often resampled intervals and the bands of curves hold the truth, and how long resampling takes.
+"""How often intervals of costs, ratios, break-evens and curves hold the truth, and how long resampling takes.
 
-Run: ``python benchmarks/resampling.py`` (needs the ``dev`` extra; two minutes). It draws costs, solves and whole
+Run: ``python benchmarks/resampling.py`` (needs the ``dev`` extra; five minutes). It draws costs, solves and whole
 trials of which the truth is known, asks ``koderz_core.analysis`` for its intervals, and prints the share that hold the
-truth, with the plain percentiles and BCa for contrast. Then the seconds that the frontier of 12 configurations with
-164 problems takes: the exit code is 1 if that is more than the limit.
+truth, with intervals of resamples for contrast: expanded percentiles, plain ones and BCa. Then the seconds that the
+frontier of 12 configurations with 164 problems takes: the exit code is 1 if that is more than the limit.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from process_tree import machine
 
 from koderz_core.analysis.bootstrap import Interval, ratio, ratio_interval, sums, weights
-from koderz_core.analysis.curves import ceiling, curves
+from koderz_core.analysis.curves import break_even, ceiling, curves
+from koderz_core.analysis.forecast import student
+from koderz_core.analysis.simultaneous import simultaneous
 from koderz_core.analysis.tradeoff import tradeoff
 from koderz_core.records.trials import Trial, Try
 
 Array = NDArray[np.float64]
-SIZES = (20, 50, 164)
+SIZES = (18, 20, 50, 164)
 MANY, SOME = 1_000, 300
 LIMIT_SECONDS = 0.2
 MOST = 10
@@ -33,8 +35,10 @@ MOST = 10
 
 def main() -> int:
     draw = np.random.default_rng(20261121)
-    print(f"{machine()}, {datetime.now(UTC).date()}; simulated {MANY:,} times (costs) or {SOME} times (curves).\n")
+    print(f"{machine()}, {datetime.now(UTC).date()}; simulated {MANY:,} times (costs) or {SOME} times (others).\n")
     _costs(draw)
+    _ratios(draw)
+    _break_evens(draw)
     _curves(draw)
     seconds = _frontier(draw)
     print(f"\nFrontier of 12 configurations, 164 problems, 2000 resamples: {seconds * 1000:.0f} ms, "
@@ -51,21 +55,99 @@ def _costs(draw: np.random.Generator) -> None:
         "loop, 90 % solved": (lambda n: _loop(draw, n, 0.9), _loop_truth(0.9)),
         "loop, 50 %": (lambda n: _loop(draw, n, 0.5), _loop_truth(0.5)),
     }
-    print("| what | problems | this one | percentiles | BCa |\n|---|---|---|---|---|")
+    print("| what | problems | this one | expanded percentiles | percentiles | BCa |\n|---|---|---|---|---|---|")
     for name, (made, truth) in kinds.items():
         for n in SIZES:
-            found = [_three(*made(n), seed) for seed in range(MANY)]
+            found = [_all(*made(n), seed) for seed in range(MANY)]
             shares = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
-            print(f"| {name} | {n} | {shares[0]:.3f} | {shares[1]:.3f} | {shares[2]:.3f} |", flush=True)
+            print(f"| {name} | {n} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
     print()
 
 
-def _three(over: Array, under: Array, seed: int) -> tuple[Interval, Interval, Interval]:
+def _ratios(draw: np.random.Generator) -> None:
+    """Costs per solved problem of one configuration by another's, alone or one of nine pairs."""
+    kinds = {
+        "once 90 %, once 90 %": (_once, 0.9, _once, 0.9),
+        "once 50 %, once 90 %": (_once, 0.5, _once, 0.9),
+        "once 10 %, once 90 %": (_once, 0.1, _once, 0.9),
+        "loop 80 %, once 60 %": (_loop, 0.8, _once, 0.6),
+        "loop 40 %, once 30 %": (_loop, 0.4, _once, 0.3),
+        "loop 90 %, once 95 %": (_loop, 0.9, _once, 0.95),
+    }
+    print("| $ per solved of a by b's | problems | pairs | this one | expanded percentiles | median width | of those |")
+    print("|---|---|---|---|---|---|---|")
+    for at_once, resamples in ((1, 4_000), (9, 20_000)):
+        for n in (18, 24, 60, 164):
+            for name, (of_a, rate_a, of_b, rate_b) in kinds.items():
+                truth = _truth(of_a, rate_a) / _truth(of_b, rate_b)
+                found = []
+                while len(found) < SOME:
+                    (usd_a, solved_a), (usd_b, solved_b) = of_a(draw, n, rate_a), of_b(draw, n, rate_b)
+                    if solved_a.any() and solved_b.any():  # else koderz gives no ratio
+                        over, under = np.stack((usd_a, solved_b)), np.stack((solved_a, usd_b))
+                        theirs = _percentiles(draw, over, under, at_once, resamples)
+                        found.append((ratio_interval(over, under, at_once), theirs))
+                held = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
+                width = [np.median([_width(one) for one in of]) for of in zip(*found, strict=True)]
+                row = (
+                    f"| {name} | {n} | {at_once} | {held[0]:.3f} | {held[1]:.3f} | x{width[0]:.2g} | x{width[1]:.2g} |"
+                )
+                print(row, flush=True)
+    print()
+
+
+def _percentiles(draw: np.random.Generator, over: Array, under: Array, at_once: int, resamples: int) -> Interval:
+    n = over.shape[1]
+    drawn = draw.multinomial(n, np.full(n, 1 / n), resamples).T.astype(float)
+    found = ratio(sums(over, drawn).prod(axis=0), sums(under, drawn).prod(axis=0))
+    tail = _expanded(n, at_once)
+    return _between(0.0, found[~np.isnan(found)], (tail, 1 - tail))
+
+
+def _expanded(n: int, at_once: int = 1) -> float:
+    """Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015), section 5.3."""
+    return NormalDist().cdf(-((n / (n - 1)) ** 0.5) * student(simultaneous(at_once), n - 1))
+
+
+def _width(found: Interval) -> float:
+    assert found.low is not None
+    assert found.high is not None
+    return found.high / found.low if found.low else np.inf
+
+
+def _break_evens(draw: np.random.Generator) -> None:
+    """The cheap one solves 40 % of what is left with each of five tries, so the third reaches 78.4 %."""
+    print("| break-even, problems | pairs | holds the truth |\n|---|---|---|")
+    for n in (20, 60, 164):
+        for at_once in (1, 9):
+            held = 0
+            for _ in range(SOME):
+                tries = draw.geometric(0.4, n)
+                cheap = [
+                    _trial(at, 0, "success" if k <= 5 else "never", min(k, 5), min(k, 5)) for at, k in enumerate(tries)
+                ]
+                solved = draw.random(n) < 0.784
+                found = break_even(
+                    cheap, [_trial(at, 0, "success" if one else "never", 1) for at, one in enumerate(solved)], at_once
+                )
+                held += (
+                    found is not None
+                    and found.low is not None
+                    and found.high is not None
+                    and found.low <= 3 <= found.high
+                )
+            print(f"| {n} | {at_once} | {held / SOME:.3f} |", flush=True)
+    print()
+
+
+def _all(over: Array, under: Array, seed: int) -> tuple[Interval, ...]:
     drawn = sums(np.stack((over, under)), weights(len(over), seed))
     found, value = ratio(drawn[0], drawn[1]), float(ratio(over.sum(), under.sum()))
     without = ratio(over.sum() - over, under.sum() - under)
     tails = _bca_tails(value, found, without) if np.isfinite(without).all() else (0.025, 0.975)
-    return ratio_interval(over, under, seed), _between(value, found, (0.025, 0.975)), _between(value, found, tails)
+    tail = _expanded(len(over))
+    resampled = (_between(value, found, both) for both in ((tail, 1 - tail), (0.025, 0.975), tails))
+    return ratio_interval(over, under), *resampled
 
 
 def _bca_tails(value: float, found: Array, without: Array) -> tuple[float, float]:
@@ -97,6 +179,10 @@ def _loop(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]
     solved = draw.random(n) < rate
     attempts = np.where(solved, np.minimum(draw.geometric(0.5, n), MOST), MOST)
     return attempts * draw.lognormal(0, 0.4, n), solved.astype(float)
+
+
+def _truth(of: object, rate: float) -> float:
+    return float(np.exp(0.245) / rate) if of is _once else _loop_truth(rate)
 
 
 def _loop_truth(rate: float) -> float:

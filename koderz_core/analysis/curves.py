@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,12 +13,13 @@ from koderz_core.analysis.bootstrap import Array, means, sums, weights
 from koderz_core.analysis.incidence import (
     CENSORED,
     FALSE_PASS,
+    NEARLY,
     Axis,
     Courses,
+    at_the_end,
     courses,
     gaps,
     incidence,
-    reached,
     resampled,
     steps,
 )
@@ -157,19 +158,18 @@ def break_even(
     solved = means(problems, scored, lambda one: one.solved)
     paid = float(means(problems, scored, lambda one: np.nan if one.usd is None else one.usd).mean())
     n = len(problems)
-    ones, drawn = np.ones((n, 1)), weights(n, seed)
-    plain, target = incidence(held, ones), float(solved.mean())
-    dollars = reached(held, drawn, sums(solved, drawn) / n)
-    comparable = dollars[~np.isnan(dollars)]
-    at = float(reached(held, ones, np.array([target]))[0])
+    drawn, plain, target = weights(n, seed), incidence(held, np.ones((n, 1)))[:, 0], float(solved.mean())
+    targets = sums(solved, drawn) / n
+    never = (at_the_end(held, drawn) < targets - NEARLY)[targets > NEARLY]
+    at = next((float(used) for used, share in zip(steps(held), plain, strict=True) if share >= target - NEARLY), inf)
     bounds = _where_even(held, solved, at_once, direction, seed) if target and n > 1 else None
     return BreakEven(
         usd=at if target else None,
         low=min(bounds[0], at) if bounds else None,
         high=max(bounds[1], at) if bounds else None,
-        never=float(np.isinf(comparable).mean()) if target else None,
+        never=float(never.mean()) if target else None,
         target=target,
-        reached=float(plain[-1, 0]) if len(plain) else 0.0,
+        reached=float(plain[-1]) if len(plain) else 0.0,
         frontier_usd=paid if isfinite(paid) else None,
         problems=n,
     )

@@ -81,22 +81,15 @@ def incidence(held: Courses, drawn: Array, event: int = SUCCESS) -> Array:
     return shares
 
 
-def reached(held: Courses, drawn: Array, target: Array) -> Array:
-    """Per column of problem weights where the share of successes is the target; infinite if it never is.
-
-    A target of nothing is not reached anywhere: there it is nan.
-
-    Where nothing is censored that is looked for by halves, as a share then is a plain sum over problems: of thousands
-    of steps only some are computed.
-    """
-    at = np.append(steps(held), np.inf)
-    if (held.events == CENSORED).any() or not _known(held).all():
-        there = incidence(held, drawn) >= target - NEARLY
-        first = np.where(there.any(axis=0), there.argmax(axis=0), len(at) - 1) if len(there) else len(at) - 1
-    else:
-        first = _halved(_risen(held), drawn, target)
-    found: Array = np.where(target <= NEARLY, np.nan, at[first])
-    return found
+def at_the_end(held: Courses, drawn: Array) -> Array:
+    """The last of ``incidence`` per column of problem weights, without computing the others where nothing is lost."""
+    if _lost(held):
+        shares = incidence(held, drawn)
+        return shares[-1] if len(shares) else np.zeros(drawn.shape[1])
+    solved = held.events == SUCCESS
+    each = np.bincount(held.problem[solved], held.share[solved], held.problems).astype(np.float64)
+    end: Array = sums(each, drawn) / drawn.sum(axis=0)
+    return end
 
 
 def gaps(held: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
@@ -104,7 +97,7 @@ def gaps(held: Courses, solved: Array, seed: int) -> tuple[Array, Array]:
 
     Where something is censored, the variance is that of resamples.
     """
-    if (held.events == CENSORED).any() or not _known(held).all():
+    if _lost(held):
         drawn = weights(held.problems, seed)
         plain = incidence(held, np.ones((held.problems, 1)))[:, 0]
         return plain - solved.mean(), (resampled(held, seed) - sums(solved, drawn) / held.problems).var(axis=1)
@@ -134,17 +127,9 @@ def _risen(held: Courses) -> Array:
     return np.cumsum(risen, axis=0, out=risen)
 
 
-def _halved(risen: Array, drawn: Array, target: Array) -> NDArray[np.intp]:
-    """The first row of ``risen`` at which each column's share is the target, their number if it never is."""
-    low, high = np.zeros(len(target), dtype=np.intp), np.full(len(target), len(risen))
-    total = drawn.sum(axis=0)
-    while (open_ones := np.flatnonzero(low < high)).size:
-        middle = (low[open_ones] + high[open_ones]) // 2
-        share = np.einsum("rp,pr->r", risen[middle], drawn[:, open_ones]) / total[open_ones]
-        there = share >= target[open_ones] - NEARLY
-        high[open_ones[there]] = middle[there]
-        low[open_ones[~there]] = middle[~there] + 1
-    return low
+def _lost(held: Courses) -> bool:
+    """Whether the success of some problem is not known to the end."""
+    return bool((held.events == CENSORED).any() or not _known(held).all())
 
 
 def _known(held: Courses) -> NDArray[np.bool_]:

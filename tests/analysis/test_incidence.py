@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import course
 
-from koderz_core.analysis.incidence import CENSORED, courses, incidence, reached, steps
+from koderz_core.analysis.bootstrap import weights
+from koderz_core.analysis.incidence import CENSORED, at_the_end, courses, gaps, incidence, steps
 
 ENDS = st.sampled_from("sfxce")
 MADE = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), ENDS), min_size=1, max_size=30)
@@ -47,12 +48,19 @@ def test_it_is_the_plain_definition_also_with_repeats_and_censored_trials(made, 
 
 @settings(max_examples=60)
 @given(MADE, st.integers(0, 2**32 - 1))
-def test_where_a_share_is_reached_is_the_first_step_at_which_it_is_that_high(made, seed):
+def test_the_end_of_a_curve_is_its_last_step(made, seed):
     held = made_courses(made)
-    draw = np.random.default_rng(seed)
-    drawn, target = draw.integers(1, 4, (held.problems, COLUMNS)).astype(float), draw.integers(0, 5, COLUMNS) / 4
-    shares, at = incidence(held, drawn), steps(held)
-    first = [next((end for end, one in zip(at, shares[:, column], strict=True) if one >= goal - 1e-9), np.inf)
-             for column, goal in enumerate(target)]  # fmt: skip
-    expected = [np.nan if not goal else end for end, goal in zip(first, target, strict=True)]
-    assert reached(held, drawn, target).tolist() == pytest.approx(expected, nan_ok=True)
+    drawn = np.random.default_rng(seed).integers(1, 4, (held.problems, COLUMNS)).astype(float)
+    shares = incidence(held, drawn)
+    assert at_the_end(held, drawn) == pytest.approx(shares[-1] if len(shares) else np.zeros(COLUMNS))
+
+
+@settings(max_examples=60)
+@given(MADE)
+def test_the_gap_to_a_baseline_is_that_of_the_curve_and_its_variance_that_of_the_problems(made):
+    held = made_courses(made)
+    solved = np.linspace(0, 1, held.problems)
+    mean, variance = gaps(held, solved, 0)
+    assert mean == pytest.approx(incidence(held, np.ones((held.problems, 1)))[:, 0] - solved.mean())
+    resampled = incidence(held, weights(held.problems)) - solved @ weights(held.problems) / held.problems
+    assert variance == pytest.approx(resampled.var(axis=1), rel=0.25, abs=1e-3)
