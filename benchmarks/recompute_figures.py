@@ -13,7 +13,9 @@ import numpy as np
 import recompute_statistics as statistics
 from recompute_journals import Journal, Json, Trial, total
 from recompute_statistics import Array
-from recompute_tally import Tally, bounds
+from recompute_tally import Tally
+
+ALPHA = 0.05
 
 
 @dataclass
@@ -100,10 +102,7 @@ def costs(case: Case) -> None:
         plain = float(statistics.ratio(usd.sum(), solved.sum()))
         case.tally.same("dollars per solved problem", where, number(row, "usd_per_solved"), plain)
         told = number(row, "usd_per_solved_low"), number(row, "usd_per_solved_high")
-        drawn = statistics.draws(len(problems))
-        each_drawn = statistics.ratio(drawn @ usd, drawn @ solved)
-        quantiles = statistics.quantiles(len(problems))
-        bounds(case.tally, "bounds of dollars per solved problem", where, told, each_drawn, quantiles)
+        case.tally.bounds("bounds of dollars per solved problem", where, told, statistics.ratio_bounds([usd], [solved]))
 
 
 def tiers(case: Case) -> None:
@@ -138,8 +137,8 @@ def pairs(case: Case) -> None:
         only_a, only_b, n = ours["only_a"], ours["only_b"], ours["n"]
         case.tally.same("pairs: difference", where, row["difference"], (only_a - only_b) / n)
         limits = statistics.bonett_price(only_a, only_b, n, row["pairs_at_once"])
-        for name, value in zip(("low", "high"), limits, strict=True):
-            case.tally.same("pairs: bounds of the difference", where, row[name], value)
+        limits = statistics.compatible(limits, only_a - only_b, apart=row["p_adjusted"] <= ALPHA)
+        case.tally.bounds("pairs: bounds of the difference", where, (row["low"], row["high"]), limits)
         case.tally.same("pairs: p (exact McNemar)", where, row["p"], statistics.mcnemar(only_a, only_b))
         price_ratio(case, row, where, problems)
         break_even(case, row, where, problems)
@@ -151,7 +150,7 @@ def adjusted(case: Case) -> None:
     for row, value in zip(found, statistics.holm([row["p"] for row in found]), strict=True):
         where = f"{case.name} {row['letter']}"
         case.tally.same("pairs: p by Holm, told apart", where, row["p_adjusted"], value)
-        case.tally.same("pairs: p by Holm, told apart", where, row["told_apart"], value <= 0.05)
+        case.tally.same("pairs: p by Holm, told apart", where, row["told_apart"], value <= ALPHA)
         case.tally.same("pairs: how many at once", where, row["pairs_at_once"], len(found))
 
 
@@ -163,11 +162,9 @@ def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> N
         return
     plain = (usd[0].sum() / solved[0].sum()) / (usd[1].sum() / solved[1].sum())
     case.tally.same("pairs: ratio of dollars per solved", where, row["price_ratio"], float(plain))
-    drawn = statistics.draws(len(problems))
-    a, b, of_a, of_b = (drawn @ one for one in (*usd, *solved))
     told = number(row, "price_ratio_low"), number(row, "price_ratio_high")
-    quantiles = statistics.quantiles(len(problems), row["pairs_at_once"])
-    bounds(case.tally, "pairs: bounds of that ratio", where, told, statistics.ratio(a * of_b, b * of_a), quantiles)
+    ours = statistics.ratio_bounds([usd[0], solved[1]], [usd[1], solved[0]], row["pairs_at_once"])
+    case.tally.bounds("pairs: bounds of that ratio", where, told, ours)
 
 
 def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
@@ -186,8 +183,11 @@ def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> No
     never = partial(statistics.share_chance, drawn=np.isinf(found))
     case.tally.chance("pairs: P(never)", where, row["break_even_never"], never)
     told = number(row, "break_even_low"), number(row, "break_even_high")
-    quantiles = statistics.quantiles(len(problems), row["pairs_at_once"])
-    bounds(case.tally, "pairs: bounds of the break-even", where, told, found, quantiles)
+    direction = int(np.sign(row["difference"])) if row["p_adjusted"] <= ALPHA else 0
+    low, high = statistics.even_bounds(ends, solved, target, row["pairs_at_once"], direction)
+    if low is not None and high is not None:
+        low, high = min(low, float(plain[0])), max(high, float(plain[0]))
+    case.tally.bounds("pairs: bounds of the break-even", where, told, (low, high))
 
 
 def savings(case: Case, row: Json, where: str) -> None:
@@ -198,11 +198,15 @@ def savings(case: Case, row: Json, where: str) -> None:
         return
     case.tally.same("pairs: savings where both solved", where, row["saved_problems"], len(problems))
     before, saved = dollars(b, problems), dollars(b, problems) - dollars(a, problems)
-    drawn, quantiles = statistics.draws(len(problems)), statistics.quantiles(len(problems), row["pairs_at_once"])
+    spent = statistics.ratio_bounds([before - saved], [before], row["pairs_at_once"])
+    limits = {
+        "saved_usd": statistics.mean_bounds(saved, row["pairs_at_once"]),
+        "saved_share": tuple(None if one is None else 1 - one for one in reversed(spent)),
+    }
     for name, under in (("saved_usd", np.ones(len(problems))), ("saved_share", before)):
         case.tally.same("pairs: savings where both solved", where, row[name], float(saved.sum() / under.sum()))
-        told, found = (row[f"{name}_low"], row[f"{name}_high"]), statistics.ratio(drawn @ saved, drawn @ under)
-        bounds(case.tally, "pairs: bounds of savings", where, told, found, quantiles)
+        told = row[f"{name}_low"], row[f"{name}_high"]
+        case.tally.bounds("pairs: bounds of savings", where, told, limits[name])
 
 
 def rank_groups(case: Case) -> None:
@@ -214,7 +218,7 @@ def rank_groups(case: Case) -> None:
             only = Counter((a[name].solved, b[name].solved) for name in problems)
             tested[frozenset((one, other))] = statistics.mcnemar(only[True, False], only[False, True])
     raised = zip(tested, statistics.holm(list(tested.values())), strict=True)
-    apart = {pair for pair, p in raised if p <= 0.05}
+    apart = {pair for pair, p in raised if p <= ALPHA}
     theirs = {frozenset(group) for group in case.told["groups"]}
     case.tally.same("groups (Holm over all pairs)", case.name, theirs, statistics.groups(names, apart))
 
@@ -230,8 +234,8 @@ def frontier(case: Case) -> None:
         where, at = f"{case.name} {row['letter']}", list(held).index(key(row))
         case.tally.same("dollars per problem", where, row["usd_per_problem"], float(usd[at].mean()))
         told = row["usd_per_problem_low"], row["usd_per_problem_high"]
-        mean, quantiles = drawn @ usd[at] / len(problems), statistics.quantiles(len(problems))
-        bounds(case.tally, "bounds of dollars per problem", where, told, mean, quantiles)
+        ours = statistics.ratio_bounds([usd[at]], [np.ones(len(problems))])
+        case.tally.bounds("bounds of dollars per problem", where, told, ours)
         case.tally.same("on the frontier", where, row["on_frontier"], bool(plain[at]))
         chance = partial(statistics.share_chance, drawn=probable[:, at])
         case.tally.chance("P(frontier)", where, row["frontier_probability"], chance)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Array = NDArray[np.float64]
+Bounds = tuple[float | None, float | None]
 DRAWS = 100_000
 RESAMPLES = 2000  # that koderz draws, by docs/statistics.md
 
@@ -49,11 +50,15 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return float(stats.binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
 
 
-def bonett_price(only_a: int, only_b: int, n: int, at_once: int) -> tuple[float, float]:
-    """Bounds of the difference, with one problem more that a alone solved, and one that b alone did."""
+def bonett_price(only_a: int, only_b: int, n: int, at_once: int, *, cut: bool = True) -> tuple[float, float]:
+    """Bounds of the difference, with one problem more that a alone solved, and one that b alone did.
+
+    ``cut``: at -1 and 1.
+    """
     a, b = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
     reach = stats.norm.ppf(1 - 0.025 / at_once) * sqrt((a + b - (a - b) ** 2) / (n + 2))
-    return max(-1.0, a - b - reach), min(1.0, a - b + reach)
+    low, high = a - b - reach, a - b + reach
+    return (max(-1.0, low), min(1.0, high)) if cut else (low, high)
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -87,27 +92,55 @@ def ratio(over: Array, under: Array) -> Array:
         return np.divide(over, under)
 
 
-def quantiles(problems: int, at_once: int = 1) -> tuple[float, float] | None:
-    """Which quantiles of resamples bound the expanded percentile interval; one problem has none."""
-    if problems < 2:
-        return None
-    student = stats.t.ppf(1 - 0.025 / at_once, problems - 1)
-    outside = float(stats.norm.cdf(-sqrt(problems / (problems - 1)) * student))
-    return outside, 1 - outside
+def ratio_bounds(over: Sequence[Array], under: Sequence[Array], at_once: int = 1) -> Bounds:
+    """Bounds of the product of the sums of ``over`` by that of ``under``: Student's of its logarithm, first order."""
+    n, value = len(over[0]), ratio(np.prod([one.sum() for one in over]), np.prod([one.sum() for one in under]))
+    if n < 2 or np.isnan(value):
+        return None, None
+    if value in (0.0, inf):
+        return float(value), float(value)
+    away = sum(one / one.mean() for one in over) - sum(one / one.mean() for one in under)
+    low, high = mean_bounds(np.asarray(away), at_once)
+    assert low is not None
+    assert high is not None
+    return float(value * np.exp(low)), float(value * np.exp(high))
 
 
-def bound_chance(bound: float, drawn: Array, quantile: float) -> float:
-    """How often the quantile of RESAMPLES is as far from that of ``drawn`` as this bound, or farther.
+def mean_bounds(values: Array, at_once: int = 1) -> Bounds:
+    """Student's bounds of a mean over problems; one problem has none."""
+    n = len(values)
+    if n < 2:
+        return None, None
+    reach = float(stats.t.ppf(1 - 0.025 / at_once, n - 1) * stats.sem(values))
+    return float(values.mean()) - reach, float(values.mean()) + reach
 
-    The share of all resamples up to the k-th of RESAMPLES is beta distributed; the error of ``drawn`` is allowed for.
+
+def compatible(limits: tuple[float, float], difference: float, *, apart: bool) -> tuple[float, float]:
+    """0 bounds the interval of a difference that is significant, and lies in that of any other."""
+    low, high = limits
+    if not apart:
+        return min(low, 0.0), max(high, 0.0)
+    return (max(low, 0.0), high) if difference > 0 else (low, min(high, 0.0))
+
+
+def even_bounds(ends: Array, solved: Array, target: Array, at_once: int, direction: int) -> Bounds:
+    """The dollars at which the interval of the curve less the target's rate begins and ceases to hold 0.
+
+    ``direction``: 1 or -1 if the whole difference is significant, which the bounds do not contradict; else 0.
     """
-    known = drawn[~np.isnan(drawn)]
-    same = np.isclose(known, bound, rtol=1e-9, atol=0)
-    below = float(((known < bound) & ~same).mean())
-    own = 3 * sqrt(quantile * (1 - quantile) / len(known))
-    k = max(1, int(np.ceil(quantile * RESAMPLES - 1e-9)))
-    share = stats.beta(k, RESAMPLES - k + 1)
-    return min(1.0, 2 * float(min(share.cdf(below + float(same.mean()) + own), share.sf(below - own))))
+    if len(solved) < 2:
+        return None, None
+    moments = sorted(set(ends[solved > 0]))
+    tables = [solved * (ends <= moment) - target for moment in moments]
+    limits = [bonett_price(int((one > 0).sum()), int((one < 0).sum()), len(one), at_once, cut=False) for one in tables]
+    at, last = [*moments, inf], max(len(limits) - 1, 0)
+    first = next((place for place, (_, high) in enumerate(limits) if high >= 0), len(limits))
+    after = max((place + 1 for place, (low, _) in enumerate(limits) if low < 0), default=0)
+    if direction == -1:
+        return inf, inf
+    first = min(first, last)
+    after = min(after, last) if direction == 1 else max(after, last)
+    return at[first], at[after]
 
 
 def share_chance(share: float, drawn: NDArray[np.bool_]) -> float:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
-
-import recompute_statistics as statistics
-from recompute_statistics import Array
+from typing import Any
 
 NEARLY = 1e-9  # of the figure: rounding
 RAREST = 1e-6  # how often chance makes a difference that still counts as one of chance
-Bounds: TypeAlias = tuple[float | None, float | None]
 
 
 @dataclass
@@ -53,6 +48,11 @@ class Tally:
         self.kinds[kind].largest = max(self.kinds[kind].largest, apart)
         self._note(kind, where, apart <= NEARLY, f"koderz {theirs}, recomputed {ours}")
 
+    def bounds(self, kind: str, where: str, theirs: Sequence[float | None], ours: Sequence[float | None]) -> None:
+        """Both ends of an interval."""
+        for of_theirs, of_ours in zip(theirs, ours, strict=True):
+            self.same(kind, where, of_theirs, of_ours)
+
     def chance(self, kind: str, where: str, theirs: float | None, chance: Callable[[float], float]) -> None:
         """A figure of resamples; ``chance``: how often other resamples give one as far off. None: koderz has none."""
         found = 0.0 if theirs is None else chance(theirs)
@@ -75,14 +75,3 @@ class Tally:
         self.kinds[kind].of += 1
         if not agrees:
             self.wrong.append(f"{kind}, {where}: {said}")
-
-
-def bounds(  # the interval as koderz has it, and the quantiles that bound it
-    tally: Tally, kind: str, where: str, told: Bounds, drawn: Array, quantiles: tuple[float, float] | None
-) -> None:
-    """Both bounds of an interval from resamples; of one problem there are none."""
-    if quantiles is None:
-        tally.same(kind, where, told, (None, None))
-        return
-    for value, quantile in zip(told, quantiles, strict=True):
-        tally.chance(kind, where, value, partial(statistics.bound_chance, drawn=drawn, quantile=quantile))

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -36,14 +35,18 @@ def test_a_figure_that_differs_is_named_and_ends_it_with_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(FOLDER)
-    from recompute_tally import Tally, bounds  # noqa: PLC0415 (a script's)
+    from recompute_tally import Tally  # noqa: PLC0415 (a script's)
 
-    tally, drawn = Tally(), np.arange(100_000.0)
+    tally = Tally()
     tally.same("rate", "here", 0.5, 0.5)
-    bounds(tally, "bounds", "here", (2_500.0, 97_500.0), drawn, (0.025, 0.975))
+    tally.bounds("bounds", "here", (0.25, None), (0.25, None))
+    tally.chance("share", "here", 0.5, lambda _: 0.01)
     assert tally.report() == 0
     tally.same("rate", "there", 0.5, 0.5 + 1e-8)
-    bounds(tally, "bounds", "there", (2_500.0, 99_500.0), drawn, (0.025, 0.975))
+    tally.bounds("bounds", "there", (0.25, 0.75), (0.25, 0.76))
+    tally.chance("share", "there", 0.5, lambda _: 1e-7)
     assert tally.report() == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if line.startswith("NOT THE SAME")]
-    assert [line.split(":")[0] for line in wrong] == ["NOT THE SAME  rate, there", "NOT THE SAME  bounds, there"]
+    assert [line.split(":")[0] for line in wrong] == [
+        f"NOT THE SAME  {one}, there" for one in ("rate", "bounds", "share")
+    ]
