@@ -34,8 +34,7 @@ def values_of(parameter: Parameter) -> str:
         return "true or false"
     if parameter.kind == "str":
         return "text"
-    most = "" if parameter.most is None else f" to {parameter.most:g}"
-    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least}{most or ' or more'}"
+    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least} to {parameter.most:,}"
 
 
 def strategies_markdown(forms: Sequence[StrategyForm]) -> str:

@@ -17,6 +17,7 @@ from koderz_core.strategies.ensemble import Ensemble
 from koderz_core.strategies.ladder import ONCE, Ladder
 from koderz_core.strategies.outside import Outside, found, installed, shortened
 from koderz_core.strategies.overrides import checked, is_override
+from koderz_core.strategies.parameters import bounds_of, require_within
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
 from koderz_core.strategies.swarm import Swarm
@@ -209,6 +210,5 @@ def _check(strategy: str, value: Scalar, field: Field[object]) -> None:
     choices = choices_of(field)
     if choices and value not in choices:
         raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(choices)}, not {value!r}.")
-    low = 1 if wanted is int and default else 0  # what is 0 by default can be left at it
-    if not isinstance(value, bool | str | None) and not low <= value < 1e9:
-        raise PlanError(f"{strategy}: {parameter} must be at least {low}, not {value!r}.")
+    if not isinstance(value, bool):
+        require_within(f"{strategy}: {parameter}", value, bounds_of(parameter, default))
