@@ -25,7 +25,7 @@ def is_path(name: str) -> bool:
 
 def refuse_other_paths(name: str) -> None:
     """Raise DataError for a dataset's name that is the path of anything else; nothing is read."""
-    if "/" in name or (name and os.path.exists(name)):  # noqa: PTH110 (Path.exists raises for a name that is too long)
+    if name.startswith(("/", "./", "../")) or (name and os.path.exists(name)):  # noqa: PTH110 (Path.exists raises for a name that is too long)
         require_file(Path(name), _CURE)
         raise DataError(f"{name} cannot be read (its name does not end with .jsonl or .jsonl.gz). {_CURE}")
 

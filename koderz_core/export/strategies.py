@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from koderz_core.records import Scalar
 from koderz_core.runner.forms import Parameter, StrategyForm
+from koderz_core.strategies.parameters import MOST
 
 
 def said(value: Scalar) -> str:
@@ -34,7 +35,8 @@ def values_of(parameter: Parameter) -> str:
         return "true or false"
     if parameter.kind == "str":
         return "text"
-    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least} to {parameter.most:,}"
+    most = " or more" if parameter.most == MOST else f" to {parameter.most}"
+    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least}{most}"
 
 
 def strategies_markdown(forms: Sequence[StrategyForm]) -> str:

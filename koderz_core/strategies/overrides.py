@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.errors import UnknownNameError
 from koderz_core.records import Sampling, Scalar
-from koderz_core.strategies.parameters import MOST, WARMEST, require_within
+from koderz_core.strategies.parameters import MOST, WARMEST, require_number
 
 KINDS: Mapping[str, type] = {"temperature": float, "top_p": float, "max_tokens": int}
 _RANGES: Mapping[str, tuple[int, int]] = {"temperature": (0, WARMEST), "top_p": (0, 1), "max_tokens": (1, MOST)}
@@ -38,10 +38,7 @@ def checked(roles: Sequence[str], name: str, value: Scalar) -> Scalar:
         raise UnknownNameError("role that is asked here", role, roles)
     if what not in KINDS:
         raise UnknownNameError("sampling of a role", what, KINDS)
-    fits = isinstance(value, int if KINDS[what] is int else int | float) and not isinstance(value, bool)
-    if not fits:
-        raise PlanError(f"{name} must be {KINDS[what].__name__}, not {value!r}.")
-    require_within(name, value, _RANGES[what])
+    require_number(name, value, KINDS[what], _RANGES[what])
     return float(value) + 0.0 if KINDS[what] is float and isinstance(value, int | float) else value
 
 

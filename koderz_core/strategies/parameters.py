@@ -81,8 +81,10 @@ def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' 
     return int(isinstance(default, int) and default > 0), MOST
 
 
-def require_within(name: str, value: Scalar, bounds: tuple[int, int]) -> None:
-    """Raise PlanError for a number out of its bounds, both of which are allowed, and for nan."""
+def require_number(name: str, value: Scalar, kind: type, bounds: tuple[int, int]) -> None:
+    """Raise PlanError for what is no number of this kind, int or float, or out of the bounds, which are allowed."""
     low, high = bounds
-    if isinstance(value, int | float) and not low <= value <= high:
-        raise PlanError(f"{name} must be from {low:,} to {high:,}, not {value!r}.")
+    fits = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    if not (fits and low <= value <= high):  # type: ignore[operator]  # it is a number if it fits
+        a_number = "a whole number" if kind is int else "a number"
+        raise PlanError(f"{name} must be {a_number} from {low:,} to {high:,}, not {value!r}.")
