@@ -39,7 +39,7 @@ def default_home() -> Path:
 
 
 class _SettingsFile(TomlConfigSettingsSource):
-    def _read_file(self, file_path: Path) -> dict[str, Any]:  # Any: what TOML can hold
+    def _read_file(self, file_path: Any) -> dict[str, Any]:  # Any: a path, as pydantic-settings has it; TOML's values
         return tomllib.loads(read_text(file_path, "Mend or remove it."))
 
 
