@@ -24,8 +24,9 @@ from pydantic_settings import (
 )
 
 from koderz_core.addresses import address, is_loopback, ollama_address
-from koderz_core.errors import ConfigError, OfflineError
+from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.limits import Limits
+from koderz_core.reading import read_text
 from koderz_core.settings_files import refuse_programs, refuse_unknown
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -35,6 +36,11 @@ def default_home() -> Path:
     """``data/`` inside a checkout, elsewhere the platform's folder for user data."""
     inside_checkout = (CHECKOUT / "pyproject.toml").is_file() and (CHECKOUT / "data" / "README.md").is_file()
     return CHECKOUT / "data" if inside_checkout else user_data_path("koderz")
+
+
+class _SettingsFile(TomlConfigSettingsSource):
+    def _read_file(self, file_path: Any) -> dict[str, Any]:  # Any: a path, as pydantic-settings has it; TOML's values
+        return tomllib.loads(read_text(file_path, "Mend or remove it."))
 
 
 class Settings(BaseSettings):
@@ -47,7 +53,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="KODERZ_",
         env_file=".env",
-        env_file_encoding="utf-8",
+        env_file_encoding="utf-8-sig",
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
@@ -127,7 +133,7 @@ class Settings(BaseSettings):
         description="seconds one program may take on its tests; unless it is set, 4 times what the canonical solution "
         "takes, at least 4, where there is one",
     )
-    num_ctx: int = Field(8192, ge=512, description="context of an embedded or Ollama model, in tokens")
+    num_ctx: int = Field(8192, ge=512, le=100_000_000, description="context of an embedded or Ollama model, in tokens")
     local_watts: float = Field(
         65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"
     )
@@ -176,7 +182,7 @@ class Settings(BaseSettings):
         above = (init_settings, env_settings, dotenv_settings)
         home = next((source()["home"] for source in above if "home" in source()), default_home())
         path = Path(home) / "settings.toml"
-        file = TomlConfigSettingsSource(settings_cls, path)
+        file = _SettingsFile(settings_cls, path)
         refuse_unknown(file.toml_data, {*settings_cls.model_fields, "ollama_host"}, path)
         if isinstance(dotenv_settings, DotEnvSettingsSource):
             refuse_programs(dotenv_settings.env_vars)
@@ -237,6 +243,8 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
             f'KODERZ_{name} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
             "[limits.openai] or [tiers]."
         ) from None
+    except DataError as error:
+        raise ConfigError(str(error)) from error  # settings stand for options of a command line
     except UnicodeDecodeError as error:
         raise ConfigError("settings.toml or .env is not UTF-8 text. Save it as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:

@@ -58,7 +58,7 @@ def _change(path: Path, name: str, value: object) -> None:
     import tomlkit  # noqa: PLC0415 (only who writes needs it)
 
     try:
-        before = path.read_bytes().decode() if path.exists() else ""
+        before = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
         document = tomlkit.parse(before)
         for key in names_in_file(name):
             if value is None or key != name:

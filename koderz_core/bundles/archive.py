@@ -14,6 +14,7 @@ from zlib import error as zlib_error
 
 from koderz_core.bundles.contents import BundleFile
 from koderz_core.errors import DataError
+from koderz_core.reading import require_file
 
 MOST_FILES = 200_000
 MOST_BYTES = 96 << 20  # of one file, unpacked
@@ -40,6 +41,7 @@ def packed(files: Iterable[BundleFile], comment: str) -> bytes:
 
 def unpacked(path: Path) -> Mapping[str, bytes]:
     """The content of every file by its name. Raises DataError for what no bundle of koderz has, naming the file."""
+    require_file(path, "Name a bundle that `koderz bundle` has written.")
     try:
         with ZipFile(path) as archive:
             entries = archive.infolist()

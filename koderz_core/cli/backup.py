@@ -8,16 +8,15 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import data_dir, workspace
+from koderz_core.cli.options import OutputPath, data_dir, workspace
 from koderz_core.errors import InfrastructureError
 from koderz_core.export.formats import day, plain
 
 LISTED = 20
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=OutputPath())
 @data_dir
 def backup(file: Path, data_dir: Path | None) -> int:
     """Write journals, pins, typed problems, settings and memories into FILE, a zip, and read it back to be sure.
@@ -40,7 +39,7 @@ def backup(file: Path, data_dir: Path | None) -> int:
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=click.Path(path_type=Path))
 @data_dir
 def restore(file: Path, data_dir: Path | None) -> None:
     """Put what is in the backup FILE into the data folder, and overwrite nothing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from koderz_core.cli.conclusion import Ended, conclude, exit_code
 from koderz_core.cli.debugging import DebugFiles, debug_folder, debug_options
 from koderz_core.cli.forecasting import forecast_lines, warnings
 from koderz_core.cli.interrupting import interruptible
+from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
@@ -33,28 +33,17 @@ from koderz_core.workspace.baselines import Offer
 from koderz_core.workspace.judging import outside
 from koderz_core.workspace.selecting import choices
 
-
-class Percent(click.FloatRange):
-    """Click lets nan through, which no rate is ever under."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
-        number = super().convert(value, param, ctx)
-        return self.fail("nan is no percentage.", param, ctx) if math.isnan(number) else number
-
-
 BUG = 1
 ALL = 100.0  # per cent
 
 
 @click.command()
 @click.option("--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
-@click.option("--start", type=click.IntRange(0), default=0, help="First problem, if --problems is not given.")
-@click.option("--end", type=click.IntRange(1), default=10, help="Behind the last one, if --problems is not given.")
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Of every experiment.")
-@click.option("--fail-under", type=Percent(0, 100), help="Exit with 4 if a configuration solves less (%).")
-@click.option(
-    "--pilot", type=click.IntRange(1), help="Only so many of the problems now, to tell what all of them take."
-)
+@click.option("--start", type=Whole(0), default=0, help="First problem, if --problems is not given.")
+@click.option("--end", type=Whole(1), default=10, help="Behind the last one, if --problems is not given.")
+@click.option("--repeats", type=Whole(1), default=1, show_default=True, help="Of every experiment.")
+@click.option("--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less (%).")
+@click.option("--pilot", type=Whole(1), help="Only so many of the problems now, to tell what all of them take.")
 @click.option(
     "--baselines/--no-baselines",
     default=True,

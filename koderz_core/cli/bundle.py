@@ -8,7 +8,7 @@ import click
 
 from koderz_core.bundles.keeping import KEPT
 from koderz_core.bundles.levels import ABOUT, SAFEST
-from koderz_core.cli.options import data_dir, report_faults, workspace
+from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 
@@ -18,7 +18,7 @@ _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 @click.option("--privacy", metavar="LEVEL", default=SAFEST, show_default=True, help=f"{_LEVELS}.")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(),
     help=f"The file to write. [default: one in bundles of the data folder, where the newest {KEPT} stay]",
 )
 @click.option("--pin", is_flag=True, help="Never remove it for a newer one.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import Command, data_dir, workspace
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.export.formats import money, plain
@@ -45,8 +46,8 @@ def stop(benchmark: str, only: str | None, data_dir: Path | None) -> None:
 
 @click.command()
 @click.argument("benchmark")
-@click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars it may cost in all.")
-@click.option("--concurrency", type=click.IntRange(1, MOST_AT_ONCE), help="Experiments at once.")
+@click.option("--max-cost", type=Number(0), help="Most US dollars it may cost in all.")
+@click.option("--concurrency", type=Whole(1, MOST_AT_ONCE), help="Experiments at once.")
 @data_dir
 def change(benchmark: str, max_cost: float | None, concurrency: int | None, data_dir: Path | None) -> None:
     """Give the running BENCHMARK (its name, its id, or how that begins) another budget or more or fewer places.

@@ -16,6 +16,7 @@ from typing import ClassVar
 import click
 
 from koderz_core import __version__
+from koderz_core.cli.numbers import Whole
 from koderz_core.config import load_settings
 from koderz_core.memory.cortex.open import (
     DEFAULT_PROJECT,
@@ -61,8 +62,8 @@ def cortex() -> None:
     help="Instead of CORTEX_DB, or cortex.db in the data folder.",
 )
 @click.option("--project", default=DEFAULT_PROJECT, show_default=True, help='Active project at the start; "*" for all.')
-@click.option("--max-chars", type=click.IntRange(1), default=MAX_CHARS, show_default=True, help="Per memory.")
-@click.option("--max-megabytes", type=click.IntRange(1), default=MAX_MEGABYTES, show_default=True, help="Of the file.")
+@click.option("--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Per memory.")
+@click.option("--max-megabytes", type=Whole(1), default=MAX_MEGABYTES, show_default=True, help="Of the file.")
 @DATA_DIR
 def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, data_dir: Path | None) -> None:
     """Serve the memory over standard input and output, until the input ends.

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import click
 
+from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import Command, data_dir, workspace
 from koderz_core.errors import UsageError
 from koderz_core.export.formats import plain
 from koderz_core.workspace import Workspace
+
+MOST_DAYS = 36_500  # a century
 
 
 def _yes(command: Command) -> Command:
@@ -31,8 +34,8 @@ def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> 
 
 
 @click.command()
-@click.option("--keep", type=click.IntRange(0), help="So many of the newest benchmarks stay.")
-@click.option("--days", type=click.FloatRange(0), help="What was written to in these last days stays.")
+@click.option("--keep", type=Whole(0), help="So many of the newest benchmarks stay.")
+@click.option("--days", type=Number(0, MOST_DAYS), help="What was written to in these last days stays.")
 @_yes
 @data_dir
 def prune(keep: int | None, days: float | None, data_dir: Path | None, *, yes: bool) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from koderz_core import __version__
-from koderz_core.cli.options import data_dir, workspace
+from koderz_core.cli.options import OutputPath, data_dir, workspace
 from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
 from koderz_core.diagnosis.asking import ask_each
 from koderz_core.diagnosis.journals import index
@@ -28,7 +28,7 @@ from koderz_core.workspace import Workspace
 )
 @click.option("--grader", is_flag=True, help="The whole self-test of the grader: some seconds.")
 @click.option("--repair", is_flag=True, help="First mend what can be mended safely, and say what was done.")
-@click.option("--json", "report", type=click.Path(dir_okay=False, path_type=Path), help="Write the findings there.")
+@click.option("--json", "report", type=OutputPath(), help="Write the findings there.")
 @data_dir
 def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
     """Look at models, servers, keys, datasets, the grader, disk, journals and index.

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import click
 
-from koderz_core.cli.options import data_dir, report_faults, workspace
+from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.export.dictionary import TABLES, markdown
 from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
@@ -23,7 +23,7 @@ STDOUT = Path("-")
 @click.option("--table", type=click.Choice(list(TABLES)), help="[default: experiments; of a report: comparison]")
 @click.option("--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True)
 @click.option("--columns", metavar="A,B,...", default="", help="Only these, in this order.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file to write; - is standard output.")
+@click.option("--out", type=OutputPath(), help="The file to write; - is standard output.")
 @click.option("--for-spreadsheets", is_flag=True, help="No text of a CSV is a formula: such get an apostrophe.")
 @click.option("--same-problems", is_flag=True, help="What is compared: only on the problems that all were given.")
 @click.option("--dictionary", is_flag=True, help="Print what every column of every table means, as Markdown.")

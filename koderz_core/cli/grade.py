@@ -6,10 +6,10 @@ import json
 import os
 import sys
 import tempfile
-import tokenize
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,13 +17,15 @@ import click
 from rich.table import Table
 
 from koderz_core.analysis.rates import Rate, wilson
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.numbers import Whole
+from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.export.formats import isolation, plain, rate
 from koderz_core.grading.grader import Graded, TestKind
 from koderz_core.grading.samples import Reading, Sample, read_samples, require_sound
+from koderz_core.reading import read_bytes
 from koderz_core.records import Dataset, Extracted
 from koderz_core.workspace import Workspace
 
@@ -35,8 +37,8 @@ FAILED, INFRASTRUCTURE = 4, 3
 @click.option("--problem", help="FILE is one program for this problem, for example HumanEval/0.")
 @click.option("--dataset", default="humaneval", show_default=True, help="A name, or the path of your own .jsonl.")
 @click.option("--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True)
-@click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one per core")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write each sample with its result here.")
+@click.option("--workers", type=Whole(1), default=os.cpu_count() or 1, show_default="one per core")
+@click.option("--out", type=OutputPath(), help="Write each sample with its result here.")
 @click.option("--skip-bad", is_flag=True, help="Leave out lines that are no samples.")
 @as_json
 @data_dir
@@ -66,10 +68,7 @@ def _one(file: Path, name: str, dataset: Dataset) -> Reading:
     if len(chosen) != 1:
         raise UsageError(f"{name!r} names {len(chosen)} problems. One program is graded on one.")
     try:
-        with tokenize.open(file) as opened:  # as Python does: UTF-8, or what a byte order mark or its first lines say
-            code = opened.read()
-    except OSError as error:
-        raise DataError(f"{file} cannot be read ({error.strerror}). Name a file that holds a program.") from error
+        code = decode_source(read_bytes(file, "Name a file that holds a program."))  # as Python reads it
     except (UnicodeDecodeError, SyntaxError) as error:
         raise DataError(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
     return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.export.formats import plain
 from koderz_core.memory.cortex.stored import StoredMemory, one_line
@@ -24,7 +25,7 @@ LISTED = 8  # problems of one lesson
 @click.option("--category", default="", help="Only of this category, such as learning or error.")
 @click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Which come first.")
 @click.option("--faded", is_flag=True, help="Also what has faded or is retired.")
-@click.option("--limit", type=click.IntRange(1, MOST), default=10, show_default=True, help="Most that are shown.")
+@click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Most that are shown.")
 @as_json
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
@@ -44,7 +45,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
 
 
 @click.command()
-@click.argument("number", type=click.IntRange(1), metavar="ID")
+@click.argument("number", type=Whole(1), metavar="ID")
 @as_json
 @data_dir
 def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
@@ -12,10 +13,23 @@ from typing import Any, TypeVar
 import click
 
 from koderz_core.config import load_settings
-from koderz_core.errors import InfrastructureError, JournalError, UnknownNameError
+from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
 from koderz_core.workspace import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
+
+
+class OutputPath(click.Path):
+    """The path of a file to be written. A folder is refused as every file that cannot be used is, by DataError."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path.is_dir():
+            raise DataError(f"{path} cannot be written (it is a folder). Name a file.")
+        return path
 
 
 def data_dir(command: Command) -> Command:

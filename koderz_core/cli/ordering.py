@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import Command
 from koderz_core.cli.parameters import (
     CODER,
@@ -39,25 +40,25 @@ REPLACED: Mapping[str, str] = {
 
 _SETTINGS: Options = (
     click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own."),
-    click.option("--num-ctx", type=int, help="Context of embedded and Ollama models, in tokens."),
+    click.option("--num-ctx", type=Whole(1), help="Context of embedded and Ollama models, in tokens."),
     click.option(
-        "--timeout", type=float, help="Seconds one request may take; of an embedded model, until its next word."
+        "--timeout", type=Number(0), help="Seconds one request may take; of an embedded model, until its next word."
     ),
     click.option(
         "--test-timeout",
-        type=float,
+        type=Number(0),
         help="Seconds one program may take on its tests.  [default: 4 times the canonical solution's, at least 4]",
     ),
     click.option(
         "--concurrency",
-        type=click.IntRange(1, 256),
+        type=Whole(1, 256),
         help="At once.  [default: 1 with embedded models, else 4]",
     ),
 )
 _BUDGET: Options = (
     click.option(
         "--max-cost",
-        type=click.FloatRange(0),
+        type=Number(0),
         help="Most US dollars it may cost in all; what is left then has no result.",
     ),
     click.option(
@@ -97,15 +98,13 @@ _ORDER: Options = (
     click.option(
         "--ablate", help=f"Also supervised without a part of it: {ALL}, or one or more of {', '.join(ABLATIONS)}."
     ),
-    click.option(
-        "--seed", type=click.IntRange(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."
-    ),
+    click.option("--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, help="Root of all randomness."),
     click.option("--dataset", default="humaneval", show_default=True, help="A name, or the path of your own .jsonl."),
     *_SETTINGS,
     *_BUDGET,
     click.option(
         "--max-cost-per-experiment",
-        type=click.FloatRange(0),
+        type=Number(0),
         help="Most US dollars one experiment may cost; its best program by then counts.",
     ),
     click.option(
@@ -171,7 +170,7 @@ def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
 def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     """Every strategy with every coder, or with all of them where it is about several; if tested, with every policy."""
     named = options[f"{CODER}_model"]
-    given, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named)
+    given, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named, FLAGS[f"{CODER}_model"])
     strategies, parameters = _strategies(options), parameters_of(options)
     known = {name for strategy in strategies for name in complete(strategy, {})}
     for parameter in parameters.keys() - known:
@@ -201,19 +200,19 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
         raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}: give only one of the two.")
     if mode:
         return [*MODES[mode]]
-    return [strategy_named(one) for one in names_in(DEFAULT_STRATEGY if strategy is None else strategy)]
+    return [strategy_named(one) for one in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
 
 
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every gate with every feedback. Raises PlanError if nothing here would heed them."""
-    given = {name: options[name] for name in POLICIES if options[name] is not None}
+    given = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
     if given and UNTESTED.issuperset(strategies):
         raise PlanError(
             f"{', '.join(strategies)} never runs gate tests, so --{min(given)} would be ignored. Leave it out."
         )
     found: list[dict[str, str]] = [{}]
-    for name, text in given.items():
-        found = [{**one, name: chosen} for one in found for chosen in names_in(text)]
+    for name, several in given.items():
+        found = [{**one, name: chosen} for one in found for chosen in several]
     return found
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from koderz_core.cli.numbers import Number, Whole
+from koderz_core.errors import PlanError
 from koderz_core.records import Scalar
 from koderz_core.runner.forms import Parameter, strategy_form
 from koderz_core.runner.wording import personas_named
@@ -46,13 +48,16 @@ def with_following(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 def models_of(options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The models that parsed options give to roles beside the coder's; several have commas between them."""
-    given = {role: options[f"{role}_model"] for role in ROLES if role != CODER and options[f"{role}_model"]}
-    return {role: names_in(text) for role, text in given.items()}
+    given = {role: options[f"{role}_model"] for role in ROLES if role != CODER}
+    return {role: names_in(text, FLAGS[f"{role}_model"]) for role, text in given.items() if text is not None}
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """Names with commas between them."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def names_in(text: str, option: str) -> tuple[str, ...]:
+    """Names with commas between them, as ``option`` gives them. Raises PlanError if there is none."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise PlanError(f"{option} is empty. Name at least one, or leave the option out.")
+    return names
 
 
 def _parameters() -> dict[str, Having]:
@@ -94,10 +99,10 @@ def _off(_context: click.Context, _option: click.Parameter, given: bool | None) 
     return False if given else None
 
 
-def _kind(one: Parameter) -> click.IntRange | click.FloatRange | None:
+def _kind(one: Parameter) -> Whole | Number | None:
     if one.kind == "int":
-        return click.IntRange(one.least)
-    return click.FloatRange(one.least, one.most) if one.kind == "float" else None
+        return Whole(one.least, one.most)
+    return Number(one.least, one.most) if one.kind == "float" else None
 
 
 def _default(having: Having) -> str:

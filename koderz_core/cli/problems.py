@@ -11,6 +11,7 @@ import click
 from rich.table import Table
 
 from koderz_core.cli.checking import Checked, checked
+from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
 from koderz_core.datasets.needed import lacking
@@ -18,13 +19,13 @@ from koderz_core.datasets.own import dataset_of, read_path
 from koderz_core.datasets.own_format import Fault
 from koderz_core.datasets.selection import select
 from koderz_core.datasets.types import arguments_of
-from koderz_core.errors import UsageError
+from koderz_core.errors import DataError, UsageError
 from koderz_core.export.formats import plain
 from koderz_core.records import Dataset, Problem
 from koderz_core.sandbox.sources import count_tests
 from koderz_core.workspace import Workspace
 
-FAULTY, FAILED = 2, 4
+FAULTY, FAILED = DataError.exit_code, 4
 
 
 @click.command(name="list-problems")
@@ -34,7 +35,7 @@ FAULTY, FAILED = 2, 4
 @click.option("--problems", default="all", show_default=True, help='"0:20", "HumanEval/3,7" or "sample:20".')
 @click.option("--problem-id", help="Show this problem, whole.")
 @click.option("--check", is_flag=True, help="Run the solutions that come with the problems on their tests.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="Most lines; 0: all.")
+@click.option("--limit", default=20, show_default=True, type=Whole(0), help="Most lines; 0: all.")
 @as_json
 @data_dir
 def list_problems(
@@ -42,7 +43,7 @@ def list_problems(
 ) -> int:
     """List the problems of a dataset, show one, or check a file of your own.
 
-    Exits with 2 if a --file has faults, with 4 if a solution fails under --check.
+    Exits with 3 if a --file has faults, with 4 if a solution fails under --check.
     """
     if file and (dataset or humaneval_path):
         raise UsageError("--file is a dataset of its own. Leave --dataset and --humaneval-path out.")

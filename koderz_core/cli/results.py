@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_summaries
 from koderz_core.errors import UsageError
@@ -17,7 +18,7 @@ from koderz_core.records import Outcome
 @click.option("--experiments", is_flag=True, help="One line per experiment instead of per configuration.")
 @click.option("--problem", help="Only experiments on this problem.")
 @click.option("--success-only", is_flag=True, help="Only solved experiments.")
-@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Most lines; 0: all.")
+@click.option("--limit", type=Whole(0), default=20, show_default=True, help="Most lines; 0: all.")
 @as_json
 @data_dir
 def results(  # noqa: PLR0913, PLR0917 (one argument per option)

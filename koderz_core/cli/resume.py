@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.benchmark import BUG, Percent, manner, perform
+from koderz_core.cli.benchmark import BUG, manner, perform
 from koderz_core.cli.conclusion import Ended, conclude
+from koderz_core.cli.numbers import Number
 from koderz_core.cli.options import as_json, data_dir, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget
 from koderz_core.errors import UsageError
@@ -19,7 +20,7 @@ from koderz_core.workspace import Workspace
 
 @click.command()
 @click.argument("benchmark")
-@click.option("--fail-under", type=Percent(0, 100), help="Exit with 4 if a configuration solves less (%).")
+@click.option("--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less (%).")
 @click.option(
     "--strategy",
     metavar="FILE.py:NAME",

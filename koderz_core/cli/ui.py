@@ -14,6 +14,7 @@ from typing import NoReturn
 import click
 
 from koderz_core.addresses import LOOPBACK, url_of
+from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import data_dir
 from koderz_core.config import CHECKOUT
 from koderz_core.errors import InfrastructureError
@@ -22,12 +23,12 @@ PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # where a wheel puts app.py,
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8501, show_default=True, help="0: one that is free.")
+@click.option("--port", type=Whole(0, 65535), default=8501, show_default=True, help="0: one that is free.")
 @click.option("--no-browser", is_flag=True, help="Open no browser, only say the address.")
 @click.option(
     "--open",
     "bundle",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Look at a bundle, which is verified first and can only be read.",
 )
 @data_dir

@@ -8,7 +8,6 @@ import click
 
 from koderz_core.bundles.checking import checked_bundle
 from koderz_core.cli.options import data_dir, workspace
-from koderz_core.errors import DataError
 from koderz_core.export.formats import count, plain
 from koderz_core.verification.records import Verified
 
@@ -19,14 +18,11 @@ from koderz_core.verification.records import Verified
 def verify(what: str, data_dir: Path | None) -> int:
     """Recompute the hashes, ids and figures of a benchmark, or of a bundle, and name what differs.
 
-    It tells what contradicts itself, not who wrote it. Exit code 1 if something differs.
+    It tells what contradicts itself, not who wrote it. Exits with 1 if something differs, with 3 if FILE.zip cannot be
+    read or is no bundle.
     """
-    if what.endswith(".zip") or Path(what).is_file():
-        try:
-            return _say(checked_bundle(Path(what)).verified)
-        except DataError as error:
-            click.echo(plain(str(error)), err=True)
-            return 1
+    if what.endswith(".zip") or "/" in what or Path(what).is_file():
+        return _say(checked_bundle(Path(what)).verified)
     with workspace(data_dir) as opened:
         return _say(opened.bundling.verify(opened.results.find(what)))
 

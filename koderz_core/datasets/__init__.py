@@ -11,7 +11,7 @@ from koderz_core.datasets.humaneval import load_humaneval
 from koderz_core.datasets.humaneval_plus import load_humaneval_plus, load_humaneval_plus_mini
 from koderz_core.datasets.mbpp import load_mbpp
 from koderz_core.datasets.mbpp_plus import load_mbpp_plus
-from koderz_core.datasets.own import is_own, is_path, load_own, load_path, own_names
+from koderz_core.datasets.own import is_own, is_path, load_own, load_path, own_names, refuse_other_paths
 from koderz_core.datasets.sources import SOURCES, command_of, placed
 from koderz_core.datasets.typed import load_typed, typed_names
 from koderz_core.errors import UnknownNameError
@@ -45,6 +45,7 @@ def load(name: str, settings: Settings) -> Dataset:
         return load_own(name, settings)
     if name in typed_names(settings):
         return load_typed(name, settings)
+    refuse_other_paths(name)
     raise UnknownNameError("dataset", name, dataset_names(settings), OWN_FILES)
 
 

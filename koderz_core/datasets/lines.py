@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from koderz_core.errors import DataError
+from koderz_core.reading import lines_in
 from koderz_core.records import Problem
 
 Kind = TypeVar("Kind")
@@ -19,26 +18,10 @@ RowType = TypeVar("RowType", bound=msgspec.Struct)
 _INFINITY = re.compile(rb"(?<=[\[,:\s-])Infinity(?=[\s,\]}])")
 
 
-def read_content(path: Path, cure: str) -> bytes:
-    """A file's content, unpacked if its name ends with ``.gz``. Raises DataError."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}). {cure}") from error
-    if path.suffix != ".gz":
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is not a whole gzip file ({error}). {cure}") from error
-
-
 def problems_in(content: bytes, problem_of: Callable[[bytes], Problem]) -> Iterator[Problem]:
     """The problem of each line that is not empty, by ``problem_of``. Raises DataError naming line and field."""
     seen: dict[str, int] = {}
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in lines_in(content):
         try:
             problem = problem_of(line)
         except DataError as fault:

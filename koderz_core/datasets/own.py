@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.datasets.keeping import keep_file, kept_names
-from koderz_core.datasets.lines import read_content
 from koderz_core.datasets.own_format import Reading, read_own
 from koderz_core.errors import DataError
+from koderz_core.reading import read_unpacked, require_file
 from koderz_core.records import Dataset, DatasetOrigin
 
 UNSTATED = "not stated"
@@ -18,8 +19,15 @@ _NAME = re.compile(r"own-[A-Za-z0-9_-]{1,40}-[0-9a-f]{12}")
 
 
 def is_path(name: str) -> bool:
-    """Whether a dataset's name is the path of a file."""
+    """Whether a dataset's name is the path of a file of problems."""
     return name.endswith((".jsonl", ".jsonl.gz"))
+
+
+def refuse_other_paths(name: str) -> None:
+    """Raise DataError for a dataset's name that is the path of anything else; nothing is read."""
+    if name.startswith(("/", "./", "../")) or (name and os.path.exists(name)):  # noqa: PTH110 (Path.exists raises for a name that is too long)
+        require_file(Path(name), _CURE)
+        raise DataError(f"{name} cannot be read (its name does not end with .jsonl or .jsonl.gz). {_CURE}")
 
 
 def is_own(name: str) -> bool:
@@ -29,12 +37,12 @@ def is_own(name: str) -> bool:
 
 def read_path(path: Path) -> Reading:
     """Everything that a file holds, also what is wrong. Raises DataError only if it cannot be read."""
-    return read_own(read_content(path, _CURE))
+    return read_own(read_unpacked(path, _CURE))
 
 
 def load_path(path: Path, settings: Settings) -> Dataset:
     """The problems of a file, of which a copy is kept. Raises DataError if anything is wrong with it."""
-    content = read_content(path, _CURE)
+    content = read_unpacked(path, _CURE)
     reading = read_own(content)
     if reading.faults:
         raise DataError(
@@ -53,7 +61,7 @@ def load_own(name: str, settings: Settings) -> Dataset:
     cure = f"Name your file once more, the one whose SHA-256 begins with {sha256}: --dataset FILE.jsonl"
     if not path.is_file():
         raise DataError(f"{path}, the copy that was kept of your file, is not there any more. {cure}")
-    reading = read_own(read_content(path, cure))
+    reading = read_own(read_unpacked(path, cure))
     if reading.faults or not reading.sha256.startswith(sha256):
         raise DataError(f"{path}, the copy that was kept of your file, was changed. {cure}")
     return dataset_of(name, reading)

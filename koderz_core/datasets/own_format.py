@@ -5,7 +5,6 @@ HumanEval's own lines are of this format. docs/datasets.md describes it.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 from collections import Counter
@@ -25,6 +24,7 @@ from koderz_core.datasets.own_checks import (
     problem_of,
     shape_faults,
 )
+from koderz_core.reading import lines_in
 from koderz_core.records import Problem
 
 
@@ -61,10 +61,7 @@ def read_own(content: bytes) -> Reading:
     rows: dict[int, OwnRow] = {}
     faults: list[Fault] = []
     lines: dict[str, int] = {}
-    text = content.removeprefix(codecs.BOM_UTF8)  # as some editors begin a file
-    for number, line in enumerate(text.split(b"\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in lines_in(content):
         found = _row(line)
         if isinstance(found, OwnRow):
             wrong = [*_repeated(found, lines), *complaints(found)]

@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Callable
 
 from koderz_core.config import Settings
-from koderz_core.datasets.lines import all_of, problems_in, read_content
+from koderz_core.datasets.lines import all_of, problems_in
 from koderz_core.datasets.sources import SOURCES, cure_of, path_of
+from koderz_core.reading import read_unpacked
 from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 
@@ -15,6 +16,6 @@ def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], 
     """The problems of the file that was fetched or placed. Raises DataError, which names file, line and field."""
     source = SOURCES[name]
     path, cure = path_of(source, settings), cure_of(source)
-    content = read_content(path, cure)
+    content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
     return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))

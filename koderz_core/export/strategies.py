@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from koderz_core.records import Scalar
 from koderz_core.runner.forms import Parameter, StrategyForm
+from koderz_core.strategies.parameters import MOST
 
 
 def said(value: Scalar) -> str:
@@ -34,8 +35,8 @@ def values_of(parameter: Parameter) -> str:
         return "true or false"
     if parameter.kind == "str":
         return "text"
-    most = "" if parameter.most is None else f" to {parameter.most:g}"
-    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least}{most or ' or more'}"
+    most = " or more" if parameter.most == MOST else f" to {parameter.most}"
+    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least}{most}"
 
 
 def strategies_markdown(forms: Sequence[StrategyForm]) -> str:

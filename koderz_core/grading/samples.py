@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from koderz_core.errors import DataError
 from koderz_core.prompts.extraction import extract
+from koderz_core.reading import lines_in, read_unpacked
 from koderz_core.records import Extracted, Problem
 
 KINDS = ("completion", "solution", "answer")
@@ -43,9 +42,7 @@ def read_samples(path: Path, problems: Mapping[str, Problem]) -> Reading:
     """
     samples: list[Sample] = []
     faults: list[str] = []
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
+    for number, line in lines_in(read_unpacked(path, "Name a file of samples.")):
         try:
             samples.append(_sample(number, line, problems))
         except DataError as fault:
@@ -65,16 +62,6 @@ def require_sound(reading: Reading, path: Path) -> None:
         f"{path} holds {len(reading.faults)} lines that are no samples, so nothing was graded:\n  {shown}{more}\n"
         f"{FORM} Mend them, or grade the others with --skip-bad."
     )
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path} is not a whole gzip file ({error}). Make it anew.") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}). Name a file of samples.") from error
 
 
 def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample:

@@ -27,8 +27,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from koderz_core.config import Settings
-from koderz_core.errors import ConfigError
+from koderz_core.errors import ConfigError, DataError
 from koderz_core.models.capability_table import TABLE, Thinking
+from koderz_core.reading import read_text
 from koderz_core.records import Tier
 
 FILE = "models.toml"
@@ -107,16 +108,14 @@ def _read(path: Path) -> Mapping[str, Stated]:
 def _parse(path: Path, _changed: int, _size: int) -> Mapping[str, Stated]:
     """The tables of the file as it was then: it is looked at for every call."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(read_text(path, "Mend or remove it."))
         return _checked(_TABLES.validate_python(tables), path)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from None
+    except DataError as error:
+        raise ConfigError(str(error)) from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line or remove the file.") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text. Save it as UTF-8, or remove it.") from error
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}. Mend or remove it.") from error
 
 
 _TABLES = TypeAdapter(dict[str, Stated])

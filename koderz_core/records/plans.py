@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from koderz_core.errors import PlanError
 from koderz_core.records.problems import DatasetOrigin
 from koderz_core.records.selections import Selection
 
@@ -18,6 +19,8 @@ StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
 ScoreKind = Literal["held_out", "oracle"]
 Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
+MOST_EXPERIMENTS = 1_000_000
+"""Of one plan: so many are enumerated in about half a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ class Plan:
     outside: Mapping[str, str] = field(default_factory=dict)
     selections: tuple[Selection, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raise TooManyError, so that no plan, a stranger's journal's neither, is ever too large to be enumerated."""
+        check_size(len(self.problems), len(self.configurations), self.repeats)
+
     @property
     def id(self) -> str:
         identity = (self.name, self.dataset.sha256, self.seed) if self.name else self.content
@@ -117,6 +124,21 @@ class Plan:
         digest = fingerprint((benchmark, configuration, problem, self.dataset.sha256, repeat))
         seed = int(fingerprint((self.seed, digest))[:8], 16)
         return Experiment(f"exp_{digest[:12]}", configuration, problem, repeat, seed)
+
+
+class TooManyError(PlanError, ValueError):
+    """A plan is too large. A ValueError too, so that msgspec takes it for a fault of the line that it decodes."""
+
+
+def check_size(problems: int, configurations: int, repeats: int) -> None:
+    """Raise TooManyError for a plan of more experiments than ``MOST_EXPERIMENTS``."""
+    number = problems * configurations * repeats
+    if number > MOST_EXPERIMENTS:
+        raise TooManyError(
+            f"{problems:,} problems with {configurations:,} configurations and {repeats:,} repeats are {number:,} "
+            f"experiments. One benchmark has at most {MOST_EXPERIMENTS:,}. Lower the repeats, or divide the problems "
+            "or the configurations among several benchmarks."
+        )
 
 
 @dataclass(frozen=True, slots=True)

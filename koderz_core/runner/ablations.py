@@ -65,8 +65,10 @@ def with_ablations(configurations: Sequence[tuple[Wanted, Sequence[str]]]) -> li
 
 
 def ablations_named(text: str) -> tuple[str, ...]:
-    """The ablations that a list with commas names; ``all`` names each. Raises UnknownNameError."""
-    names = [name.strip() for name in text.split(",")]
+    """The ablations that a list with commas names; ``all`` names each. Raises UnknownNameError, PlanError."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise PlanError(f"No ablation is named. Name {ALL}, or one or more of {', '.join(ABLATIONS)}.")
     return tuple(ABLATIONS) if ALL in names else tuple(_known(names))
 
 

@@ -23,9 +23,7 @@ from koderz_core.strategies import (
 )
 from koderz_core.strategies.describing import about, choices_of, describe
 from koderz_core.strategies.outside import installed
-from koderz_core.strategies.parameters import OF_ROLES
-
-WARMEST = 2.0  # the highest temperature that some provider takes
+from koderz_core.strategies.parameters import MOST, OF_ROLES, bounds_of
 
 Kind = Literal["bool", "int", "float", "str"]
 _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -36,7 +34,7 @@ class Parameter:
     """One thing that a strategy lets a person set; its values are of ``kind``, as ``default`` is.
 
     ``doc``: what it changes, in one line; ``choices``: all the values there are, none if that is open. A number is at
-    least ``least`` and at most ``most``, None if that is open.
+    least ``least`` and at most ``most``.
     """
 
     name: str
@@ -45,7 +43,7 @@ class Parameter:
     doc: str
     choices: tuple[str, ...] = ()
     least: int = 0
-    most: float | None = None
+    most: int = MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +110,8 @@ def _faults(name: str) -> Iterator[str]:
 
 
 def _parameter(field: Field[Any], default: Scalar) -> Parameter:
-    """A default of 0 is a value that switches off; any other number says that there is at least one of something."""
     kind = _KINDS[type(default)]
-    least = 1 if kind == "int" and field.default else 0
-    most = WARMEST if field.name.endswith("temperature") else None
+    least, most = bounds_of(field.name, field.default)
     return Parameter(field.name, default, kind, about(field), choices_of(field), least, most)
 
 

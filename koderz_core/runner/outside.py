@@ -14,6 +14,7 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
+from koderz_core.reading import MOST_TEXT_BYTES, read_bytes
 from koderz_core.records import Plan
 from koderz_core.strategies import class_of
 from koderz_core.strategies.outside import is_recorded_file, loaded, shortened, take
@@ -30,7 +31,8 @@ class Place(msgspec.Struct, frozen=True):
 def require_strategies(plan: Plan, settings: Settings) -> None:
     """Have every strategy of a plan ready, and remember where the files of those are that were named now.
 
-    Raises UnknownNameError for one that is not installed, PlanError for a file that is gone, changed or unknown here.
+    Raises UnknownNameError for one that is not installed, PlanError for a file that is changed or unknown here,
+    DataError for one that cannot be read.
     """
     kept = _kept(settings)
     for name in sorted({one.strategy for one in plan.configurations}):
@@ -49,13 +51,8 @@ def _read_again(name: str, kept: Mapping[str, Place], benchmark: str) -> None:
     cure = f"Say where it is: koderz resume {benchmark} --strategy PATH/{named}"
     if place is None:
         raise PlanError(f"Nobody has named the file of the strategy {name} on this machine. {cure}")
-    try:
-        source = Path(place.path).read_bytes()
-    except OSError as error:
-        raise PlanError(
-            f"The strategy {named} stood in {place.path}, which cannot be read: {error.strerror}. Bring that file "
-            f"back. {cure}"
-        ) from error
+    gone = f"The strategy {named} stood in it: bring that file back. {cure}"
+    source = read_bytes(Path(place.path), gone, MOST_TEXT_BYTES)
     found = hashlib.sha256(source).hexdigest()
     if found != place.sha256:
         raise PlanError(

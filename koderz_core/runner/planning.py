@@ -17,6 +17,7 @@ from koderz_core.grading.visible import check_feedback
 from koderz_core.models.allowed import check_allowed
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Budget, Configuration, Dataset, Plan, Problem, Scalar
+from koderz_core.records.plans import check_size
 from koderz_core.records.selections import Selection
 from koderz_core.runner.budget import check_limits
 from koderz_core.runner.conditions import conditions, of_problems
@@ -67,7 +68,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     Problems that one of its gates cannot be made of are left out for all configurations. Raises as ``gating``.
     """
     if order.repeats < 1:
-        raise PlanError(f"Repeats must be at least 1, not {order.repeats}.")
+        raise PlanError(f"Repeats must be at least 1, not {order.repeats!r}.")
     if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
         raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
     check_limits(order.budget)
@@ -77,6 +78,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     if len({one.id for one in configurations}) < len(configurations):
         raise PlanError("Two configurations are the same: name each strategy with the same models only once.")
     problems = select(dataset, order.problems, order.seed)
+    check_size(len(problems), len(configurations), order.repeats)
     require_libraries(problems)
     for problem in problems:
         check_tests(problem)

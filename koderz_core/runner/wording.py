@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.reading import read_text
 from koderz_core.records import Scalar
 from koderz_core.runner.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.runner.forms import Kind, StrategyForm, strategy_form
@@ -67,15 +68,11 @@ def strategy_named(text: str) -> str:
 def personas_named(text: str) -> str:
     """The personas that a person names: the text of a file called ``.yaml`` or ``.yml``, else the text itself.
 
-    Raises PlanError for a file that cannot be read.
+    Raises DataError for a file that cannot be read.
     """
     if not text.endswith((".yaml", ".yml")) or "\n" in text:
         return text
-    try:
-        return Path(text).expanduser().read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PlanError(f"The personas file {text} cannot be read: {why}. Name a YAML file.") from error
+    return read_text(Path(text).expanduser(), "Name a YAML file of personas.")
 
 
 def words_of(wanted: Wanted) -> str:

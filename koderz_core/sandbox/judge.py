@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from koderz_core.errors import DataError, PlanError
-from koderz_core.records import Cases, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.reading import surrogate_in
+from koderz_core.records import Cases, ErrorClass, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.orders import Answer, Order, Report, ask
 from koderz_core.sandbox.sources import number_of, spoken_of
@@ -59,11 +60,11 @@ class BoxedJudge:
         taken to be broken as it seems, and to look at arguments as ``in_place`` reads them; they run beside the program
         only if they say so.
 
-        A program of more than ``MOST_CHARACTERS`` has failed without being run. Raise DataError if the tests are
-        broken or too large, SandboxError if programs cannot be run here or workers were lost.
+        A program that cannot be run, since it is too long or UTF-8 cannot encode it, has failed. Raise DataError if the
+        tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
         """
-        if too_long := _too_long(code):
-            return Verdict("-" * number_of(tests), (), False, "memory", too_long, 0.0, self.isolation)
+        if unfit := _unfit(code):
+            return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
         order = self._order(problem, code, tests)
         answer = ask(self._workers, order)
         if answer.report is None:
@@ -82,8 +83,8 @@ class BoxedJudge:
         """
         if len(calls) > MOST_CALLS:
             raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}: make it several.")
-        if too_long := _too_long(code):
-            return tuple(Observed(call, None, "memory", too_long) for call in calls)
+        if unfit := _unfit(code):
+            return tuple(Observed(call, None, *unfit) for call in calls)
         seconds = self._timeout_seconds
         order = Order(
             problem.id, problem.preamble, code, "", problem.entry_point, seconds, self._memory_bytes, calls=calls
@@ -153,10 +154,13 @@ _ON_COPIES = "judged with copies of the arguments, since the program changes the
 _STALLED = "what it returned could not be dealt with in time"
 
 
-def _too_long(code: str) -> str:
-    if len(code) <= MOST_CHARACTERS:
-        return ""
-    return f"the program has {len(code):,} characters, at most {MOST_CHARACTERS:,} are run"
+def _unfit(code: str) -> tuple[ErrorClass, str] | None:
+    """Why a program has failed without being run: the class of error and the message. None: it can be run."""
+    if len(code) > MOST_CHARACTERS:
+        return "memory", f"the program has {len(code):,} characters, at most {MOST_CHARACTERS:,} are run"
+    if fault := surrogate_in(code):
+        return "syntax", f"Python source has no such text: {fault}"
+    return None
 
 
 def _cores() -> int:

@@ -99,7 +99,7 @@ class Answer:
 def ask(workers: Workers, order: Order) -> Answer:
     """A worker's answer, or the next one's if the first is lost.
 
-    Raises SandboxError if that one dies too, DataError for tests that are too large.
+    Raises SandboxError if that one dies too, DataError for tests that are too large or that UTF-8 cannot encode.
     """
     lost: list[LostError] = []
     while len(lost) < _TRIES:
@@ -121,7 +121,12 @@ _ANSWERS = msgspec.json.Decoder(Answer)
 
 def _asked(workers: Workers, order: Order) -> Answer:
     nonce = secrets.token_hex(16)
-    message = _encoded({"nonce": nonce, **order.content()})
+    try:
+        message = _encoded({"nonce": nonce, **order.content()})
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"The text of {order.problem} or of its tests cannot be encoded ({error}). Mend or remove that problem."
+        ) from error
     if len(message) > MAX_FRAME_BYTES:
         raise DataError(
             f"The tests of {order.problem} are too large: {len(message) / 1e6:.0f} MB with the program, and a worker "

@@ -17,6 +17,7 @@ from koderz_core.strategies.ensemble import Ensemble
 from koderz_core.strategies.ladder import ONCE, Ladder
 from koderz_core.strategies.outside import Outside, found, installed, shortened
 from koderz_core.strategies.overrides import checked, is_override
+from koderz_core.strategies.parameters import bounds_of, require_number
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
 from koderz_core.strategies.swarm import Swarm
@@ -203,12 +204,10 @@ def _fitting(value: Scalar, default: object) -> Scalar:
 def _check(strategy: str, value: Scalar, field: Field[object]) -> None:
     parameter, default = field.name, field.default
     wanted = type(default)
-    fits = isinstance(value, wanted) and isinstance(value, bool) == isinstance(default, bool)
-    if not (fits or (wanted is float and isinstance(value, int) and not isinstance(value, bool))):
+    if wanted in (int, float):
+        require_number(f"{strategy}: {parameter}", value, wanted, bounds_of(parameter, default))
+    elif not isinstance(value, wanted):
         raise PlanError(f"{strategy}: {parameter} must be {wanted.__name__}, not {value!r}.")
     choices = choices_of(field)
     if choices and value not in choices:
         raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(choices)}, not {value!r}.")
-    low = 1 if wanted is int and default else 0  # what is 0 by default can be left at it
-    if not isinstance(value, bool | str | None) and not low <= value < 1e9:
-        raise PlanError(f"{strategy}: {parameter} must be at least {low}, not {value!r}.")

@@ -18,9 +18,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
-from koderz_core.errors import PlanError
+from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.process import the_one
 from koderz_core.protocols import Strategy
+from koderz_core.reading import MOST_TEXT_BYTES, read_bytes
 
 GROUP = "koderz.strategies"
 WRITTEN = "docs/strategies.md says how one is written."
@@ -61,21 +62,21 @@ def shortened(name: str) -> str:
 
 
 def read_file(text: str) -> Loaded:
-    """The strategy that a person names as ``path/mine.py:Mine``. Its file is executed. Raises PlanError."""
+    """The strategy that a person names as ``path/mine.py:Mine``. Its file is executed.
+
+    Raises PlanError, and DataError for a file that cannot be read.
+    """
     named = _NAMED.fullmatch(text)
     if named is None:
         raise PlanError(f"{text!r} names no strategy in a file. Write it as path/mine.py:Mine. {WRITTEN}")
     path = Path(named["path"]).expanduser().absolute()
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise PlanError(f"{path} cannot be read: {error.strerror}. Say where the strategy's file is.") from error
-    return take(path, named["name"], source)
+    return take(path, named["name"], read_bytes(path, "Say where the strategy's file is.", MOST_TEXT_BYTES))
 
 
 def take(path: Path, strategy: str, source: bytes) -> Loaded:
-    """The class called ``strategy`` of a file that holds this ``source``, which is executed. Raises PlanError.
+    """The class called ``strategy`` of a file that holds this ``source``, which is executed.
 
+    Raises UnknownNameError for a file without such a class, PlanError for a file that cannot be executed.
     What a file of this name holds is executed once in a process; where it was named last, it is.
     """
     sha256 = hashlib.sha256(source).hexdigest()
@@ -83,8 +84,11 @@ def take(path: Path, strategy: str, source: bytes) -> Loaded:
     if read := loaded(name):
         taken = replace(read, path=path)
     else:
-        found = _executed(source, path, sha256).__dict__.get(strategy)
-        taken = Loaded(name, path, sha256, _checked(found, f"{path}:{strategy}"))
+        module = _executed(source, path, sha256)
+        if strategy not in module.__dict__:
+            there = [one for one, value in module.__dict__.items() if not _fault(value)]
+            raise UnknownNameError(f"strategy in {path}", strategy, there, WRITTEN)
+        taken = Loaded(name, path, sha256, _checked(module.__dict__[strategy], f"{path}:{strategy}"))
     _loaded()[name] = taken
     return taken
 
@@ -141,7 +145,7 @@ def _executed(source: bytes, path: Path, sha256: str) -> ModuleType:
         exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 (that is what the person asked for)
     except (Exception, SystemExit) as error:  # an edge: whatever a person's file does when it is read
         del sys.modules[module.__name__]
-        raise PlanError(f"{path} cannot be loaded: {_said(error)}. Mend the file. {WRITTEN}") from error
+        raise DataError(f"{path} cannot be loaded: {_said(error)}. Mend the file. {WRITTEN}") from error
     return module
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.errors import UnknownNameError
 from koderz_core.records import Sampling, Scalar
+from koderz_core.strategies.parameters import MOST, WARMEST, require_number
 
 KINDS: Mapping[str, type] = {"temperature": float, "top_p": float, "max_tokens": int}
-_RANGES: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1), "max_tokens": (1, 1e9)}
+_RANGES: Mapping[str, tuple[int, int]] = {"temperature": (0, WARMEST), "top_p": (0, 1), "max_tokens": (1, MOST)}
 
 
 def is_override(name: str) -> bool:
@@ -37,10 +38,7 @@ def checked(roles: Sequence[str], name: str, value: Scalar) -> Scalar:
         raise UnknownNameError("role that is asked here", role, roles)
     if what not in KINDS:
         raise UnknownNameError("sampling of a role", what, KINDS)
-    low, high = _RANGES[what]
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-    if not fits or (KINDS[what] is int and not isinstance(value, int)):
-        raise PlanError(f"{name} must be {KINDS[what].__name__} from {low:g} to {high:g}, not {value!r}.")
+    require_number(name, value, KINDS[what], _RANGES[what])
     return float(value) + 0.0 if KINDS[what] is float and isinstance(value, int | float) else value
 
 

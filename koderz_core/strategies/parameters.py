@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from koderz_core.errors import PlanError
 from koderz_core.prompts.spec import PROMPTS
+from koderz_core.records import Scalar
 from koderz_core.records.selections import POLICIES
 from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL
+
+MOST = 10**9
+"""The largest value of a number that has no smaller bound: beyond it nothing runs, and totals overflow."""
+WARMEST = 2
+"""The highest temperature that some provider takes."""
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "spec_prompt": PROMPTS,
@@ -64,3 +72,19 @@ OF_ROLES: Mapping[str, str] = {
     "refiner": "Corrects a program by what the critic said of it.",
 }
 """By name: a role does the same in every strategy that asks it."""
+
+
+def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' field has any default
+    """The smallest and the largest value of a numeric parameter. What is 0 by default is switched off by 0."""
+    if name.endswith("temperature"):
+        return 0, WARMEST
+    return int(isinstance(default, int) and default > 0), MOST
+
+
+def require_number(name: str, value: Scalar, kind: type, bounds: tuple[int, int]) -> None:
+    """Raise PlanError for what is no number of this kind, int or float, or out of the bounds, which are allowed."""
+    low, high = bounds
+    fits = isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    if not (fits and low <= value <= high):  # type: ignore[operator]  # it is a number if it fits
+        a_number = "a whole number" if kind is int else "a number"
+        raise PlanError(f"{name} must be {a_number} from {low:,} to {high:,}, not {value!r}.")

@@ -96,7 +96,7 @@ class _Made:
         for name in SETTINGS:
             file = source.home / name
             try:
-                told = tomllib.loads(file.read_text("utf-8"))
+                told = tomllib.loads(file.read_text("utf-8-sig"))
             except FileNotFoundError:
                 continue
             except (OSError, ValueError) as error:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.errors import DataError, UsageError
+from koderz_core.reading import require_file
 from koderz_core.settings_files import PROGRAMS
 from koderz_core.upkeep.archive import CHUNK_BYTES, MEMORIES, Kept, Manifest, read_manifest, spoiled
 
@@ -65,10 +66,9 @@ def restore(path: Path, home: Path, memories: Path) -> Restored:
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
+    require_file(path, "Name a file that `koderz backup` has written.")
     try:
         return zipfile.ZipFile(path)
-    except FileNotFoundError as error:
-        raise DataError(f"There is no backup {path}. Name a file that `koderz backup` has written.") from error
     except (OSError, zipfile.BadZipFile) as error:
         raise DataError(f"{path} cannot be read as a backup ({error}). Take another one.") from error
 
@@ -92,7 +92,7 @@ def _refuse(conflicts: dict[str, Path]) -> None:
 def _refuse_programs(settings: Path, path: Path) -> None:
     """A backup that somebody else has made must not choose a program that koderz starts."""
     try:
-        told = tomllib.loads(settings.read_text("utf-8")) if settings.exists() else {}
+        told = tomllib.loads(settings.read_text("utf-8-sig")) if settings.exists() else {}
     except ValueError as error:
         raise spoiled(path, f"settings.toml is not valid TOML ({error})") from error
     if named := sorted(PROGRAMS.intersection(told)):

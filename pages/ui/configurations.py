@@ -158,10 +158,10 @@ def _parameter(one: Parameter, value: Scalar, key: str) -> Scalar:
     if one.kind == "bool":
         return st.checkbox(label, bool(value), key=key, help=one.doc)
     if one.kind == "int":
-        return int(st.number_input(label, one.least, value=int(value or 0), key=key, help=one.doc))
+        return int(st.number_input(label, one.least, one.most, int(value or 0), key=key, help=one.doc))
     if one.kind == "float":
         now = float(value or 0)
-        most = None if one.most is None else max(one.most, now)  # a clone may have what nobody would choose here
+        most = max(float(one.most), now)  # a clone may have what nobody would choose here
         return float(st.number_input(label, float(one.least), most, now, 0.1, key=key, help=one.doc))
     if one.choices:
         return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key, help=one.doc))

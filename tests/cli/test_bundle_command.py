@@ -37,5 +37,5 @@ def test_what_differs_is_named_with_exit_code_1(koderz: Any, example: None, tmp_
 def test_a_file_that_is_no_bundle_is_refused(koderz: Any, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("PK")
     said = koderz("verify", tmp_path / "x.zip")
-    assert (said.code, "x.zip cannot be read as a bundle" in said.err) == (1, True)
+    assert (said.code, "x.zip cannot be read as a bundle" in said.err) == (3, True)
     assert koderz("ui", "--open", tmp_path / "x.zip", "--port", "0").code == 3

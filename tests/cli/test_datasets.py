@@ -37,7 +37,7 @@ def test_problems_are_listed_with_tests_licence_and_hash(koderz: Any) -> None:
 def test_every_fault_of_a_file_is_named_and_hostile_text_is_harmless(koderz: Any, tmp_path: Path) -> None:
     file = own(tmp_path / "my.jsonl", ADD | {"licence": "\x1b[31m", "atoll\n\x1b]0;x": 1}, [], WRONG | {"atol": "x"})
     said = koderz("list-problems", "--file", file)
-    assert (said.code, len(said.out.splitlines()), "\x1b" in said.out) == (2, 3, False)
+    assert (said.code, len(said.out.splitlines()), "\x1b" in said.out) == (3, 3, False)
     assert [line[:11] for line in said.out.splitlines()] == ["my.jsonl:1:", "my.jsonl:2:", "my.jsonl:3:"]
     assert "field atol: is a text instead of a number" in said.out
 

@@ -39,7 +39,7 @@ def test_personas_are_read_from_a_file(koderz: Any, tmp_path: Path, form: str) -
 
 def test_a_personas_file_that_is_missing_is_named(koderz: Any) -> None:
     said = koderz(*ONE_PROBLEM, "--strategy", "debate", "--personas", "gone.yaml")
-    assert (said.code, "The personas file gone.yaml cannot be read" in said.err) == (2, True)
+    assert (said.code, "gone.yaml cannot be read" in said.err) == (3, True)
 
 
 def test_benchmarks_are_shown_and_found_by_their_names(koderz: Any) -> None:

@@ -122,7 +122,7 @@ def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: K
     moved = twice.parent.parent / "twice.py"
     twice.rename(moved)
     said = koderz("resume", name)
-    assert said.code == 2
+    assert said.code == 3
     assert f"koderz resume {name} --strategy PATH/twice.py:Twice" in said.err
     assert koderz("resume", name, "--strategy", f"{moved}:Twice").code == 0
     forget_files()

@@ -61,7 +61,7 @@ def test_an_ablation_keeps_it_while_its_role_is_asked_and_is_one_of_that_configu
 
 @pytest.mark.parametrize("value", [-1, 3, True, "hot", None])
 def test_a_value_out_of_place_is_refused(value: Any) -> None:
-    with pytest.raises(PlanError, match=r"critic\.temperature must be float from 0 to 2"):
+    with pytest.raises(PlanError, match=r"critic\.temperature must be a number from 0 to 2"):
         planned(**{"critic.temperature": value})
 
 

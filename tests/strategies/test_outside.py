@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
 from koderz_core.runner.conditions import check_same
 from koderz_core.runner.forms import faults_of_installed, strategy_form, strategy_forms
 from koderz_core.strategies import called, class_of, complete
@@ -85,7 +85,7 @@ def test_nothing_is_read_because_a_record_names_it(mine: Path) -> None:
     ("before", "after", "said"),
     [
         ("frozen=True", "frozen=False", "no frozen dataclass"),
-        ("class Mine", "class Other", "no frozen dataclass"),
+        ("class Mine", "class Other", "Unknown strategy in .* Known: Other"),
         ("size: int = 3", "size: int", "size has no default"),
         ("size: int = 3", "size: tuple = ()", "size has no default"),
         ("def solve", "def solved", "no method solve"),
@@ -97,12 +97,12 @@ def test_nothing_is_read_because_a_record_names_it(mine: Path) -> None:
 )
 def test_what_is_no_strategy_is_refused_with_the_reason(mine: Path, before: str, after: str, said: str) -> None:
     mine.write_text(MINE.replace(before, after))
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(KoderzError, match=said):
         read_file(f"{mine}:Mine")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match="No such file"):
+    with pytest.raises(DataError, match="No such file"):
         read_file(f"{tmp_path}/none.py:Mine")
 
 

@@ -157,7 +157,7 @@ def test_a_value_that_is_none_of_the_choices_is_refused_with_them(parameter: str
 def test_no_room_for_history_can_be_said_but_not_no_iterations() -> None:
     assert create("supervised", {"history_tokens": 0}) == Supervised()
     for parameter in ("escape_after", "max_iterations"):
-        with pytest.raises(PlanError, match=f"{parameter} must be at least 1"):
+        with pytest.raises(PlanError, match=f"{parameter} must be a whole number from 1 to 1,000,000,000, not 0"):
             create("supervised", {parameter: 0})
 
 
