@@ -45,7 +45,7 @@ PROBLEM = f'def f():\n    """Give 1, whatever {" ".join(KEYS)} means."""\n'
 PROGRAM = f"```python\ndef f():\n    return {KEYS!r}\n```"
 MODELS = ("openai/it", "vllm/it", "anthropic/it")
 EXPORTS = [("experiments", "csv"), ("iterations", "json"), ("calls", "parquet"), ("comparison", "markdown")]
-EXPORTS += [("comparison", "html"), ("pairs", "csv"), ("experiments", "bibtex")]
+EXPORTS += [("comparison", "html"), ("pairs", "csv"), ("comparison", "bibtex")]
 
 
 class Echo:
@@ -136,7 +136,7 @@ def contents(folder: Path) -> Iterator[tuple[str, str]]:
 def keys_in(found: dict[str, str]) -> dict[str, set[str]]:
     """Where a key, or a part of one, still is. A problem that somebody typed is theirs as they typed it."""
     mark = re.compile("|".join(map(re.escape, (*KEYS, *ENCODED))) + "|(?i:.{0,20}planted.{0,20})")
-    texts = {place: text for place, text in found.items() if "typed" not in place}
+    texts = {place: text for place, text in found.items() if "problems/typed-" not in place}
     return {place: set(hits) for place, text in texts.items() if (hits := mark.findall(text))}
 
 
@@ -193,8 +193,11 @@ def test_no_file_database_export_log_or_screen_holds_a_planted_key(
         ("bundle", benchmark, "--privacy", level, "--out", out / f"{level}.zip")
         for level in ("public_safe", "team_safe", "full_internal")
     ]
-    commands += [("show-spec", "--benchmark", benchmark), ("cortex", "status"), ("cortex", "backfill")]
+    commands += [("show-spec", rows[0].id), ("cortex", "status"), ("cortex", "backfill")]
     said = {f"{place} {command}": koderz(*command) for place, command in enumerate(commands)}
+    assert {one.code for one in said.values()} <= {0, 3}, {
+        command: one.err for command, one in said.items() if one.code
+    }
     found |= {command: one.out + one.err for command, one in said.items()}
     leave()
     found |= {
