@@ -17,6 +17,8 @@ from urllib.parse import quote
 
 MASK = "[secret]"
 SHORTEST = 8
+SHORTEST_ISSUED = 20
+"""Characters that every key has which is known by its form alone."""
 MOST_HELD = 8192
 """Characters of a streamed text that are held back because they may become a key of unknown length."""
 
@@ -46,6 +48,7 @@ _KINDS = (
 _SCHEMES = ("Bearer", "bearer", "BEARER")
 _TOKEN = r"[\w.~+/=-]"  # noqa: S105 (the letters of one)
 _STARTS = tuple(start for kind in _KINDS for start in kind.starts)
+_HINTS = (*_STARTS, *_SCHEMES)
 
 
 def _any(texts: Iterable[str]) -> str:
@@ -75,11 +78,14 @@ class Redaction:
         self._known = _in_all_forms(tuple(secret for secret in secrets if len(secret) >= SHORTEST))
         self._sorted = sorted(self._known)
         self._longest = max(map(len, self._known), default=0)
+        self._heads = frozenset(form[:length] for form in self._known for length in (1, 2))
+        self.prompt = lru_cache(maxsize=256)(self.text)
+        """As ``text``, for what is asked again and again."""
 
     def text(self, text: str, *, inside_word: bool = False) -> str:
         """The text without any; ``inside_word``: what stands before it ends in a letter, so no key starts with it."""
-        text = _replaced(text, self._known)
-        if not any(start in text for start in (*_STARTS, *_SCHEMES)):
+        text = _replaced(text, self._known) if len(text) >= SHORTEST else text
+        if len(text) < SHORTEST_ISSUED or not any(start in text for start in _HINTS):
             return text  # the usual case, found out at a fraction of the price
         return _CERTAIN.sub(MASK, f"_{text}")[1:] if inside_word else _CERTAIN.sub(MASK, text)
 
@@ -90,7 +96,7 @@ class Redaction:
     def settled(self, text: str) -> int:
         """How much of a text, from its start, holds no beginning of a key that what follows may complete."""
         tails = range(max(0, len(text) - self._longest), len(text))
-        end = next((at for at in tails if self._may_go_on(text[at:])), len(text))
+        end = next((at for at in tails if text[at : at + 2] in self._heads and self._may_go_on(text[at:])), len(text))
         open_ = _OPEN.search(_replaced(text, self._known, lambda key: "]" * len(key)))
         if open_ and len(text) - open_.start() <= MOST_HELD:
             end = min(end, open_.start())

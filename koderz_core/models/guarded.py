@@ -41,7 +41,7 @@ class GuardedModel:
         return replace(completion, text=self._redaction.text(completion.text), usage=usage)
 
     def _sent(self, request: Request) -> Request:
-        clean = (replace(one, content=self._redaction.text(one.content)) for one in request.messages)
+        clean = (replace(one, content=self._redaction.prompt(one.content)) for one in request.messages)
         return replace(request, messages=tuple(clean))
 
     def close(self) -> None:

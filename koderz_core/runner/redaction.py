@@ -17,15 +17,16 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """``secrets``: keys to mask beside what is certainly one."""
-        self.text = redaction_of(tuple(secrets)).text
+        redaction = redaction_of(tuple(secrets))
+        self.text, self._prompt = redaction.text, redaction.prompt
 
     def problem(self, problem: PublicProblem) -> PublicProblem:
         """What a strategy may know of a problem; what programs are judged by stays as it is."""
-        return replace(problem, prompt=self.text(problem.prompt), preamble=self.text(problem.preamble))
+        return replace(problem, prompt=self._prompt(problem.prompt), preamble=self._prompt(problem.preamble))
 
     def message(self, message: Message) -> Message:
         """A part of a prompt."""
-        return replace(message, content=self.text(message.content))
+        return replace(message, content=self._prompt(message.content))
 
     def memory(self, memory: Memory) -> Memory:
         """Something remembered, which may be older than the redaction of what is remembered."""
