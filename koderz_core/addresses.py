@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 LOOPBACK = "127.0.0.1"  # where only this machine comes
+_NAMES_SECRET = re.compile("(?i)key|token|secret|pass|pwd|auth|sig|cred|code")
+_RANDOM = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")  # what no person would have chosen as a name
 
 
 def address(text: str) -> SplitResult:
@@ -41,6 +43,23 @@ def ollama_address(text: str) -> str:
     name = LOOPBACK if parts.hostname in ("0.0.0.0", "::") else str(parts.hostname)  # noqa: S104 (replaced)
     port = parts.port or {"http": 80, "https": 443}.get(scheme.lower(), 11434)
     return f"{url_of(name, port, parts.scheme)}{parts.path}"
+
+
+def secrets_of(url: str) -> tuple[str, ...]:
+    """What an address holds that only its owner may know: passwords, keys in its query, random parts of its path.
+
+    A user without a password is taken for a key. A name of the host is never one, nor is a date or a version.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ()
+    login = parts.netloc.rpartition("@")[0]
+    user, _, password = login.partition(":")
+    found = [login, password or user] if login else []
+    found += [value for name, value in parse_qsl(parts.query) if _NAMES_SECRET.search(name) or _RANDOM.search(value)]
+    found += [part for part in parts.path.split("/") if _RANDOM.search(part)]
+    return tuple(dict.fromkeys(form for one in found for form in (one, unquote(one)) if form))
 
 
 def _is_host(host: str) -> bool:

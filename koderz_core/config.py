@@ -23,10 +23,11 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from koderz_core.addresses import address, is_loopback, ollama_address
+from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.limits import Limits
 from koderz_core.reading import read_text
+from koderz_core.redaction import Redaction, redaction_of
 from koderz_core.settings_files import refuse_programs, refuse_unknown
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -216,9 +217,15 @@ class Settings(BaseSettings):
         return self.home / "cache"
 
     def secrets(self) -> tuple[str, ...]:
-        """The values of all keys that are set: what must never be written anywhere."""
+        """The values of all keys that are set, and what is secret in addresses: what must never be written anywhere."""
         keys = (self.openai_api_key, self.anthropic_api_key, self.ollama_api_key, self.slack_webhook_url)
-        return (*(key.get_secret_value() for key in keys if key), *self.notice_addresses())
+        whole = (*(key.get_secret_value() for key in keys if key), *self.notice_addresses())
+        servers = (getattr(self, name) for name in type(self).model_fields if name.endswith("_base_url"))
+        return tuple(dict.fromkeys((*whole, *(part for url in (*servers, *whole) for part in secrets_of(url)))))
+
+    def redaction(self) -> Redaction:
+        """Masks ``secrets``, and what looks like a key for certain, in any text."""
+        return redaction_of(self.secrets())
 
     def notice_addresses(self) -> tuple[str, ...]:
         return tuple(self.notices.get_secret_value().split()) if self.notices else ()

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Union, get_args, get_origin
-from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, SecretStr
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
 
+from koderz_core.addresses import secrets_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.settings_files import PROGRAMS
 
@@ -84,8 +84,8 @@ def names_in_file(name: str) -> tuple[str, ...]:
 
 
 def has_password(value: object) -> bool:
-    """Whether an address holds a login, which is as secret as a key."""
-    return isinstance(value, str) and "://" in value and "@" in urlsplit(value).netloc
+    """Whether an address holds a login or a key."""
+    return isinstance(value, str) and "://" in value and bool(secrets_of(value))
 
 
 def said(value: object) -> str:

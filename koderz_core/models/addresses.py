@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from koderz_core.addresses import LOOPBACK, url_of
+from koderz_core.addresses import LOOPBACK, secrets_of, url_of
+from koderz_core.redaction import MASK
 
 _HERE = ("localhost", "::1", LOOPBACK)
 _PORTS = {"http": 80, "https": 443}
 
 
 def redact(url: str) -> str:
-    """A base URL fit for a message: no user, password or query."""
+    """A base URL fit for a message: no user, password or query, and no key in its path."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_path(url)}"
 
 
 def identity(url: str) -> str:
@@ -24,7 +25,12 @@ def identity(url: str) -> str:
     except ValueError:
         return url
     port = None if port == _PORTS.get(parts.scheme) else port
-    return url_of(LOOPBACK if host in _HERE else host, port, parts.scheme) + parts.path.rstrip("/")
+    return url_of(LOOPBACK if host in _HERE else host, port, parts.scheme) + _path(url).rstrip("/")
+
+
+def _path(url: str) -> str:
+    secret = secrets_of(url)
+    return "/".join(MASK if part in secret else part for part in urlsplit(url).path.split("/"))
 
 
 def is_at(url: str | None, home: str) -> bool:

@@ -1,4 +1,4 @@
-"""The list of models that may be asked; with one of them on it, that one alone."""
+"""Which models may be asked: those on a list, if there is one; and none that is named by a key."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ def allowed(settings: Settings) -> tuple[str, ...]:
 
 
 def check_allowed(models: Iterable[str], settings: Settings) -> None:
-    """Raise PlanError, which names it, if one of these models (ids) is not on the list, where there is one."""
-    listed = allowed(settings)
+    """Raise PlanError if one of these models (ids) is not on the list, where there is one, or its name holds a key."""
+    listed, redaction = allowed(settings), settings.redaction()
     for model in models:
+        if (shown := redaction.text(model)) != model:
+            raise PlanError(f"{shown} may not be asked: its name holds a key, and names are stored. Use another name.")
         if listed and model not in listed:
             raise PlanError(
                 f"{model} may not be asked: allowed_models names {', '.join(listed)} only. Choose one of these, or "

@@ -91,6 +91,12 @@ def count_of(record: object, name: str, below: int = MOST_TOKENS) -> int | None:
     return value if 0 <= value < below else None
 
 
+def tier_of(record: object) -> str | None:
+    """A server's word for how it processed a request, None if it says none: what is longer is no word, and not cut."""
+    word = text_of(record, "service_tier")
+    return word if 0 < len(word) <= MOST_LETTERS else None
+
+
 def text_of(record: object, name: str) -> str:
     """A text in what a server sent, "" if it is missing; lone surrogates, which no file can hold, become "?"."""
     value = held(record, name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from koderz_core.config import Settings
 from koderz_core.models.addresses import redact
-from koderz_core.models.answer import MOST_LETTERS, Answer, count_of, text_of
+from koderz_core.models.answer import Answer, count_of, text_of, tier_of
 from koderz_core.models.capabilities import capabilities_of, honoured
 from koderz_core.models.connection import connection, times
 from koderz_core.models.faults import Server
@@ -124,7 +124,7 @@ def _usage(reported: object, so_far: Usage) -> Usage:
         "cache_read_tokens": count_of(reported, "cache_read_input_tokens"),
         "cache_write_tokens": count_of(reported, "cache_creation_input_tokens"),
     }
-    tier = text_of(reported, "service_tier")[:MOST_LETTERS] or so_far.service_tier
+    tier = tier_of(reported) or so_far.service_tier
     return replace(so_far, **{name: count for name, count in counts.items() if count is not None}, service_tier=tier)
 
 

@@ -42,8 +42,12 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
         return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))
     except msgspec.MsgspecError:
         return Listing(fault=f"{shown} answers with something else than a list of models")
-    names = (model.name or model.id for model in (*reply.models, *reply.data) if model.for_chat)
-    return Listing(tuple(dict.fromkeys(names)))  # some servers list every model in both forms
+    served = (model.name or model.id for model in (*reply.models, *reply.data) if model.for_chat)
+    names, redaction = tuple(dict.fromkeys(served)), settings.redaction()  # some servers list every model in both forms
+    sound = tuple(name for name in names if redaction.text(name) == name)
+    if names and not sound:
+        return Listing(fault=f"{shown} lists only models whose names hold a key", cure="Ask whoever runs it")
+    return Listing(sound)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from koderz_core.config import Settings
 from koderz_core.models.addresses import is_at, redact
-from koderz_core.models.answer import MOST_LETTERS, Answer, count_of, held, text_of
+from koderz_core.models.answer import Answer, count_of, held, text_of, tier_of
 from koderz_core.models.capabilities import OPENAI_HOME, capabilities_of, honoured
 from koderz_core.models.connection import connection, times
 from koderz_core.models.faults import Server
@@ -159,5 +159,5 @@ def _usage(reply: object) -> Usage:
         output_tokens=count_of(reported, "completion_tokens"),
         cache_read_tokens=count_of(details, "cached_tokens"),
         cache_write_tokens=count_of(details, "cache_write_tokens"),
-        service_tier=text_of(reply, "service_tier")[:MOST_LETTERS] or None,
+        service_tier=tier_of(reply),
     )

@@ -10,6 +10,7 @@ from koderz_core.config import Settings
 from koderz_core.models.allowed import check_allowed
 from koderz_core.models.availability import require
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.guarded import GuardedModel
 from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
 from koderz_core.models.pricing import runs_here
 from koderz_core.models.provider import ModelCard
@@ -35,7 +36,8 @@ class OpenModels:
         kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
         with self._guard:
             if kept not in self._models:
-                self._models[kept] = self._metered(create(card, self._settings, lambda: self._programs(dataset)), card)
+                model = create(card, self._settings, lambda: self._programs(dataset))
+                self._models[kept] = GuardedModel(self._metered(model, card), self._settings.redaction())
             return self._models[kept]
 
     def _metered(self, model: Model, card: ModelCard) -> Model:

@@ -13,7 +13,7 @@ from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
 from koderz_core.runner.calls.lanes import Lanes
 from koderz_core.runner.calls.policy import Policy
 from koderz_core.runner.live import LiveText
-from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
+from koderz_core.runner.redaction import NO_KEYS, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
 """Model id, tokens and seconds of one call to its cost."""
@@ -46,7 +46,7 @@ class Parts:
     judge: Judge
     price: Price
     clock: Callable[[], float]  # seconds since 1970 (UTC)
-    redact: Redactor = NOTHING_SECRET  # of what programs gave back
+    redact: Redactor = NO_KEYS  # of all that a strategy is given but answers
     policy: Policy = field(default_factory=Policy)
     lanes: Lanes = field(default_factory=Lanes)  # shared by all that ask the same providers
     context_tokens: ContextTokens = unknown_context

@@ -107,7 +107,7 @@ class Session:
     def __init__(
         self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, passage: Passage, tried: Tried
     ) -> None:
-        self.problem = subject.problem.public
+        self.problem = parts.redact.problem(subject.problem.public)
         self.random = Random(subject.experiment.seed)  # noqa: S311 (sampling, not secrets)
         self._tried = tried
         self._subject = subject
@@ -175,8 +175,8 @@ class Session:
         model = self._subject.models[ask.role][ask.member]
         seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
         sampling = applied(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
-        request = Request(tuple(ask.messages), sampling, seed)
-        key = fingerprint((ask.role, ask.member, model, request))
+        key = fingerprint((ask.role, ask.member, model, Request(tuple(ask.messages), sampling, seed)))
+        request = Request(tuple(map(self._parts.redact.message, ask.messages)), sampling, seed)
         return _Question(ordinal, ask, model, request, key, self._tape.answer(ordinal, key, Completion))
 
     def _complete(self, question: _Question) -> Completion:
@@ -205,7 +205,7 @@ class Session:
 
     def _probed(self, code: str, calls: Sequence[str], key: str, ordinal: int) -> tuple[Observed, ...]:
         begin = time.monotonic()
-        seen = self._parts.judge.probe(self.problem, code, calls)
+        seen = self._parts.judge.probe(self._subject.problem.public, code, calls)
         observed = tuple(self._parts.redact.observed(one) for one in seen)
         self._voice.say(ProgramProbed(key, self._voice.text(code), observed, time.monotonic() - begin), ordinal)
         return observed
@@ -213,7 +213,7 @@ class Session:
     def _recalled(self, query: Query, key: str, ordinal: int) -> tuple[Memory, ...]:
         begin = time.monotonic()
         found, fault = self._remembered(query)
-        memories = tuple(_kept(memory) for memory in found[: query.limit])
+        memories = tuple(self._parts.redact.memory(_kept(memory)) for memory in found[: query.limit])
         named = tuple(MemoryRef(self._voice.text(one.text), one.origin, one.tags) for one in memories)
         self._voice.say(MemoryRecalled(key, query, named, time.monotonic() - begin, storable(fault)), ordinal)
         return memories
@@ -226,7 +226,7 @@ class Session:
             return self._parts.recall(query, asker), ""
         except InfrastructureError as error:
             _LOG.warning("Nothing could be recalled for %s, which goes on without: %s", asker.experiment, error)
-            return (), str(error)
+            return (), self._parts.redact.text(str(error))
 
     def _read(self, ordinal: int) -> Remaining:
         limit = self._subject.max_iterations

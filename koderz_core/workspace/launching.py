@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.export.formats import duration, money, plain
+from koderz_core.models.addresses import redact
 from koderz_core.models.availability import Availability
 from koderz_core.models.catalogue import address_of, resolve
 from koderz_core.records import Plan
@@ -103,7 +104,7 @@ class Launching:
     def _where(self, plan: Plan) -> str:
         """Where it runs, and whom it asks over a network."""
         providers = sorted({name.partition("/")[0] for name in plan.models()})
-        asked = [f"{one} at {address}" for one in providers if (address := address_of(one, self._settings))]
+        asked = [f"{one} at {redact(url)}" for one in providers if (url := address_of(one, self._settings))]
         away = f"; models are asked of {', '.join(asked)}" if asked else ", models included"
         return f"It runs on this machine, in the dashboard's process{away}. Closing this tab stops nothing."
 

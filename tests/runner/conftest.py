@@ -31,7 +31,7 @@ from koderz_core.records import (
 from koderz_core.runner.calls.policy import Policy
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
-from koderz_core.runner.redaction import NOTHING_SECRET, Redactor
+from koderz_core.runner.redaction import NO_KEYS, Redactor
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.strategies import ROLES
 
@@ -72,7 +72,7 @@ class Bench:
     model: Model | None = None  # instead of the one that gives ``answer``
     judge: Judge = field(default_factory=ReadingJudge)
     recall: Recollection = nothing_remembered
-    redact: Redactor = NOTHING_SECRET
+    redact: Redactor = NO_KEYS
     retry_errors: bool = False
     streamed: bool = True
     context_tokens: int | None = None

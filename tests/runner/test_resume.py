@@ -22,13 +22,18 @@ from koderz_core.events import (
     ExperimentFinished,
     ExperimentStarted,
 )
+from koderz_core.models.guarded import GuardedModel
 from koderz_core.models.opened import OpenModels
+from koderz_core.models.scripted import ScriptedModel
 from koderz_core.protocols import Model
-from koderz_core.records import Configuration, Request
+from koderz_core.records import Configuration, Problem, PublicProblem, Request, TestSet
+from koderz_core.redaction import Redaction
 from koderz_core.runner.header import header
+from koderz_core.runner.redaction import Redactor
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
+KEY = "planted-key-0123456789"
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 
 
@@ -75,6 +80,27 @@ def test_wherever_it_was_killed_it_ends_the_same_and_no_answered_call_is_made_ag
             assert len(answered) + len(server.bodies) == calls
             end = of(made.entries(), ExperimentFinished)[-1]
             assert replace(end, seconds=whole.seconds) == whole
+
+
+def test_what_was_redacted_is_asked_for_in_the_same_words_when_it_goes_on(bench: Make) -> None:
+    made, asked = bench(lambda _: "", "supervised", max_iterations=3, checkpoint_interval=2), list[Request]()
+    said = f"```python\ndef add(a, b):\n    return '{KEY}'\n```\nIt was {KEY}."
+    model = ScriptedModel("scripted/it", lambda request: asked.append(request) or said)  # type: ignore[func-returns-value]
+    made.model, made.redact = GuardedModel(model, Redaction([KEY])), Redactor([KEY])
+    public = PublicProblem("tiny/0", f'def add(a, b):\n    """Add, with {KEY}."""\n', "add")
+    made.problems = {"tiny/0": Problem(public, TestSet("def check(candidate):\n    assert candidate(1, 2) == 3\n"), "")}
+    made.go()
+    (whole,), calls = of(made.entries(), ExperimentFinished), {request.seed for request in asked}
+    lines = made.path.read_bytes().splitlines(keepends=True)
+    assert len(calls) == 5
+    assert KEY not in repr(asked) + b"".join(lines).decode()
+    for kept in range(1, len(lines)):
+        made.path.write_bytes(b"".join(lines[:kept]))
+        answered = seeds_of_answers(made.entries())
+        asked.clear()
+        made.go()
+        assert {request.seed for request in asked} == calls - answered, f"killed behind line {kept}"
+        assert replace(of(made.entries(), ExperimentFinished)[-1], seconds=whole.seconds) == whole
 
 
 def seeds_of_answers(entries: list[Entry]) -> set[int]:

@@ -247,7 +247,7 @@ def test_keys_are_taken_out_of_what_programs_gave_back() -> None:
     assert "sk-secret-key" not in repr(clean)
     assert clean.failures[0].actual == "KEY=[secret]"
     assert Redactor(["sk-secret", "sk-secret-key"]).verdict(verdict) == clean
-    assert Redactor([]).verdict(verdict) is verdict
+    assert Redactor([]).verdict(verdict) == verdict
     assert Redactor(["FFFFFFFF", "completed"]).verdict(verdict) == verdict
 
 

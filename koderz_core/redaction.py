@@ -1,0 +1,184 @@
+"""Takes keys out of texts: those that are set, word for word, and what has the form that an issuer gives its keys.
+
+A key that is set is found as it is, as JSON and addresses escape it, and in Base64 wherever it stands in what was
+encoded. Not covered: a key in parts, in any other code, or shorter than ``SHORTEST`` letters, as words are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
+
+MASK = "[secret]"
+SHORTEST = 8
+SHORTEST_ISSUED = 20
+"""Characters that every key has which is known by its form alone."""
+MOST_HELD = 8192
+"""Characters of a streamed text that are held back because they may become a key of unknown length."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Keys of one issuer: how they start, and what follows where it can be nothing else, and where it may be one."""
+
+    starts: tuple[str, ...]
+    certain: str
+    guessed: str
+
+
+_KINDS = (
+    # OpenAI, Anthropic, OpenRouter and all who imitate them
+    _Kind(("sk-",), r"(?:(?:proj|svcacct|admin|ant|or)-[\w-]{16,}|(?=[\w-]*\d)[\w-]{20,})", r"[\w-]{8,}"),
+    _Kind(("sk_live_", "sk_test_", "rk_live_", "rk_test_"), r"[A-Za-z0-9]{16,}", r"\w{8,}"),  # Stripe
+    _Kind(("xox",), r"[a-z]-(?=[\w-]*\d)[\w-]{16,}", r"[a-z]-[\w-]+"),  # Slack
+    _Kind(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"[A-Za-z0-9]{30,}", r"\w{20,}"),  # GitHub
+    _Kind(("github_pat_",), r"\w{30,}", r"\w+"),
+    _Kind(("glpat-",), r"[\w-]{20,}", r"[\w-]+"),  # GitLab
+    _Kind(("hf_",), r"[A-Za-z0-9]{30,}", r"\w{20,}"),  # Hugging Face
+    _Kind(("AKIA", "ASIA"), r"[0-9A-Z]{16}(?![0-9A-Za-z])", r"[0-9A-Z]{16}"),  # AWS
+    _Kind(("AIza",), r"[\w-]{30,}", r"[\w-]{30,}"),  # Google
+    _Kind(("eyJ",), r"[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*", r"[\w-]{10,}\.[\w-]+\.[\w-]*"),  # JSON web tokens
+)
+_SCHEMES = ("Bearer", "bearer", "BEARER")
+_TOKEN = r"[\w.~+/=-]"  # noqa: S105 (the letters of one)
+_STARTS = tuple(start for kind in _KINDS for start in kind.starts)
+_HINTS = (*_STARTS, *_SCHEMES)
+
+
+def _any(texts: Iterable[str]) -> str:
+    """The longest first, as an alternative ends with the first that fits."""
+    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+
+
+def _beginnings(words: Iterable[str]) -> set[str]:
+    return {word[:length] for word in words for length in range(1, len(word))}
+
+
+_CERTAIN = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.certain}' for kind in _KINDS)}"
+    rf"|(?:{_any(_SCHEMES)})\s+(?={_TOKEN}*\d){_TOKEN}{{20,}})"
+)
+_GUESSED = re.compile(rf"(?<![\w-])(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.guessed}' for kind in _KINDS)})")
+_OPEN = re.compile(  # the end of a text that may go on to be a key
+    rf"(?<![\w-])(?:(?:{_any(_STARTS)}){_TOKEN}*+|(?:{_any(_SCHEMES)})(?:\s++{_TOKEN}*+)?"
+    rf"|{_any(_beginnings((*_STARTS, *_SCHEMES)))})\Z"
+)
+
+
+class Redaction:
+    """Masks some keys, and what is certainly one. May be used from any thread."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._known = _in_all_forms(tuple(secret for secret in secrets if len(secret) >= SHORTEST))
+        self._sorted = sorted(self._known)
+        self._longest = max(map(len, self._known), default=0)
+        self._heads = frozenset(form[:length] for form in self._known for length in (1, 2))
+        self.prompt = lru_cache(maxsize=256)(self.text)
+        """As ``text``, for what is asked again and again."""
+
+    def text(self, text: str, *, inside_word: bool = False) -> str:
+        """The text without any; ``inside_word``: what stands before it ends in a letter, so no key starts with it."""
+        text = _replaced(text, self._known) if len(text) >= SHORTEST else text
+        if len(text) < SHORTEST_ISSUED or not any(start in text for start in _HINTS):
+            return text  # the usual case, found out at a fraction of the price
+        return _CERTAIN.sub(MASK, f"_{text}")[1:] if inside_word else _CERTAIN.sub(MASK, text)
+
+    def stream(self) -> Stream:
+        """For one text that comes in pieces."""
+        return Stream(self)
+
+    def settled(self, text: str) -> int:
+        """How much of a text, from its start, holds no beginning of a key that what follows may complete."""
+        tails = range(max(0, len(text) - self._longest), len(text))
+        end = next((at for at in tails if text[at : at + 2] in self._heads and self._may_go_on(text[at:])), len(text))
+        open_ = _OPEN.search(_replaced(text, self._known, lambda key: "]" * len(key)))
+        if open_ and len(text) - open_.start() <= MOST_HELD:
+            end = min(end, open_.start())
+        return self._between_keys(text, end)
+
+    def _may_go_on(self, tail: str) -> bool:
+        at = bisect_left(self._sorted, tail)
+        return any(form != tail and form.startswith(tail) for form in self._sorted[at : at + 2])
+
+    def _between_keys(self, text: str, end: int) -> int:
+        """No later than ``end``, and not within a key."""
+        while end < len(text):
+            within = [at for form in self._known if 0 <= (at := text.find(form, max(0, end - len(form) + 1))) < end]
+            if not within:
+                break
+            end = min(within)
+        return end
+
+
+class Stream:
+    """What may be shown of a text that comes in pieces: as soon as it cannot be part of a key any more."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._held = ""
+        self._inside_word = False
+
+    def take(self, piece: str) -> str:
+        """What may be shown now; "" if the piece has to wait for the next."""
+        self._held += piece
+        return self._let_out(self._redaction.settled(self._held))
+
+    def rest(self) -> str:
+        """What was held back; there comes no more."""
+        return self._let_out(len(self._held))
+
+    def _let_out(self, length: int) -> str:
+        shown = self._redaction.text(self._held[:length], inside_word=self._inside_word)
+        self._held = self._held[length:]
+        if shown:
+            self._inside_word = re.fullmatch(r"[\w-]", shown[-1]) is not None
+        return shown
+
+
+@lru_cache(maxsize=8)
+def redaction_of(secrets: tuple[str, ...]) -> Redaction:
+    """The same for the same secrets."""
+    return Redaction(secrets)
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with every occurrence of these secrets masked, however short they are."""
+    return _replaced(text, _in_all_forms(tuple(secrets)))
+
+
+def without_shapes(text: str) -> str:
+    """The text without what may be a key, for texts in which a word too few does no harm."""
+    return _GUESSED.sub(MASK, _CERTAIN.sub(MASK, text))
+
+
+def _replaced(text: str, secrets: Iterable[str], by: Callable[[str], str] = lambda _: MASK) -> str:
+    """``secrets``: the longest first, since one may begin another."""
+    for secret in secrets:
+        if secret in text:
+            text = text.replace(secret, by(secret))
+    return text
+
+
+@lru_cache(maxsize=8)
+def _in_all_forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
+    forms = {form for secret in secrets if secret for form in _forms(secret)}
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """As it is, and as other texts quote it."""
+    yield secret
+    if len(secret) >= SHORTEST:
+        yield json.dumps(secret)[1:-1]
+        yield quote(secret, safe="")
+        for before in range(3):  # bytes that stand before it in the group of three that is encoded together
+            raw = bytes(before) + secret.encode()
+            encoded = b64encode(raw).decode()[(0, 2, 3)[before] : len(raw) * 8 // 6]
+            yield encoded
+            yield encoded.replace("+", "-").replace("/", "_")
