@@ -65,7 +65,7 @@ def test_what_nobody_runs_or_nothing_is_said_of_cannot_be_changed(koderz: Any, r
         ((row.id, "--concurrency", "2"), "is not being run now, so there is nothing to change."),
         ((row.id,), "Say what to change"),
         ((experiment.id, "--concurrency", "2"), f"is an experiment of {row.id}. Name that."),
-        ((row.id, "--max-cost", "nan"), "A budget must be an amount of US dollars"),
+        ((row.id, "--max-cost", "nan"), "nan is not a finite number"),
     ):
         said = koderz("change", *words)
         assert said.code == 2
