@@ -9,6 +9,8 @@ from pathlib import Path
 from recompute_figures import Case, key
 from recompute_journals import Trial
 
+USD_PER_SECOND = 65 * 0.15 / 3.6e6  # of the machine in all these journals: watts, dollars per kilowatt-hour
+
 RESULTS = Path(__file__).resolve().parents[1] / "docs/study/results.md"
 
 
@@ -25,8 +27,8 @@ def machine_time(case: Case) -> None:
     for label, trials in named(case, lines):
         solved, ours = sum(one.solved for one in trials), []
         for model in ("0.5b", "1.5b"):
-            calls = [call for one in trials if one.scored for call in one.answered if call["model"].endswith(model)]
-            ours.append(f"{sum(call['machine_seconds'] for call in calls) / solved:.1f}")
+            usd = [call["usd"] for one in trials if one.scored for call in one.calls if call["model"].endswith(model)]
+            ours.append(f"{sum(usd) / USD_PER_SECOND / solved:.1f}")
         case.tally.same("results.md: seconds of each model per solve", label, lines[label][:2], ours)
 
 

@@ -90,7 +90,8 @@ ABOUT_PRICES = (
     "cancel out: no price of electricity turns an order over. A price of the 1.5B's own does, as where only that is "
     "rented: the last column says from which on a configuration is cheaper per solved problem than the 1.5B asked "
     "once; x: by an hour of the 0.5B, which is $0.0098 at 65 W and 0.15 $/kWh. The seconds are those that the price is "
-    "made of, measured on two shared cores; the intervals of the costs stand in the tables below."
+    "made of, failed and interrupted calls included, measured on two shared cores; the intervals of the costs stand in "
+    "the tables below."
 )
 
 
@@ -114,9 +115,10 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
     told = []
     for row in rows:
         calls = opened.results.frame("calls", row.benchmark)
-        mine = calls[(calls["configuration"] == row.configuration) & (calls["state"] == "finished")]
-        mine = mine[mine["problem"].isin(row.only)] if row.only else mine
-        usd = mine.groupby(["role", "model"])["cost_usd"].sum() / row.solved
+        paid = calls[calls["configuration"] == row.configuration]
+        paid = paid[paid["problem"].isin(row.only)] if row.only else paid
+        mine = paid[paid["state"] == "finished"]
+        usd = paid.groupby(["role", "model"])["cost_usd"].sum() / row.solved
         parts = (f"{role} {model[-4:].upper()} {money(value)}" for (role, model), value in usd.items())
         tokens = (f"{mine[kind].sum() / 1000:.0f}" for kind in ("input_tokens", "output_tokens"))
         told.append(
@@ -182,12 +184,10 @@ def _times(price: Interval | None) -> str:
 def _machines(opened: Workspace, rows: Sequence[SummaryRow]) -> dict[str, Machine]:
     calls, ended = (opened.results.frame(table, rows[0].benchmark) for table in ("calls", "experiments"))
     results = ended["id"][ended["outcome"].isin(["solved", "unsolved"])]  # as in all costs per solved problem
-    finished = calls[(calls["state"] == "finished") & calls["experiment"].isin(results)]
+    paid = calls[calls["cost_usd"].notna() & calls["experiment"].isin(results)]  # failed calls as well
     hours: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for configuration, model, seconds in zip(
-        finished["configuration"], finished["model"], finished["machine_seconds"], strict=True
-    ):
-        hours[configuration, model] += seconds / 3600
+    for configuration, model, usd in zip(paid["configuration"], paid["model"], paid["cost_usd"], strict=True):
+        hours[configuration, model] += usd / USD_PER_HOUR
     of = ((row.configuration, row.solved) for row in rows)
     return {one: Machine(hours[one, SMALL] / solved, hours[one, LARGE] / solved) for one, solved in of}
 
