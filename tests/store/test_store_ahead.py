@@ -42,7 +42,7 @@ class Watcher:
 
     def look(self):
         """What is seen; what goes on behind has ended then."""
-        seen = self.results.watched(self._plan.id, ANEW)
+        seen = self.results.snapshot(self._plan.id, ANEW).progress
         for thread in threading.enumerate():
             if thread.name == "catching up":
                 thread.join()
@@ -95,7 +95,7 @@ def test_it_is_what_the_store_says_after_anything_that_can_happen(journal, plan,
                 watcher.now += 0.01
                 if doing == "read":
                     fresh = Results(stores[1], seconds_left, lambda: watcher.now)
-                    assert watcher.look() == fresh.watched(plan.id, 0)
+                    assert watcher.look() == fresh.snapshot(plan.id, 0).progress
                     assert watcher.results.benchmarks(0) == fresh.benchmarks()
 
 
