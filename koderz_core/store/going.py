@@ -136,8 +136,10 @@ def _has_cost(call: Row) -> bool:
 def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> BenchmarkRow:
     """A benchmark as its experiments have it."""
     ended = Counter(one.outcome for one in experiments if one.state == "finished")
+    begun = any(one.started_at is not None for one in experiments)
     return replace(
         row,
+        state="running" if row.state == "queued" and begun else row.state,
         finished=ended.total(),
         running=sum(one.state == "running" for one in experiments),
         solved=ended["solved"],

@@ -122,7 +122,9 @@ def test_while_text_streams_nothing_is_said_of_silence(visit: Visit, monkeypatch
     progress = the_workspace().results.progress(plan.id)
     assert progress.news_at is not None
     assert time.time() - progress.news_at > 0.5  # no event for so long
-    assert "No completed step" not in said(visit("live", benchmark=plan.id))
+    words = said(visit("live", benchmark=plan.id))
+    assert "newest text" in words
+    assert "No completed step" not in words
 
 
 def test_resume_keeps_the_concurrency_that_was_last_allowed(visit: Visit) -> None:

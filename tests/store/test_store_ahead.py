@@ -195,3 +195,12 @@ def test_of_other_benchmarks_nothing_old_is_told_as_new(watcher, journal, plan, 
     journal.ask(plan.experiments()[0], 0)
     assert not watcher.asks()
     assert len(watcher.results.benchmarks(0)) == 2
+
+
+def test_what_was_queued_runs_once_an_experiment_has_begun(store, journal, plan, lock, monkeypatch):
+    watcher = Watcher(store, plan, monkeypatch)
+    assert watcher.look().benchmark.state == "queued"
+    journal.say(ExperimentStarted(plan.experiments()[0]), plan.experiments()[0].id)
+    watcher.now += 1
+    assert watcher.look().benchmark.state == "running"
+    assert watcher.results.benchmarks(0)[0].state == "running"
