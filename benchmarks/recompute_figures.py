@@ -269,7 +269,7 @@ def end(trial: Trial, axis: str) -> float:
     """What it had used when it stopped: at its last try if that passed the gate or nothing came after it."""
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
-        return last.iteration if last else trial.iterations
+        return last.iteration if last else trial.attempts
     used = (last.usd if last else trial.usd) if axis == "usd" else (last.seconds if last else trial.seconds)
     return math.nan if used is None else used
 
@@ -301,8 +301,8 @@ def attempts(case: Case) -> None:
 
 
 def attempt(case: Case, where: str, row: Json, scored: Sequence[Trial]) -> None:
-    came = [one for one in scored if one.iterations >= row["attempt"]]
-    ended = [one for one in came if one.iterations == row["attempt"]]
+    came = [one for one in scored if one.attempts >= row["attempt"]]
+    ended = [one for one in came if one.attempts == row["attempt"]]
     tries = [one.tries[row["attempt"] - 1] for one in came if one.tries]
     false = sum(bool(one.gate_passed) and not one.solved for one in ended)
     ours: Json = {"at_risk": len(came), "solved": sum(one.solved for one in ended), "false_passes": false}

@@ -55,8 +55,12 @@ class Trial:
 
     @property
     def iterations(self) -> int:
-        """An answer that was handed in untested is one."""
-        return len(self.tries) or int(self.scored)
+        return len(self.tries)
+
+    @property
+    def attempts(self) -> int:
+        """A program that was submitted without testing is one attempt, and no iteration."""
+        return self.iterations or int(self.scored)
 
     @property
     def answered(self) -> list[Json]:

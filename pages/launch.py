@@ -6,6 +6,7 @@ import streamlit as st
 
 from koderz_core import Clone, KoderzError, Order, Preset
 from koderz_core.models.availability import Availability
+from koderz_core.workspace.launching import unreviewed
 from koderz_core.workspace.selecting import choices
 from pages.ui.address import choice
 from pages.ui.agreeing import agreed
@@ -84,7 +85,7 @@ def _offer(
         workspace.costs.check(plan)
         command = workspace.command(order, dataset, concurrency, baselines=baselines)
         remarks = workspace.judging.remarks(plan, lambda: workspace.dataset(dataset))
-        show_plan(workspace, plan, (*choices(plan), *remarks))
+        show_plan(workspace, plan, (*choices(plan), *unreviewed(plan), *remarks))
     except KoderzError as error:
         st.warning("This cannot be started yet.", icon="✏️")
         st.text(str(error))

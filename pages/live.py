@@ -6,11 +6,12 @@ import time
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from koderz_core import Workspace
 from koderz_core.export.formats import duration
 from koderz_core.export.standing import MANY, at_work, beat_seconds, freshness, standing
-from koderz_core.records.progress import BenchmarkProgress, meant
+from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.allowing import show_changes
@@ -19,78 +20,101 @@ from pages.ui.cells import FEW, draw_cells
 from pages.ui.cloning import clone_link
 from pages.ui.edge import edge
 from pages.ui.empty import show_empty
-from pages.ui.frame import open_page, show_ground
+from pages.ui.frame import Opened, open_page, show_ground
 from pages.ui.news import show_news
 from pages.ui.preparing import prepared
-from pages.ui.running import redraw_on_change, show_controls, show_trouble, states
-from pages.ui.standing import show_begun, show_figures, show_remark, show_scripted
+from pages.ui.running import redraw_on_change, show_badges, show_controls, show_trouble, states
+from pages.ui.standing import show_bar, show_begun, show_causes, show_figures, show_remark, show_scripted
 from pages.ui.text import called, listed
 from pages.ui.watching import Watch
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
 USUAL = "what runs, else the newest"
 NOTHING = "Nothing has been run here yet. What you launch, here or in a terminal, appears by itself."
-REST_SECONDS = 2.0  # between looks at what stands below the figures, where it is much
+REST_SECONDS = 2.0  # between two times that many cells are drawn
 
 
 def main() -> None:
-    opened = open_page("Live", ABOUT)
+    opened = open_page("Live", ABOUT, badges=False)
     workspace, begun = opened.workspace, states(opened.benchmarks)
     rows = {row.id: row for row in opened.benchmarks}
     chosen = choice("benchmark", "Benchmark", ["", *rows], lambda one: _said(rows, one))
     watch, row = Watch(workspace, chosen), meant(opened.benchmarks, chosen)
     beat = beat_seconds(row)
     many = row is not None and row.planned > FEW
+    place = st.container()
 
     @st.fragment(run_every=beat, key="live")
     def draw() -> None:
         with edge():
-            if (seen := watch.now()) is None:
+            seen = watch.now()
+            redraw_on_change(begun, seen.benchmarks)
+            if seen.progress is None:
+                _counts(opened, place, seen)
                 show_empty(workspace, NOTHING, "💤")
                 return
-            redraw_on_change({seen.benchmark.id: begun.get(seen.benchmark.id)}, [seen.benchmark])
-            _head(workspace, seen, watch.fault)
+            _figures(workspace, seen.progress, watch.fault)
             if not many:
-                _rest(workspace, seen)
+                _counts(opened, place, seen)
 
-    @st.fragment(run_every=max(beat, REST_SECONDS), key="live rest")
-    def draw_rest() -> None:
+    @st.fragment(run_every=max(beat, REST_SECONDS), key="live counts")
+    def draw_counts() -> None:
         with edge():
             if watch.last:
-                _rest(workspace, watch.last)
+                _counts(opened, place, watch.last)
 
-    if row and row.planned > MANY and not prepared(f"live {row.id}", watch.once, partial(show_begun, row)):
+    if row and row.planned > MANY and not prepared(f"live {row.id}", watch.once, partial(_show_begun, opened, row)):
         return
     draw()
     if many:
-        draw_rest()
+        draw_counts()
 
 
 def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
     return listed(rows[name]) if name in rows else f"{USUAL}, whoever started it"
 
 
-def _rest(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    draw_cells(progress.experiments)
-    show_news(workspace, progress)
-    show_ground(progress.benchmark)
+def _counts(opened: Opened, place: DeltaGenerator, seen: Snapshot) -> None:
+    """Whatever counts experiments, all of it of one snapshot: what runs, the bar, the cells, the newest iterations."""
+    with opened.running.container(gap="xxsmall"):
+        show_badges(opened.workspace, seen.benchmarks)
+    if seen.progress is None:
+        return
+    with place:
+        _title(seen.progress.benchmark)
+    draw_cells(seen.progress.experiments)
+    show_news(opened.workspace, seen.progress)
+    show_ground(seen.progress.benchmark)
 
 
-def _head(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
-    row, fresh = progress.benchmark, freshness(progress, time.time())
+def _title(row: BenchmarkRow) -> None:
     show_scripted(row)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
         clone_link(row.id)
+        if not row.under_way:
+            st.page_link("pages/compare.py", label="See results", icon="⚖️", query_params={"benchmarks": row.id})
+    show_bar(row)
+
+
+def _show_begun(opened: Opened, row: BenchmarkRow) -> None:
+    with opened.running:
+        show_badges(opened.workspace, opened.benchmarks)
+    show_begun(row)
+
+
+def _figures(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
+    row, here = progress.benchmark, workspace.runs_here(progress.benchmark.id)
+    heard_at = workspace.heard_at(one.id for one in progress.experiments if one.state == "running")
+    fresh = freshness(progress, time.time(), heard_at, here=here)
     show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)
-    show_controls(workspace, progress)
-    show_changes(progress)
     if stands := standing(progress):
         show_remark(stands)
-    if row.errors and not row.under_way:
-        st.caption(f"{row.errors} ended as error, which no rate counts. To run them again, in a terminal:")
-        st.code(f"koderz resume {row.id} --retry-errors", language=None, wrap_lines=True)
+    if not row.under_way:
+        show_causes(progress.experiments)
+    show_controls(workspace, progress)
+    show_changes(progress)
     show_trouble(workspace, progress)
     (st.caption if fresh.tone == "info" else st.warning)(fresh.text)
     if fault:

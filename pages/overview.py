@@ -10,19 +10,22 @@ from koderz_core import Workspace
 from koderz_core.analysis.remarks import remarks, untested
 from koderz_core.export.formats import STATES, count, money
 from koderz_core.export.overview import glance_table
+from koderz_core.export.standing import marked_state, state
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace.examples import how_to_remove
 from pages.ui.benchmarks import choose_benchmark
 from pages.ui.cloning import clone_link
-from pages.ui.edge import edge
+from pages.ui.edge import edge, show_failure
 from pages.ui.empty import offer_ways
 from pages.ui.frame import facts, open_page, show_isolation, show_remarks
-from pages.ui.running import POLL_SECONDS, from_known, is_resumable
+from pages.ui.running import POLL_SECONDS, from_known, is_resumable, offer_retry
+from pages.ui.standing import show_causes
 from pages.ui.tables import frame
 from pages.ui.text import called
 
 ABOUT = "Can cheap models with many tries match an expensive one, at what price, and how sure are we?"
 GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a telephone
+PLACE, MOST_ERRORS = "overview", 500  # of which the causes are counted
 WAYS = (
     ("compare", "Compare", "⚖️"),
     ("problems", "Problems", "🧩"),
@@ -78,9 +81,10 @@ def _figures(rows: Sequence[BenchmarkRow]) -> None:
 
 
 def _go_on(rows: Sequence[BenchmarkRow]) -> None:
-    """What ended before its time comes first: it can be taken up again."""
-    for row in [one for one in rows if is_resumable(one)][:3]:
+    """What ended before its time or with errors comes first: it can be taken up again."""
+    for row in [one for one in rows if is_resumable(one) or (one.errors and not one.under_way)][:3]:
         left = f"{STATES[row.state]} with {row.left} of {row.planned} experiments left"
+        left = left if is_resumable(row) else marked_state(row)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link("pages/live.py", label=left, icon="⏯️", query_params={"benchmark": row.id})
             st.text(called(row))
@@ -96,10 +100,20 @@ def _glance(workspace: Workspace, row: BenchmarkRow) -> None:
             st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params={name: row.id})
         clone_link(row.id)
     summaries = workspace.results.summaries(row.id)
+    if row.errors and not row.under_way:
+        _errors(workspace, row)
     table = glance_table(summaries)
     st.dataframe(frame(table), hide_index=True, column_config=GLANCE_COLUMNS, alt=table.title)
     show_remarks((*remarks(summaries), *untested(summaries), how_to_remove(row.id) or ""))
     show_isolation(row.isolation, row.self_test)
+
+
+def _errors(workspace: Workspace, row: BenchmarkRow) -> None:
+    """Why experiments have no result, and the button that runs them again."""
+    st.warning(f"{state(row).capitalize()}.", icon="⚠️")
+    show_causes(workspace.results.experiments(row.id, outcome="error", limit=MOST_ERRORS))
+    show_failure(PLACE)
+    offer_retry(workspace, row, PLACE)
 
 
 with edge():

@@ -112,4 +112,4 @@ def _attempt(scored: Sequence[Trial], number: int) -> Attempt:
 
 
 def _length(trial: Trial) -> int:
-    return len(trial.tries) or trial.iterations
+    return len(trial.tries) or trial.attempts

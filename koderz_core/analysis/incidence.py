@@ -165,7 +165,7 @@ def _used(trial: Trial, axis: Axis) -> float | None:
     """None: unknown."""
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
-        return last.iteration if last else trial.iterations
+        return last.iteration if last else trial.attempts
     if axis == "usd":
         return trial.usd if last is None or last.usd is None else last.usd
     return last.seconds if last else trial.seconds

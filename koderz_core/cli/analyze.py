@@ -16,7 +16,7 @@ from koderz_core.cli.programs import print_programs, tried_programs
 from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
 from koderz_core.errors import UsageError
 from koderz_core.export.course import came_of, parted, repeated
-from koderz_core.export.forecasts import receipt
+from koderz_core.export.forecasts import LAST_RUN, receipt
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
 from koderz_core.export.standing import changed
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
@@ -138,7 +138,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     for one in progress.changes:
         click.echo(f"\nChanged while it ran, {changed(one)}")
     if came_to:
-        click.echo(f"\n{receipt(came_to)}")
+        click.echo(f"\n{receipt(came_to, LAST_RUN)}")
     click.echo()
     print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)))
 

@@ -31,6 +31,7 @@ from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.baselines import Offer
 from koderz_core.workspace.judging import outside
+from koderz_core.workspace.launching import unreviewed
 from koderz_core.workspace.selecting import choices
 
 BUG = 1
@@ -186,7 +187,7 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
         print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.told})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
-    told = (*choices(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
+    told = (*choices(plan), *unreviewed(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
     for line in (plain(can_show), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
@@ -204,7 +205,7 @@ def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Fo
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*choices(plan), *told, *_remarks(runner, origin)):
+    for line in (*choices(plan), *unreviewed(plan), *told, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 

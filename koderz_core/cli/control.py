@@ -53,8 +53,8 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
     """Give the running BENCHMARK (its name, its id, or how that begins) another budget or more or fewer places.
 
     Nothing is lost: a call that is under way ends first. A lower --max-cost sends no call that it does not hold; a
-    higher one lets `koderz resume` take up what has stopped for the budget already. The budget stays with the
-    benchmark, until `koderz resume --max-cost` gives it another one; --concurrency is of the process that runs it now.
+    higher one lets `koderz resume` take up what has stopped for the budget already. The budget and the
+    number of experiments at once stay with the benchmark, until `koderz resume` is given others.
     """
     with workspace(data_dir) as opened:
         found = _benchmark(opened, benchmark, "Name that.")

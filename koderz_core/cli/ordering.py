@@ -52,7 +52,7 @@ _SETTINGS: Options = (
     click.option(
         "--concurrency",
         type=Whole(1, 256),
-        help="At once.  [default: 1 with embedded models, else 4]",
+        help="At once.  [default: 1 with embedded models, else 4; of `koderz resume`: as last allowed]",
     ),
 )
 _BUDGET: Options = (
@@ -93,7 +93,7 @@ _ORDER: Options = (
     click.option(
         "--configuration",
         multiple=True,
-        help="Instead of --strategy to --feedback, once or more: 'supervised coder=gpt-oss:20b max_iterations=5'.",
+        help="Instead of --strategy to --feedback, once or more: 'supervised coder=gpt-oss:20b max_iterations=10'.",
     ),
     click.option(
         "--ablate", help=f"Also supervised without a part of it: {ALL}, or one or more of {', '.join(ABLATIONS)}."

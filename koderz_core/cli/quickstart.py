@@ -48,7 +48,7 @@ def quickstart(no_ui: bool, data_dir: Path | None) -> int:
         f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"
         f"  koderz models list                  what else can run here\n"
         f"  koderz ui                           all of it in the browser\n"
-        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 5 "
+        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10 "
         f"--coder {plain(shlex.quote(model))}\n"
         f"Everything is kept in {plain(str(home))}.\n"
         f"Five problems show that it works, not which is better: look at the intervals."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
 
     It takes up what was cancelled, interrupted or never begun. What ended as error keeps that result unless you
     --retry-errors. A benchmark that another process has paused goes on there. Its budget is the one that it was last
-    given, by `koderz change` or on the Live page too; --max-cost gives it another one.
+    given, by `koderz change` or on the Live page too; --max-cost gives it another one. The number of experiments at
+    once stays as it was last allowed, unless you give --concurrency.
     """
     if strategy is not None:
         strategy_named(strategy)  # read now, it is known when the benchmark goes on
@@ -49,6 +51,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
             click.echo(f"{row.id} is finished: nothing is left to do.{_hint(row)}", err=True)
             ended = Ended(row.id, opened.recorded(row.id).experiments())
             return conclude(opened, ended, options["fail_under"], as_json=as_json)
+        how = replace(how, concurrency=how.concurrency or opened.allowing.concurrency(row.id))
         runner = perform(opened, with_budget(opened.recorded(row.id), options), how)
         code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code

@@ -39,7 +39,7 @@ EXPERIMENTS: tuple[Column, ...] = (
     yes("held_out_passed", "whether the returned program passed the held-out tests", "not scored on them"),
     whole("held_out_tests_passed", "held-out tests that the returned program passed", "not scored on them", "tests"),
     whole("held_out_tests_total", "held-out tests there are", "not scored on them", "tests"),
-    whole("iterations", "programs that were tried; an answer that was handed in untested is one"),
+    whole("iterations", "programs that its loop tested; 0 if one was submitted untested, as by `direct`"),
     whole("calls", "requests to models that were answered"),
     whole("input_tokens", "tokens sent in answered calls, those of caches too", "a call did not report them", "tokens"),
     whole("output_tokens", "tokens received in answered calls", "a call did not report them", "tokens"),

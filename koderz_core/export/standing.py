@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from koderz_core.export.formats import count, money
+from koderz_core.export.formats import STATES, count, money, numbered, plain
 from koderz_core.records import Allowance
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
-from koderz_core.records.rows import BenchmarkRow
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 
 STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anything happened in what runs
+MOST_CHARACTERS = 500  # of a cause
 MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.6, 5.0  # more experiments than that take long to read
 
 
@@ -27,23 +30,57 @@ class Remark:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why so many experiments ended as error: a message that may quote anything, and how many they are."""
+
+    message: str
+    experiments: int
+
+
 def standing(progress: BenchmarkProgress) -> Remark | None:
     """What there is to know of a benchmark's state, and to do about it; None where its name says all."""
     row = progress.benchmark
     unpaid = (one.shown == "cancelled" and one.reason == "budget" for one in progress.experiments)
     if row.state == "stopped" and any(unpaid):
         return Remark("warning", f"Stopped, since its budget is used up. {_more(row)} Every finished step is kept.")
+    if row.state == "finished" and row.errors:
+        return Remark("warning", f"{state(row).capitalize()}. They have no result, so no rate counts them. {_RETRY}")
     return _STANDING.get(row.state)
 
 
-def freshness(progress: BenchmarkProgress, now: float) -> Remark:
-    """How old what is shown is, and whether anything has happened in what runs; ``now``: seconds since 1970."""
+def state(row: BenchmarkRow) -> str:
+    """``running``, ``finished``, ``finished with 4 errors``."""
+    return f"{row.state} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else row.state
+
+
+def marked_state(row: BenchmarkRow) -> str:
+    """``state`` with its mark; what finished with errors has that of an error."""
+    mark = "!" if row.state == "finished" and row.errors else STATES[row.state].split()[0]
+    return f"{mark} {state(row)}"
+
+
+def causes(rows: Iterable[ExperimentRow]) -> tuple[Cause, ...]:
+    """Why experiments ended as error, the most frequent cause first."""
+    times = Counter(plain(row.error or "", MOST_CHARACTERS) for row in rows if row.shown == "error")
+    return tuple(Cause(message, number) for message, number in times.most_common())
+
+
+def freshness(progress: BenchmarkProgress, now: float, heard_at: float | None = None, *, here: bool = True) -> Remark:
+    """How old what is shown is, and whether anything has happened in what runs; ``now``: seconds since 1970.
+
+    ``heard_at``: when a model of it last wrote something, None if none is writing. ``here``: whether this process runs
+    it; what models write in another one is not known, so its silence is no reason to warn.
+    """
     row, read = progress.benchmark, now - progress.at
     if read > STALE_SECONDS:
         return Remark("warning", f"Stale: the results cannot be read now. This is what was known {ago(read)}.")
-    news = "" if progress.news_at is None else f" · newest event {ago(now - progress.news_at)}"
-    if row.state == "running" and progress.news_at is not None and now - progress.news_at > QUIET_SECONDS:
-        return Remark("warning", f"No news for {_rough(now - progress.news_at)}, though {_who(row)} is at it still.")
+    news_at = max((at for at in (progress.news_at, heard_at) if at is not None), default=None)
+    kind = "event" if news_at == progress.news_at else "text"
+    news = "" if news_at is None else f" · newest {kind} {ago(now - news_at)}"
+    if row.state == "running" and news_at is not None and now - news_at > QUIET_SECONDS:
+        quiet = f"No completed step for {_rough(now - news_at)}; {_who(row)} is still running."
+        return Remark("warning" if here else "info", quiet)
     slow = f" · read every {SLOW_BEAT_SECONDS:.0f} s, since it is large" if row.planned > MANY else ""
     return Remark("info", f"Updated {ago(read)}{news}{slow}")
 
@@ -78,6 +115,7 @@ def ago(seconds: float) -> str:
     return "just now" if seconds < 1 else f"{_rough(seconds)} ago"
 
 
+_RETRY = "Fix the cause, then retry them."
 _STANDING = {
     "queued": Remark("info", "Begun, and nothing of it runs yet: it waits for a place or for a model."),
     "paused": Remark("info", "Paused: it waits before its next step. Resume goes on."),
@@ -94,7 +132,7 @@ def _more(row: BenchmarkRow) -> str:
 
 
 def _who(row: BenchmarkRow) -> str:
-    return f"process {row.holder}" if row.holder else "somebody"
+    return f"process {row.holder}" if row.holder else "its process"
 
 
 def _usd(allowance: Allowance) -> str:

@@ -91,7 +91,6 @@ def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> Told:
     """The outcome, with the program that was handed in: of a strategy that tests nothing it stands nowhere else."""
     one, spent, scored = tally.experiment, tally.spent, tally.scored
     tally.ended, tally.scored = event, None
-    tally.iterations = tally.iterations or int(event.code is not None)  # what is never tested is one program too
     completed = event.outcome in ("solved", "unsolved")
     metadata = {
         "outcome": event.outcome,

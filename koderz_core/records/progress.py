@@ -70,6 +70,18 @@ class BenchmarkProgress:
     changes: tuple[AllowanceChange, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a page that watches a benchmark shows, all of it read at one moment.
+
+    ``benchmarks``: all of them, the newest first. ``progress``: of the one that is watched, whose row is among these;
+    None if there is no such benchmark.
+    """
+
+    benchmarks: tuple[BenchmarkRow, ...]
+    progress: BenchmarkProgress | None
+
+
 def meant(rows: Sequence[BenchmarkRow], benchmark: str) -> BenchmarkRow | None:
     """The one of that id; without one (``""``) what runs, else the newest, which stands first."""
     if benchmark:

@@ -76,7 +76,8 @@ class BenchmarkRow:
 class ExperimentRow:
     """One experiment; the tests are those of the program it returned; tokens and cost as in ``SummaryRow``.
 
-    ``iterations``: its tries; an untested answer is one. ``interrupted``: nobody is at it. ``paused``: held back.
+    ``iterations``: programs that its loop tested; one that was submitted untested is none.
+    ``interrupted``: nobody is at it. ``paused``: held back.
     """
 
     id: str

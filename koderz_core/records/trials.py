@@ -33,9 +33,10 @@ class Try(msgspec.Struct, frozen=True, gc=False):
 class Trial(msgspec.Struct, frozen=True, gc=False):
     """One experiment: a configuration (named by ``benchmark`` and ``configuration``) on a problem, one repeat.
 
-    ``outcome`` None: it has not ended. ``usd`` and tokens are of its finished calls, None if unknown; those named
-    ``frontier`` of its calls to models of the tiers frontier and small frontier. ``gate_passed``: what the returned
-    program did on the tests that the loop saw, None if it saw none. ``code``: SHA-256 of the returned program.
+    ``outcome`` None: it has not ended. ``iterations``: programs that its loop tested. ``usd`` and tokens are of its
+    finished calls, None if unknown; those named ``frontier`` of its calls to models of the tiers frontier
+    and small frontier. ``gate_passed``: what the returned program did on the tests that the loop saw, None if it saw
+    none. ``code``: SHA-256 of the returned program.
     ``small_frontier_usd`` is the part of ``frontier_usd`` that went to small frontier models.
     """
 
@@ -62,6 +63,11 @@ class Trial(msgspec.Struct, frozen=True, gc=False):
     def key(self) -> tuple[str, str]:
         """What it is a trial of."""
         return self.benchmark, self.configuration
+
+    @property
+    def attempts(self) -> int:
+        """Its place on the axis of attempts: its iterations, or 1 for a program that was submitted without testing."""
+        return self.iterations or int(self.scored)
 
     @property
     def scored(self) -> bool:

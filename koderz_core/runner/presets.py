@@ -46,10 +46,14 @@ _CATALOGUE = (
     Preset(
         "quick look",
         "Quick look",
-        "3 problems, once answered directly and once with at most 3 iterations: some minutes on a laptop.",
+        "3 problems, each answered once and solved in at most 3 iterations with a review after the second: minutes.",
         (
             Wanted("direct", {"coder": ANY}),
-            Wanted("supervised", {"spec": ANY, "coder": ANY, "reviewer": ANY}, {"max_iterations": 3}),
+            Wanted(
+                "supervised",
+                {"spec": ANY, "coder": ANY, "reviewer": ANY},
+                {"max_iterations": 3, "checkpoint_interval": 2},
+            ),
         ),
         "0:3",
     ),

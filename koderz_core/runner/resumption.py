@@ -50,6 +50,15 @@ def under_newest_budget(plan: Plan, journal: Path) -> Plan:
     return replace(plan, budget=replace(plan.budget, usd=_usd(header)))
 
 
+def last_concurrency(journal: Path) -> int | None:
+    """How many experiments a benchmark was last allowed to run at once; None if its journal does not say it.
+
+    Raises JournalError.
+    """
+    allowed = [entry.event.after.concurrency for entry in read_all(journal) if isinstance(entry.event, AllowanceSet)]
+    return allowed[-1] if allowed else None
+
+
 def _usd(header: BenchmarkOpened) -> float | None:
     return header.plan.budget.usd
 

@@ -19,7 +19,7 @@ from koderz_core.strategies.overrides import is_override
 
 SUPERVISED = "supervised"
 POLICIES = ("gate", "feedback")
-FORM = "Write a configuration as 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=5 spec=false'."
+FORM = "Write a configuration as 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=10 spec=false'."
 SWITCH = {"true": True, "false": False}
 
 

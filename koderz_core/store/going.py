@@ -120,14 +120,13 @@ def _summed(row: ExperimentRow, rows: Mapping[str, list[Row]]) -> ExperimentRow:
     (now,) = rows["experiments"]
     calls = [call for call in rows["calls"] if call["state"] == "finished"]
     costs = [call.get("cost_usd") for call in rows["calls"] if _has_cost(call)]
-    tries = len(rows["iterations"]) or int(now.get("outcome") in ("solved", "unsolved"))
     score = next((one for one in rows["scores"] if one["code"] == now.get("code")), {})
     more: dict[str, Any] = {name: now.get(name) for name in _OWN}  # Any: columns of many types
     more |= {name: _total(call.get(name) for call in calls) for name in _TOKENS}
     more["cost_usd"] = _total(costs)
     more |= {name: score.get(name) for name in _SCORED}
     unpriced = sum(call.get("cost_usd") is None for call in calls)
-    return replace(row, **more, iterations=tries, calls=len(calls), unpriced=unpriced)
+    return replace(row, **more, iterations=len(rows["iterations"]), calls=len(calls), unpriced=unpriced)
 
 
 def _has_cost(call: Row) -> bool:
@@ -137,8 +136,10 @@ def _has_cost(call: Row) -> bool:
 def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> BenchmarkRow:
     """A benchmark as its experiments have it."""
     ended = Counter(one.outcome for one in experiments if one.state == "finished")
+    begun = any(one.started_at is not None for one in experiments)
     return replace(
         row,
+        state="running" if row.state == "queued" and begun else row.state,
         finished=ended.total(),
         running=sum(one.state == "running" for one in experiments),
         solved=ended["solved"],

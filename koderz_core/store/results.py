@@ -13,7 +13,7 @@ from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, PastPair, Receipt
 from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import SpecRow
-from koderz_core.records.progress import BenchmarkProgress, Neighbours
+from koderz_core.records.progress import BenchmarkProgress, Neighbours, Snapshot
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.records.summaries import SummaryRow
 from koderz_core.records.timing import Span
@@ -36,6 +36,7 @@ Answer = TypeVar("Answer")
 Ask = Callable[[Reader, Writers], Answer]
 LATELY_SECONDS, RENEWED_SECONDS = 300.0, 60.0  # what began before says nothing of who fails now; told anew so often
 AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # of what was just read for somebody else: one benchmark, the list of all
+BESIDE_SECONDS = 2.0  # of the list of all beside a benchmark that is watched, while others go on too
 _ALL = "benchmarks"
 
 
@@ -88,8 +89,8 @@ class Results:
             standing = reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
         return standing.progress(self._forecast, now)
 
-    def watched(self, benchmark: str, since: float) -> BenchmarkProgress | None:
-        """How far one benchmark is: that of an id or, without one, what runs, else the newest; None: there is none.
+    def snapshot(self, benchmark: str, since: float) -> Snapshot:
+        """All benchmarks and how far one of them is: that of an id or, without one, what runs, else the newest.
 
         Made to be asked every second by all who look at it. ``since`` as ``benchmarks`` has it.
         """
@@ -210,7 +211,7 @@ class Results:
         self.faults = ingested.faults
         return ingested
 
-    def _watch(self, benchmark: str) -> BenchmarkProgress | None:
+    def _watch(self, benchmark: str) -> Snapshot:
         now, writers = self._clock(), Writers(self.store.journals_dir)
         # Asked anew from time to time even if nothing happens: who keeps failing is told of a while.
         asked = Asked(("watched", benchmark), now, self._glance.moment(writers, turn=now // RENEWED_SECONDS))
@@ -224,7 +225,18 @@ class Results:
         seen = self._ahead.look(asked, read) or read()
         if seen.rows is not None:
             self.shared.tell(_ALL, now, seen.rows)
-        return None if seen.standing is None else seen.standing.progress(self._forecast, now)
+        progress = None if seen.standing is None else seen.standing.progress(self._forecast, now)
+        return Snapshot(tuple(self._beside(seen)), progress)
+
+    def _beside(self, seen: Seen) -> Iterator[BenchmarkRow]:
+        """All benchmarks; the watched one as it was seen, where the others were read at another moment."""
+        if seen.rows is not None:
+            yield from seen.rows
+            return
+        known = partial(self._known, _ALL, Reader.benchmarks)
+        own = seen.standing.row if seen.standing else None
+        for row in self.shared.of(_ALL, 0.0, known, BESIDE_SECONDS):
+            yield own if own and row.id == own.id else row
 
     def _known(self, question: Hashable, ask: Ask[Answer], *, keep: bool = True) -> Answer:
         """What the store answers, or has answered since anything last happened."""

@@ -222,18 +222,23 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 # Null where an earlier version read the journal, without the costs of unanswered calls: ``outdated`` says so.
 _ELEVENTH = "alter table journals add column unanswered json"
 
+_TWELFTH = """
+create or replace view experiment_results as
+select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state, e.outcome, e.reason, e.score_kind,
+    e.code, e.gate_passed, e.gate_tests_passed, e.gate_tests_total, e.held_out_passed, e.held_out_tests_passed,
+    e.held_out_tests_total, coalesce(e.tries, 0) as iterations,
+    coalesce(e.calls, 0) as calls, if(e.calls is null, 0, e.input_tokens) as input_tokens,
+    if(e.calls is null, 0, e.output_tokens) as output_tokens, if(e.calls is null, 0, e.cost_usd) as cost_usd,
+    coalesce(e.unpriced, 0) as unpriced, e.seconds, e.started_at, e.finished_at, e.failure, e.error, b.isolation,
+    b.self_test, e.shared
+from experiments e
+join benchmarks b on b.id = e.benchmark
+join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+"""
+
 MIGRATIONS: tuple[str, ...] = (
-    _FIRST,
-    _SECOND,
-    _THIRD,
-    _FOURTH,
-    _FIFTH,
-    _SIXTH,
-    _SEVENTH,
-    _EIGHTH,
-    _NINTH,
-    _TENTH,
-    _ELEVENTH,
+    *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
+    *(_ELEVENTH, _TWELFTH),
 )
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 

@@ -23,6 +23,12 @@ class Rule:
     interval: int
     last: int
 
+    @property
+    def can_apply(self) -> bool:
+        """Whether any number of iterations below the last makes a review due."""
+        earliest = min(self.interval, FEWEST) if self.when == ADAPTIVE else self.interval
+        return earliest < self.last
+
 
 def due(rule: Rule, attempts: Sequence[Attempt], reviewed: int, half_spent: bool = False) -> Why | None:
     """Why a review is due after these failed attempts, ``reviewed`` of which an earlier one has seen; None: it is not.

@@ -55,6 +55,11 @@ class Supervised(Reminded):
     def roles(self) -> tuple[str, ...]:
         return ("spec",) * self.spec + ("coder",) + ("reviewer",) * self.checkpoints
 
+    @property
+    def rule(self) -> Rule:
+        """When a review is due."""
+        return Rule(self.checkpoint_when, self.checkpoint_interval, self.max_iterations)
+
     def solve(self, ctx: Context) -> str | None:
         dollars = self._dollars(ctx)  # before the spec is paid: it is a part of what is spent
         course = Course(self._brief(ctx), dollars=dollars)
@@ -89,8 +94,7 @@ class Supervised(Reminded):
     def _due(self, ctx: Context, course: Course) -> Why | None:
         if not self.checkpoints:
             return None
-        rule = Rule(self.checkpoint_when, self.checkpoint_interval, self.max_iterations)
-        return due(rule, course.attempts, course.reviewed, self._half_spent(ctx, course))
+        return due(self.rule, course.attempts, course.reviewed, self._half_spent(ctx, course))
 
     def _half_spent(self, ctx: Context, course: Course) -> bool:
         """Asked only where there is a limit, and the first review depends on it."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from koderz_core.records import Plan
-from koderz_core.runner.resumption import recorded_plan, under_newest_budget
+from koderz_core.runner.resumption import last_concurrency, recorded_plan, under_newest_budget
 from koderz_core.runner.running import Running
 
 
@@ -30,6 +30,10 @@ class Allowing:
             plan = recorded_plan(self._journals / f"{benchmark}.jsonl")
             self._check(replace(plan, budget=replace(plan.budget, usd=max_cost_usd)))
         return self._running.change(benchmark, max_cost_usd, concurrency)
+
+    def concurrency(self, benchmark: str) -> int | None:
+        """How many experiments it was last allowed to run at once, None if that is not known. Raises JournalError."""
+        return last_concurrency(self._journals / f"{benchmark}.jsonl")
 
     def kept(self, plan: Plan) -> Plan:
         """The plan under the budget that its benchmark was given while it ran, unless it asks for a new one."""

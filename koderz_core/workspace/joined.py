@@ -154,19 +154,30 @@ class Workspace:
             runner.start(concurrency or default_concurrency(plan))
             runner.wait()
 
-    def start(self, plan: Plan, concurrency: int | None = None, forecast: Forecast | None = None) -> str:
+    def start(
+        self,
+        plan: Plan,
+        concurrency: int | None = None,
+        forecast: Forecast | None = None,
+        *,
+        retry_errors: bool = False,
+    ) -> str:
         """Run a plan in threads that outlive the caller; its id. What runs here already is left running.
 
-        ``forecast``: what somebody was told of it, for its receipt. Raises as ``runner``, and UsageError while the
-        same benchmark is still being stopped.
+        ``forecast``: what somebody was told of it, for its receipt. ``retry_errors`` and errors as ``runner``, and
+        UsageError while the same benchmark is still being stopped.
         """
         kept = self.allowing.kept(plan)
-        self._running.start(kept, lambda: self.runner(kept).foretold(forecast), concurrency)
+        self._running.start(kept, lambda: self.runner(kept, retry_errors=retry_errors).foretold(forecast), concurrency)
         return plan.id
 
-    def resume(self, benchmark: str, concurrency: int | None = None) -> str:
-        """Go on in the background with a benchmark (by id) as it was planned; its id. Raises as ``start``."""
-        return self.start(self.recorded(benchmark), concurrency)
+    def resume(self, benchmark: str, concurrency: int | None = None, *, retry_errors: bool = False) -> str:
+        """Go on in the background with a benchmark (by id) as it was planned; its id. As ``start``.
+
+        Without a ``concurrency`` it keeps the one that it was last allowed.
+        """
+        at_once = concurrency or self.allowing.concurrency(benchmark)
+        return self.start(self.recorded(benchmark), at_once, retry_errors=retry_errors)
 
     def recorded(self, benchmark: str) -> Plan:
         """The plan that the journal of a benchmark (by id) holds. Raises JournalError."""
@@ -199,6 +210,13 @@ class Workspace:
     def live_text(self, experiment: str) -> Spoken | None:
         """What a model says in an experiment right now, as far as this process hears it. Hostile text."""
         return self._asking.live.of(experiment)
+
+    def heard_at(self, experiments: Iterable[str]) -> float | None:
+        """When a model last wrote something in one of these experiments, in seconds since 1970; None: none is writing.
+
+        Known only of what this process runs.
+        """
+        return self._asking.live.heard_at(experiments)
 
     def runner(
         self,

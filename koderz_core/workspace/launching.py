@@ -18,6 +18,9 @@ from koderz_core.runner.forms import StrategyForm, strategy_forms
 from koderz_core.runner.planning import Order
 from koderz_core.runner.presets import Preset, presets
 from koderz_core.runner.resumption import dataset_of
+from koderz_core.store.labels import labels
+from koderz_core.strategies import STRATEGIES, create
+from koderz_core.strategies.supervised import Supervised
 
 HOUR = 3600.0
 MOST_EXACT = 2**53 - 1  # whole numbers beyond are not exact in a browser (ECMA-262, Number.MAX_SAFE_INTEGER)
@@ -107,6 +110,19 @@ class Launching:
         asked = [f"{one} at {redact(url)}" for one in providers if (url := address_of(one, self._settings))]
         away = f"; models are asked of {', '.join(asked)}" if asked else ", models included"
         return f"It runs on this machine, in the dashboard's process{away}. Closing this tab stops nothing."
+
+
+def unreviewed(plan: Plan) -> Iterator[str]:
+    """A sentence for each configuration that has a reviewer and too few iterations for a review."""
+    names = labels(plan.configurations)
+    for one in plan.configurations:
+        strategy = create(one.strategy, one.parameters) if one.strategy in STRATEGIES else None
+        if isinstance(strategy, Supervised) and strategy.checkpoints and not strategy.rule.can_apply:
+            yield (
+                f"No review will take place in {plain(names[one.id])}: its checkpoint_interval is "
+                f"{strategy.checkpoint_interval} and its max_iterations {strategy.max_iterations}. Set the interval "
+                "below max_iterations."
+            )
 
 
 def _most(plan: Plan, forecast: Forecast) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from koderz_core.export.forecasts import receipt
+from koderz_core.export.forecasts import LAST_RUN, receipt
 from koderz_core.export.formats import count, duration, money
 from koderz_core.records import Budget
 from koderz_core.records.forecasts import Forecast, Range, Receipt
@@ -67,6 +67,6 @@ def _told(label: str, expected: Range | None, shown: Callable[[float], str]) -> 
 
 
 def show_receipt(came_to: Receipt | None) -> None:
-    """What a benchmark that has come to its end cost and took, beside what was foretold."""
+    """What the last run of a benchmark that has come to its end cost and took, beside what was foretold."""
     if came_to:
-        st.text(receipt(came_to))
+        st.text(receipt(came_to, LAST_RUN))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from koderz_core import Workspace, the_workspace
 from koderz_core.export.formats import isolation
@@ -17,22 +18,30 @@ from pages.ui.running import show_running
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a page begins with: the process's workspace, and all benchmarks as they are now, the newest first."""
+    """What a page begins with: the process's workspace, and all benchmarks as they are now, the newest first.
+
+    ``running``: the place in its head for what runs.
+    """
 
     workspace: Workspace
     benchmarks: list[BenchmarkRow]
+    running: DeltaGenerator
 
 
-def open_page(title: str, about: str) -> Opened:
-    """Draw the page's head and what runs; the benchmarks are asked for once. ``about``: our words, one sentence."""
+def open_page(title: str, about: str, *, badges: bool = True) -> Opened:
+    """Draw the page's head and what runs; the benchmarks are asked for once. ``about``: our words, one sentence.
+
+    ``badges`` False: the page itself draws what runs, together with the rest of what it has read.
+    """
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
         st.title(title, width="content")
         running = st.container(width="content", gap="xxsmall", key="running")
     st.caption(about)
     workspace = the_workspace()
-    opened = Opened(workspace, workspace.results.benchmarks())
-    with running:
-        show_running(workspace, opened.benchmarks)
+    opened = Opened(workspace, workspace.results.benchmarks(), running)
+    if badges:
+        with running:
+            show_running(workspace, opened.benchmarks)
     show_read_only(workspace)
     return opened
 

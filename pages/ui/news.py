@@ -30,7 +30,7 @@ def _newest(progress: BenchmarkProgress) -> None:
         table = newest_table(progress.newest, progress.at)
         st.dataframe(table, hide_index=True, height=300, column_config=NEWEST_COLUMNS, alt="Newest iterations")
     else:
-        st.caption("A program that is handed in untested, as `direct` does, is no iteration.")
+        st.caption("`direct` submits its program without testing, so it has no iterations.")
 
 
 def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:

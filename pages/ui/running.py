@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from koderz_core import Workspace
+from koderz_core.export.formats import numbered
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
+from pages.ui.address import keep
 from pages.ui.allowing import LIVE, show_allowance
 from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called
@@ -21,7 +23,7 @@ MOST_WAITING = 200  # of thousands, each browser would be sent all of them at ev
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
 FIRST = f"Of experiments that are not begun, the first {MOST_WAITING} can be chosen singly."
-ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️"}
+ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 STOPS = "What it stops ends at its next step and can be taken up again."
 
 
@@ -35,19 +37,26 @@ def show_running(workspace: Workspace, known: Rows) -> None:
         with edge():
             rows = now()
             redraw_on_change(begun, rows)
-            for row in [one for one in rows if one.under_way]:
-                _one(workspace, row)
-            show_failure(HEAD)
+            show_badges(workspace, rows)
 
     draw()
+
+
+def show_badges(workspace: Workspace, rows: Rows) -> None:
+    """Of these benchmarks those that run, with a way to each and a way to stop it."""
+    for row in [one for one in rows if one.under_way]:
+        _one(workspace, row)
+    show_failure(HEAD)
 
 
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a benchmark that runs, or a part of it; or take up again what nobody is at."""
     row = progress.benchmark
     show_failure(LIVE)
-    if is_resumable(row):
-        _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+    with st.container(horizontal=True, key="ways on"):
+        if is_resumable(row):
+            _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+        offer_retry(workspace, row, LIVE)
     if not row.under_way:
         return
     key = f"part of {row.id}"
@@ -68,6 +77,13 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             _button("Resume", row, LIVE, lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
             _button("Stop", row, LIVE, lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
             show_allowance(workspace, row)
+
+
+def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
+    """A button that runs again what ended as error, where no process runs the benchmark."""
+    if row.errors and not row.under_way:
+        tip = f"In this dashboard, as `koderz resume {row.id} --retry-errors` does in a terminal."
+        _button("Retry errors", row, place, lambda: workspace.resume(row.id, retry_errors=True), tip)
 
 
 def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
@@ -103,7 +119,14 @@ def _button(
 ) -> None:
     """``place`` tells two buttons of one benchmark apart."""
     key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
-    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
+    st.button(label, key, about, icon=ICONS[label], on_click=_press, args=[row.id, place, act], disabled=disabled)
+
+
+def _press(benchmark: str, place: str, act: Callable[[], object]) -> None:
+    """Do it; on the page of a benchmark the address names it from then on, whatever runs next."""
+    if place == LIVE:
+        keep("benchmark", benchmark)
+    attempt(place, act)
 
 
 def redraw_on_change(begun: Mapping[str, str | None], rows: Rows) -> None:
@@ -130,6 +153,7 @@ def from_known(known: Rows, workspace: Workspace) -> Callable[[], Rows]:
 
 def _one(workspace: Workspace, row: BenchmarkRow) -> None:
     label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
+    label += f" · {numbered(row.errors, 'error')}" if row.errors else ""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         st.text(called(row), width="content")
         st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.experiment_standing import Standing, standing
-from koderz_core.export.formats import count
-from koderz_core.export.standing import Remark, Tone, spent
+from koderz_core.export.formats import count, numbered
+from koderz_core.export.standing import Remark, Tone, causes, spent, state
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from pages.ui.frame import facts
 from pages.ui.listening import show_live_text
@@ -17,6 +17,7 @@ from pages.ui.text import called, show_text
 
 BOXES: Mapping[Tone, Callable[..., object]] = {"info": st.info, "warning": st.warning, "error": st.error}
 LIVE_TALL = 160  # pixels
+MOST_CAUSES = 5
 
 
 def show_remark(remark: Remark) -> None:
@@ -30,18 +31,32 @@ def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
         st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
 
 
-def show_figures(row: BenchmarkRow, **more: str) -> None:
-    """How far a benchmark is; ``more`` that is known of it, in our words."""
+def show_bar(row: BenchmarkRow) -> None:
+    """How many experiments of a benchmark have a result."""
     done = row.planned - row.left
     without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
     st.progress(done / row.planned, text=f"{done} of {row.planned} experiments · {row.solved} solved{without}")
-    facts({"state": row.state, "iterations": count(row.iterations), "spent": spent(row), **more})
+
+
+def show_figures(row: BenchmarkRow, **more: str) -> None:
+    """What a benchmark has come to; ``more`` that is known of it, in our words."""
+    facts({"state": state(row), "iterations": count(row.iterations), "spent in total": spent(row), **more})
+
+
+def show_causes(rows: Iterable[ExperimentRow]) -> None:
+    """Why experiments ended as error, each message once."""
+    found = causes(rows)
+    for one in found[:MOST_CAUSES]:
+        st.text(f"{numbered(one.experiments, 'experiment')}: {one.message}")
+    if len(found) > MOST_CAUSES:
+        st.caption(f"{numbered(len(found) - MOST_CAUSES, 'more message')}: the cells marked ! lead to them.")
 
 
 def show_begun(row: BenchmarkRow) -> None:
     """What is known of a benchmark as long as its experiments are being read."""
     show_scripted(row)
     st.text(called(row))
+    show_bar(row)
     show_figures(row)
     st.info(f"{count(row.planned)} experiments are being read.", icon="⏳")
 
@@ -59,8 +74,11 @@ def _show(workspace: Workspace, row: ExperimentRow, found: Standing) -> None:
     if found.recorded:
         show_text(found.recorded, "recorded-error")
     if found.command:
-        st.caption("Put right what it names. To run again all that ended so in this benchmark, in a terminal:")
+        st.caption("Fix the cause, then retry all errors of this benchmark, here or in a terminal:")
         st.code(found.command, language=None, wrap_lines=True)
+        if st.button("Retry errors", "retry here", icon="🔁", help="In this dashboard."):
+            workspace.resume(row.benchmark, retry_errors=True)
+            st.rerun()
     if found.resumable and st.button("Resume its benchmark", "resume here", icon="▶️", help="In this dashboard."):
         workspace.resume(row.benchmark)
         st.rerun()

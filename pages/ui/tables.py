@@ -10,8 +10,8 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core.diagnosis import SIGNS, Finding
-from koderz_core.export.formats import MARKS, STATES, duration, money
-from koderz_core.export.standing import ago
+from koderz_core.export.formats import MARKS, duration, money
+from koderz_core.export.standing import ago, marked_state
 from koderz_core.export.worded import Table
 from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
@@ -24,7 +24,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
     """One line per benchmark."""
     return pd.DataFrame(
         {
-            "state": [STATES[row.state] for row in rows],
+            "state": [marked_state(row) for row in rows],
             "name": [("SCRIPTED " if row.scripted else "") + row.name for row in rows],
             "benchmark": [row.id for row in rows],
             "experiments": [f"{row.planned - row.left}/{row.planned}" for row in rows],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from koderz_core.export.formats import STATES, count, plain
+from koderz_core.export.formats import count, plain
 from koderz_core.records.rows import BenchmarkRow
 
 LONGEST_NAME = 60
@@ -31,8 +31,11 @@ def called(row: BenchmarkRow) -> str:
 
 
 def listed(row: BenchmarkRow) -> str:
-    """A benchmark in a list to choose from. Hostile text."""
-    return " · ".join(dict.fromkeys((called(row), STATES[row.state], row.id)))
+    """A benchmark in a list to choose from. Hostile text.
+
+    Always the same for a benchmark: a browser names what is chosen by this text, so one that changed would be lost.
+    """
+    return " · ".join(dict.fromkeys((called(row), row.id)))
 
 
 def show_text(text: str, name: str, language: str | None = None) -> None:

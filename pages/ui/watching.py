@@ -6,7 +6,7 @@ import time
 
 from koderz_core import Workspace
 from koderz_core.errors import StoreError
-from koderz_core.records.progress import BenchmarkProgress
+from koderz_core.records.progress import Snapshot
 
 
 class Watch:
@@ -20,13 +20,13 @@ class Watch:
         self._workspace = workspace
         self._benchmark = benchmark
         self._since = time.time()
-        self.last: BenchmarkProgress | None = None
+        self.last: Snapshot | None = None
         self.fault: str | None = None
 
-    def now(self) -> BenchmarkProgress | None:
-        """The newest that can be read; None: there is no such benchmark. Raises StoreError as long as nothing could."""
+    def now(self) -> Snapshot:
+        """The newest that can be read. Raises StoreError as long as nothing could."""
         try:
-            self.last, self.fault = self._workspace.results.watched(self._benchmark, self._since), None
+            self.last, self.fault = self._workspace.results.snapshot(self._benchmark, self._since), None
         except StoreError as error:
             if self.last is None:
                 raise
@@ -35,4 +35,4 @@ class Watch:
 
     def once(self) -> bool:
         """Have it read, so that later looks read only what is new; whether it is there. Raises as ``now``."""
-        return self.now() is not None
+        return self.now().progress is not None

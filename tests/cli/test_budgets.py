@@ -74,6 +74,14 @@ def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
     assert koderz(*SMALL, "--plan-only", "--json").json["can_show"] in said
 
 
+@pytest.mark.parametrize("command", [("benchmark", "--problems", "0:1", "--plan-only"), ("run", "--problem-id", "0")])
+def test_a_plan_in_which_no_review_can_take_place_says_so(koderz: Any, command: tuple[str, ...]) -> None:
+    said = koderz(*command, "--coder", "scripted/strong", "--strategy", "supervised", "--max-iterations", "5")
+    assert (
+        "No review will take place in supervised SCRIPTED strong: its checkpoint_interval is 5" in said.out + said.err
+    )
+
+
 def test_plan_only_goes_by_how_much_earlier_pairs_differed(koderz: Any) -> None:
     pair = ("benchmark", "--coder", "scripted/weak", "--strategy", "direct,repair", "--problems")
     assert "as in koderz' own study" in koderz(*pair, "20:60", "--plan-only").out

@@ -197,3 +197,28 @@ def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, page: Pag
     expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
     expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]+$"))
     expect(page.get_by_text("HumanEval/1 ")).to_be_visible()
+
+
+COUNTED = """() => {
+    const text = selector => document.querySelector(selector)?.innerText ?? "";
+    if (document.querySelector('[data-testid="stApp"]').dataset.testScriptState !== "notRunning") return null;
+    const result = [...document.querySelectorAll(".st-key-lanes a")].filter(cell => /[✔✘]/.test(cell.innerText));
+    return [text(".st-key-running"), text('[data-testid="stProgress"]'), result.length + " of 30"];
+}"""
+
+
+def test_badge_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_runs(
+    dashboard: Server, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{dashboard.url}/live")
+    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible()
+    slow = ("--problems", "0:30", "--strategy", "supervised", "--coder", "scripted/slow", "--no-baselines")
+    with koderz(tmp_path / "home", "benchmark", *slow) as terminal:
+        expect(page.get_by_text("of 30 experiments")).to_be_visible(timeout=MINUTE)
+        seen = set[str]()
+        while terminal.poll() is None and len(seen) < 8:
+            if (counted := page.evaluate(COUNTED)) and "of 30" in counted[0]:
+                (number,) = {match[0] for words in counted if (match := re.search(r"\d+ of 30", words))}
+                seen.add(number)
+        terminal.terminate()
+    assert len(seen) > 3  # it grew meanwhile

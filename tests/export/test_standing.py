@@ -25,7 +25,7 @@ PROGRESS = BenchmarkProgress(ROW, (), (), None, at=NOW, news_at=NOW)
     ("read", "news", "told"),
     [
         (2, 3, ("info", "Updated 2 s ago · newest event 3 s ago")),
-        (0, 185, ("warning", "No news for 3 min, though process 71 is at it still.")),
+        (0, 185, ("warning", "No completed step for 3 min; process 71 is still running.")),
         (35, 36, ("warning", "Stale: the results cannot be read now. This is what was known 35 s ago.")),
     ],
 )

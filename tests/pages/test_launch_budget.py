@@ -24,6 +24,13 @@ def test_what_is_not_known_is_said_to_be_so(visit: Visit) -> None:
     assert "Price and time are not known" in said(app)
 
 
+def test_an_interval_that_leaves_no_room_for_a_review_is_named(visit: Visit) -> None:
+    app = visit("launch", preset="quick look")
+    assert "No review will take place" not in said(app)
+    next(one for one in app.number_input if one.label == "checkpoint interval").set_value(3).run()
+    assert "No review will take place in supervised SCRIPTED weak: its checkpoint_interval is 3" in said(app)
+
+
 def test_a_budget_is_part_of_the_command_that_does_the_same(visit: Visit) -> None:
     app = visit("launch")
     app.number_input(key="budget").set_value(2.5).run()
@@ -42,7 +49,7 @@ def test_what_was_launched_tells_at_its_end_what_it_cost_beside_what_was_foretol
         while workspace.runs_here(plan.id):
             time.sleep(0.01)
     text = said(visit("live", benchmark=plan.id))
-    assert "It cost $0.00 (forecast: about $0.00" in text
+    assert "The last run cost $0.00 (forecast: about $0.00" in text
 
 
 def test_what_has_ended_tells_what_the_next_will_take(recorded: Plan) -> None:

@@ -80,7 +80,7 @@ def test_the_cells_of_many_experiments_are_drawn_once_and_more_seldom_than_the_f
     app = visit("live", benchmark=recorded.id)
     assert not app.exception
     assert "".join(str(one.value) for one in app.markdown).count("experiment?experiment=exp_") == 6
-    assert (drawn["live"], drawn.get("live rest")) == (0.6, rest)
+    assert (drawn["live"], drawn.get("live counts")) == (0.6, rest)
 
 
 def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: Visit, recorded: Plan) -> None:

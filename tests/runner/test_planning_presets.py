@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from koderz_core.cli.quickstart import PARAMETERS
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.models.availability import Availability
@@ -18,6 +19,7 @@ from koderz_core.runner.forms import Parameter, StrategyForm, strategy_forms
 from koderz_core.runner.planning import Order, Wanted, configuration, draft
 from koderz_core.runner.presets import PRESETS, Preset, presets
 from koderz_core.strategies import MODES, offered
+from koderz_core.workspace.launching import unreviewed
 
 NOTHING = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
 
@@ -64,6 +66,23 @@ def test_every_preset_can_be_planned(name: str, here: list[Availability]) -> Non
     chosen = preset(name, here)
     plan = draft(Order(chosen.configurations, chosen.problems), load("humaneval", settings), settings)
     assert len(plan.configurations) == len(chosen.configurations)
+
+
+@pytest.mark.parametrize("name", [*PRESETS, "quickstart"])
+def test_whatever_has_a_reviewer_leaves_an_iteration_after_its_first_review(name: str) -> None:
+    ours = Preset("", "", "", (Wanted("supervised", {"coder": "scripted/weak"}, PARAMETERS),), "0:1")
+    settings, chosen = load_settings(), ours if name == "quickstart" else preset(name, [])
+    plan = draft(Order(chosen.configurations, "0:1"), load("humaneval", settings), settings)
+    assert list(unreviewed(plan)) == []
+
+
+@pytest.mark.parametrize(("interval", "when"), [(5, "interval"), (3, "interval"), (3, "adaptive")])
+def test_a_reviewer_who_is_never_asked_is_named_before_anything_is_paid(interval: int, when: str) -> None:
+    settings = load_settings()
+    few = {"max_iterations": 3 if when == "interval" else 2, "checkpoint_interval": interval, "checkpoint_when": when}
+    wanted = [Wanted("supervised", {"coder": "scripted/weak"}, few), Wanted("repair", {"coder": "scripted/weak"}, {})]
+    (said,) = unreviewed(draft(Order(wanted, "0:1"), load("humaneval", settings), settings))
+    assert said.startswith("No review will take place in supervised SCRIPTED weak: its checkpoint_interval")
 
 
 def test_a_mode_is_a_preset_with_the_best_model_that_is_here() -> None:

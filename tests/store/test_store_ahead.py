@@ -42,7 +42,7 @@ class Watcher:
 
     def look(self):
         """What is seen; what goes on behind has ended then."""
-        seen = self.results.watched(self._plan.id, ANEW)
+        seen = self.results.snapshot(self._plan.id, ANEW).progress
         for thread in threading.enumerate():
             if thread.name == "catching up":
                 thread.join()
@@ -95,7 +95,7 @@ def test_it_is_what_the_store_says_after_anything_that_can_happen(journal, plan,
                 watcher.now += 0.01
                 if doing == "read":
                     fresh = Results(stores[1], seconds_left, lambda: watcher.now)
-                    assert watcher.look() == fresh.watched(plan.id, 0)
+                    assert watcher.look() == fresh.snapshot(plan.id, 0).progress
                     assert watcher.results.benchmarks(0) == fresh.benchmarks()
 
 
@@ -195,3 +195,12 @@ def test_of_other_benchmarks_nothing_old_is_told_as_new(watcher, journal, plan, 
     journal.ask(plan.experiments()[0], 0)
     assert not watcher.asks()
     assert len(watcher.results.benchmarks(0)) == 2
+
+
+def test_what_was_queued_runs_once_an_experiment_has_begun(store, journal, plan, lock, monkeypatch):
+    watcher = Watcher(store, plan, monkeypatch)
+    assert watcher.look().benchmark.state == "queued"
+    journal.say(ExperimentStarted(plan.experiments()[0]), plan.experiments()[0].id)
+    watcher.now += 1
+    assert watcher.look().benchmark.state == "running"
+    assert watcher.results.benchmarks(0)[0].state == "running"

@@ -71,15 +71,15 @@ def test_what_is_watched_is_what_asking_for_it_gives_read_at_once_and_only_when_
     other = write(replace(plan, name="later")).plan
     journal.tell(plan.experiments()[0])
     rows, soon = results.benchmarks(), float(2**40)  # later than any answer: none that somebody else got will do
-    assert [results.watched(one, soon).benchmark.id for one in (plan.id, other.id, "")] == [
+    assert [results.snapshot(one, soon).progress.benchmark.id for one in (plan.id, other.id, "")] == [
         plan.id,
         other.id,
         rows[0].id,
     ]
     with monkeypatch.context() as patch:
         patch.setattr(Store, "latest", lambda _store: pytest.fail("The store was asked."))
-        seen = results.watched(plan.id, soon)
+        seen = results.snapshot(plan.id, soon).progress
     assert replace(seen, at=0) == replace(results.progress(plan.id), at=0)
     journal.tell(plan.experiments()[1])
-    assert results.watched(plan.id, soon).benchmark.finished == 2
-    assert results.watched("bench_0", soon) is None
+    assert results.snapshot(plan.id, soon).progress.benchmark.finished == 2
+    assert results.snapshot("bench_0", soon).progress is None

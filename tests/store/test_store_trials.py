@@ -154,4 +154,4 @@ def test_a_strategy_that_ran_no_test_saw_no_gate(trials, journal, plan):
     journal.say(CandidateScored(journal.text("code"), True, RIGHT, RIGHT), experiment.id)
     journal.say(ExperimentFinished("solved", "iterations", "held_out", journal.text("code"), 2.0), experiment.id)
     told = trials()[experiment.id]
-    assert (told.gate_passed, told.iterations, told.tries, told.solved) == (None, 1, (), True)
+    assert (told.gate_passed, told.iterations, told.attempts, told.tries, told.solved) == (None, 0, 1, (), True)

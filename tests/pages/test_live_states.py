@@ -1,0 +1,140 @@
+"""What Live says of a benchmark that grows, has errors or was stopped, and what can be done from there."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from chat_server import Server, sends, serving_chat, streams
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import Order, Wanted, open_workspace, the_workspace
+from koderz_core.events import AllowanceSet
+from koderz_core.journal import read_all
+from koderz_core.records import Plan
+
+Visit = Callable[..., AppTest]
+SIGNS = "✔✘"  # of what has a result
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server that refuses every call."""
+    with serving_chat() as server:
+        server.answer = sends(400, {})
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        yield server
+
+
+def failed(problems: str = "0:3") -> Plan:
+    with open_workspace() as workspace:
+        plan = workspace.plan(Order([Wanted("direct", {"coder": "vllm/it"})], problems))
+        workspace.run(plan)
+    return plan
+
+
+def eventually(claim: Callable[[], object], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not claim() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(claim())
+
+
+def links(app: AppTest) -> list[str]:
+    return [link.proto.label for link in app.get("page_link")]
+
+
+def counted(app: AppTest) -> tuple[set[int], int]:
+    """How many experiments have a result, by all that says it on the page; and how many iterations the feed needs."""
+    (badge,) = [int(label.split(" of ")[0]) for label in links(app) if " of " in label]
+    bar = int(app.get("progress")[0].proto.text.split(" of ")[0])
+    cells = sum(str(one.value).count(sign) for one in app.markdown for sign in SIGNS)
+    parts = [re.search(r"partial: (\d+) of (\d+)|no result yet of (\d+)", str(one.value)) for one in app.caption]
+    lane = sum(int(one[2] or one[3]) - int(one[1] or one[3]) for one in parts if one)
+    feed = {(row.experiment, row.iteration) for table in app.dataframe for row in table.value.itertuples()}
+    return {badge, bar, cells, lane}, len(feed)
+
+
+def test_whatever_counts_experiments_says_the_same_in_each_frame_while_the_journal_grows(visit: Visit) -> None:
+    visit("overview")
+    wanted = Wanted("supervised", {"coder": "scripted/slow"}, {"max_iterations": 50})
+    plan = the_workspace().plan(Order([wanted], "0:40"))
+    the_workspace().start(plan, 2)
+    app, seen = visit("live", benchmark=plan.id), set[int]()
+    for _ in range(12):
+        numbers, feed = counted(app.run())
+        iterations = int(next(one.value for one in app.metric if one.label == "iterations"))
+        assert len(numbers) == 1
+        assert feed == min(iterations, 15)
+        seen |= numbers
+    assert len(seen) > 3  # it grew meanwhile
+
+
+def test_what_finished_with_errors_says_so_and_each_cause_once(visit: Visit, refusing: Server) -> None:
+    plan = failed()
+    words = said(visit("live", benchmark=plan.id))
+    assert "state finished with 3 errors" in words
+    assert words.count("answered 400") == 1
+    assert "3 experiments: " in words
+    overview = visit("overview")
+    assert "Finished with 3 errors." in said(overview)
+    assert "! finished with 3 errors" in links(overview)
+
+
+@pytest.mark.parametrize("page", ["live", "overview"])
+def test_retry_errors_runs_again_what_ended_as_error(visit: Visit, refusing: Server, page: str) -> None:
+    plan = failed("0:2")
+    refusing.answer = streams({"content": "No idea."})
+    app = visit(page, **({"benchmark": plan.id} if page == "live" else {}))
+    app.button(key=f"retry errors {page} {plan.id}").click().run()
+    assert not app.exception
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).unsolved == 2)
+    assert the_workspace().results.benchmark(plan.id).errors == 0
+
+
+def test_a_stopped_benchmark_stays_on_its_page_and_in_its_address_and_leads_to_its_results(
+    visit: Visit, recorded: Plan
+) -> None:
+    visit("overview")
+    plan = the_workspace().plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:2", name="older"))
+    the_workspace().start(plan)
+    app = visit("live")  # follows what runs
+    assert "See results" not in links(app)
+    options = app.selectbox[0].options
+    app.button(key=f"stop live {plan.id}").click().run()
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).state == "stopped")
+    app.run()
+    assert app.query_params["benchmark"] in (plan.id, [plan.id])
+    assert (app.selectbox[0].value, app.selectbox[0].options) == (plan.id, options)
+    assert "See results" in links(app)
+
+
+def test_while_text_streams_nothing_is_said_of_silence(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("koderz_core.export.standing.QUIET_SECONDS", 0.5)
+    visit("overview")
+    plan = the_workspace().plan(Order([Wanted("direct", {"coder": "scripted/stubborn"})], "0:1"))
+    the_workspace().start(plan)
+    (experiment,) = plan.experiments()
+    assert eventually(lambda: (spoken := the_workspace().live_text(experiment.id)) and len(spoken.text) > 60)
+    progress = the_workspace().results.progress(plan.id)
+    assert progress.news_at is not None
+    assert time.time() - progress.news_at > 0.5  # no event for so long
+    words = said(visit("live", benchmark=plan.id))
+    assert "newest text" in words
+    assert "No completed step" not in words
+
+
+def test_resume_keeps_the_concurrency_that_was_last_allowed(visit: Visit) -> None:
+    visit("overview")
+    plan = the_workspace().plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:4"))
+    the_workspace().start(plan, 3)
+    the_workspace().allowing.change(plan.id, concurrency=2)
+    the_workspace().stop(plan.id)
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).state == "stopped")
+    visit("live", benchmark=plan.id).button(key=f"resume live {plan.id}").click().run()
+    journal = the_workspace().settings.journals_dir / f"{plan.id}.jsonl"
+    allowed = [one.event.after.concurrency for one in read_all(journal) if isinstance(one.event, AllowanceSet)]
+    assert allowed == [3, 2, 2]
