@@ -222,6 +222,8 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 # Null where an earlier version read the journal, without the costs of unanswered calls: ``outdated`` says so.
 _ELEVENTH = "alter table journals add column unanswered json"
 
+_TWELFTH = "alter table journals add column troubles json default '{}'"
+
 MIGRATIONS: tuple[str, ...] = (
     _FIRST,
     _SECOND,
@@ -234,6 +236,7 @@ MIGRATIONS: tuple[str, ...] = (
     _NINTH,
     _TENTH,
     _ELEVENTH,
+    _TWELFTH,
 )
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 

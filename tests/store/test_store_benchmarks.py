@@ -261,20 +261,16 @@ def test_an_unknown_experiment_has_no_neighbours(results, journal):
         results.neighbours("exp_0")
 
 
-@pytest.mark.parametrize(
-    ("failed", "answered", "later", "seen"), [(10, 2, 0.0, 1), (8, 1, 0.0, 0), (10, 3, 0.0, 0), (10, 0, 600.0, 0)]
-)
-def test_a_model_that_keeps_failing_now_is_told_and_no_other(store, journal, plan, failed, answered, later, seen):
-    experiment = plan.experiments()[0]
-    for ordinal in range(failed + answered):
-        journal.ask(experiment, ordinal)
-        if ordinal < answered:
-            journal.answer(experiment, ordinal, "def f(): ...")
-        else:
-            journal.say(CallFailed(f"down {ordinal}", 0.5, True, 503, None, 1.5), experiment.id, ordinal)
-    found = Results(store, seconds_left, clock=lambda: journal.at + later).progress(journal.plan.id).failing
-    assert [(one.failed, one.tries) for one in found] == [(failed, failed + answered)] * seen
-    assert all(one.message == f"down {failed + answered - 1}" for one in found)
+def test_what_is_known_of_a_models_trouble_does_not_depend_on_how_often_the_journal_was_read(store, journal, plan):
+    first, second, *_ = plan.experiments()
+    results = Results(store, seconds_left, clock=lambda: journal.at)
+    for experiment in (first, second):
+        journal.ask(experiment, 0)
+        journal.say(CallFailed("down", 0.5, True, 503, None, 1.5, retries=7, closed_seconds=15.0), experiment.id, 0)
+        (seen,) = results.progress(journal.plan.id).troubles
+    assert (seen.failures, seen.waiting, seen.closed_until) == (2, 2, journal.at + 15.0)
+    results.reindex()
+    assert results.progress(journal.plan.id).troubles == (seen,)
 
 
 def test_a_benchmark_is_found_by_its_name_before_anything_by_its_id(results, journal, write, plan):
