@@ -139,6 +139,7 @@ def _has_cost(call: Row) -> bool:
 def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> BenchmarkRow:
     """A benchmark as its experiments have it."""
     ended = Counter(one.outcome for one in experiments if one.state == "finished")
+    scripted = [one for one in experiments if one.scripted and one.state == "finished"]
     return replace(
         row,
         finished=ended.total(),
@@ -147,6 +148,8 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
         unsolved=ended["unsolved"],
         cancelled=ended["cancelled"],
         errors=ended["error"],
+        scripted_results=sum(one.outcome in ("solved", "unsolved") for one in scripted),
+        scripted_failures=sum(one.outcome in ("cancelled", "error") for one in scripted),
         iterations=sum(one.iterations for one in experiments),
         calls=sum(one.calls for one in experiments),
         cost_usd=_total(one.cost_usd for one in experiments),

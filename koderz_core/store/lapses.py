@@ -19,7 +19,7 @@ _LAPSES = """
 select i.experiment, e.problem, b.dataset, i.error, i.message,
     case when json_array_length(i.failures) > 0 then json_array(i.failures -> 0) else '[]'::json end as failures,
     t.text as code, case when n.passed then u.text end as fixed_by,
-    coalesce(starts_with(f.models ->> '$.coder[0]', 'scripted/'), false) as scripted
+    is_scripted(f.models -> '$.coder') as scripted
 from iterations i
 join experiments e on e.id = i.experiment
 join benchmarks b on b.id = e.benchmark

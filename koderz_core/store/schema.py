@@ -222,7 +222,11 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 # Null where an earlier version read the journal, without the costs of unanswered calls: ``outdated`` says so.
 _ELEVENTH = "alter table journals add column unanswered json"
 
-_TWELFTH = "alter table journals add column troubles json default '{}'"
+# ``is_scripted`` says of models as JSON what ``records.summaries.scripted`` says of their ids.
+_TWELFTH = """
+alter table journals add column troubles json default '{}';
+create macro is_scripted(models) as coalesce(contains(models::varchar, '"scripted/'), false)
+"""
 
 MIGRATIONS: tuple[str, ...] = (
     _FIRST,
