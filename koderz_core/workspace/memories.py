@@ -94,8 +94,7 @@ class Memories:
 
         Raises StoreError.
         """
-        found = lapses(self._results.store)
-        return distil(found if self._settings.memory == "all" else [one for one in found if not one.scripted])
+        return distil(lapses(self._results.store, scripted=self._settings.memory == "all"))
 
     def keep(self, lessons: Sequence[Lesson]) -> Renewed:
         """Remember lessons, each in the place of the one on the same failure. Experiments are told of no others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from koderz_core.events import (
 from koderz_core.journal import Journal
 from koderz_core.records import Verdict
 from koderz_core.records.forecasts import Forecast, Range
+from koderz_core.records.summaries import scripted
 from koderz_core.store.benchmarks import NEWEST
 from koderz_core.store.results import Results
 
@@ -161,11 +163,33 @@ def test_a_benchmark_with_a_call_of_unknown_price_has_no_cost(results, journal, 
 
 def test_a_benchmark_names_its_models_and_says_whether_one_is_scripted(results, write, plan):
     direct = replace(plan.configurations[0], models={"coder": ("scripted/weak", "ollama/b")})
-    scripted = write(replace(plan, configurations=(direct,))).plan
+    mock = write(replace(plan, configurations=(direct,))).plan
     real = write(plan).plan
     rows = {row.id: row for row in results.benchmarks()}
-    assert (rows[scripted.id].models, rows[scripted.id].scripted) == (("ollama/b", "scripted/weak"), True)
+    assert (rows[mock.id].models, rows[mock.id].scripted) == (("ollama/b", "scripted/weak"), True)
     assert (rows[real.id].models, rows[real.id].scripted) == (real.models(), False)
+
+
+def test_a_benchmark_says_how_many_of_its_results_and_failures_are_of_scripted_models(results, write, plan):
+    models = ({"coder": ("ollama/b",)}, {"coder": ("ollama/b",), "reviewer": ("scripted/weak",)})
+    journal = write(replace(plan, configurations=tuple(replace(plan.configurations[0], models=one) for one in models)))
+    failed, *others = journal.plan.experiments()[::-1]
+    for experiment in others:
+        journal.tell(experiment)
+    journal.say(ExperimentStarted(failed), failed.id)
+    journal.say(ExperimentFinished("error", None, None, None, 1.0, error="down"), failed.id)
+    (row,) = results.benchmarks()
+    half = len(journal.plan.experiments()) // 2
+    assert (row.solved, row.errors, row.scripted_results, row.scripted_failures) == (2 * half - 1, 1, half - 1, 1)
+
+
+@pytest.mark.parametrize(
+    "models", [{"a": ["scripted/x"]}, {"a": ["x/scripted/y"]}, {"a": [], "b": ["o/m", "scripted/"]}]
+)
+def test_the_store_and_the_records_agree_on_which_models_are_scripted(store, models):
+    with store.open() as con:
+        (found,) = con.execute("select is_scripted(?::json)", [json.dumps(models)]).fetchone()
+    assert found == scripted(name for names in models.values() for name in names)
 
 
 def test_an_unknown_benchmark_is_told_with_what_there_is(results, journal):
