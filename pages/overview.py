@@ -66,7 +66,7 @@ def _empty(workspace: Workspace) -> None:
     )
     offer_ways(workspace, "Launch the quick look", preset="quick look")
     st.caption("The same from a terminal:")
-    st.code("koderz quickstart\nkoderz example", language="bash")
+    st.code("koderz example\nkoderz quickstart", language="bash")
 
 
 def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
