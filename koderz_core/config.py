@@ -102,7 +102,9 @@ class Settings(BaseSettings):
     )
     notices: SecretStr | None = Field(None, description="more such places: addresses as Apprise has them, with spaces")
 
-    memory: Literal["on", "off"] = Field("on", description="whether cortex remembers what experiments leave behind")
+    memory: Literal["on", "all", "off"] = Field(
+        "on", description="whether cortex remembers what experiments leave behind; all: also of scripted models"
+    )
     cortex_path: Path | None = Field(None, validation_alias="cortex_path", description="claude-cortex-core's index.js")
     cortex_db: Path | None = Field(None, validation_alias="cortex_db", description="the file of all memories")
     cortex_command: str = Field("", description="any other memory server: its command line, which speaks MCP")

@@ -26,6 +26,8 @@ from pages.ui.text import called
 ABOUT = "Can cheap models with many tries match an expensive one, at what price, and how sure are we?"
 GLANCE_COLUMNS = {"configuration": st.column_config.TextColumn(width=230)}  # leaves room for the rate on a telephone
 PLACE, MOST_ERRORS = "overview", 500  # of which the causes are counted
+SCRIPTED = "Count scripted models"
+ABOUT_SCRIPTED = "Scripted models (mock mode) show nothing about models, so their experiments are not in these totals."
 WAYS = (
     ("compare", "Compare", "⚖️"),
     ("problems", "Problems", "🧩"),
@@ -42,7 +44,11 @@ def main() -> None:
         return
     running = any(row.state == "running" for row in rows)
     now = from_known(rows, opened.workspace)
-    st.fragment(lambda: _figures(now()), run_every=POLL_SECONDS if running else None)()
+    figures = st.container()
+    by_script = any(row.scripted for row in rows) and st.toggle(SCRIPTED, key="with scripted", help=ABOUT_SCRIPTED)
+    with figures:
+        every = POLL_SECONDS if running else None
+        st.fragment(lambda: _figures(now(), with_scripted=by_script), run_every=every)()
     _go_on(rows)
     lead = st.container()
     st.subheader("Benchmarks")
@@ -63,18 +69,21 @@ def _empty(workspace: Workspace) -> None:
     )
     offer_ways(workspace, "Launch the quick look", preset="quick look")
     st.caption("The same from a terminal:")
-    st.code("koderz quickstart\nkoderz example", language="bash")
+    st.code("koderz example\nkoderz quickstart", language="bash")
 
 
-def _figures(rows: Sequence[BenchmarkRow]) -> None:
+def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
+    """Totals over all benchmarks; of scripted models only where somebody asked for them."""
     running = sum(row.under_way for row in rows)
     unpriced = sum(row.unpriced for row in rows)
     spent = sum(row.cost_usd or 0.0 for row in rows)
+    results = sum(row.solved + row.unsolved - (0 if with_scripted else row.scripted_results) for row in rows)
+    failures = sum(row.errors + row.cancelled - (0 if with_scripted else row.scripted_failures) for row in rows)
     facts(
         {
             "running now": count(running),
-            "experiments with a result": count(sum(row.solved + row.unsolved for row in rows)),
-            "without a result": count(sum(row.errors + row.cancelled for row in rows)),
+            "experiments with a result": count(results),
+            "without a result": count(failures),
             "spent" + (f" ({unpriced} calls unpriced)" if unpriced else ""): money(spent),
         }
     )

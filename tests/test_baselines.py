@@ -148,6 +148,15 @@ def test_only_a_frontier_model_is_taken_as_a_baseline_from_elsewhere() -> None:
         assert ordinary.comparing.with_baseline(rows) == rows
 
 
+@pytest.mark.usefixtures("measured")
+def test_a_scripted_model_is_no_baseline_from_elsewhere_for_real_ones(workspace: Workspace) -> None:
+    plan = workspace.plan(Order([SUPERVISED], "0:3"))
+    workspace.run(plan)
+    (row,) = workspace.results.summaries(plan.id)
+    assert workspace.baselines.beside([row]) is not None
+    assert workspace.baselines.beside([replace(row, models={"coder": ("ollama/it",)})]) is None
+
+
 def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Workspace) -> None:
     plan = workspace.plan(Order([SUPERVISED], "1:3"))
     workspace.run(plan)

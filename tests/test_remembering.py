@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.events import BenchmarkClosed, ExperimentFinished
+from koderz_core.events import BenchmarkClosed, BenchmarkOpened, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.journal import read_all
+from koderz_core.memory.remembered import Story
+from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.workspace import remembering
 
 HOSTILE = Path(__file__).parent / "memory" / "hostile_server.py"
@@ -27,7 +29,7 @@ def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
     def run(way: str) -> list[str]:
         command = shlex.join((sys.executable, "-I", str(HOSTILE), way, str(tmp_path / "log.txt")))
-        with open_workspace(memory="on", cortex_command=command) as workspace:
+        with open_workspace(memory="all", cortex_command=command) as workspace:
             plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/slow"})], "0:3"))
             workspace.run(plan)
             eventually((tmp_path / "log.began").exists)
@@ -76,9 +78,9 @@ def test_nothing_is_started_where_memory_is_off(remembered: Callable[[str], list
 
 
 def test_a_benchmark_that_takes_no_time_is_in_memory_when_its_command_ends(tmp_path: Path) -> None:
-    with open_workspace(memory="on") as workspace:
+    with open_workspace(memory="all") as workspace:
         workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
-    with open_workspace(memory="on") as workspace:
+    with open_workspace(memory="all") as workspace:
         counts = workspace.memories.counts()
     assert counts is not None
     assert counts.total == 2
@@ -89,3 +91,27 @@ def test_a_command_that_could_not_wait_for_its_memory_says_so(
 ) -> None:
     remembered("hangs")
     assert [one.getMessage() for one in caplog.records if "does not hold everything of bench_" in one.getMessage()]
+
+
+def test_what_scripted_models_did_is_not_remembered_unless_somebody_wants_it(tmp_path: Path) -> None:
+    with open_workspace(memory="on") as workspace:
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
+    with open_workspace(memory="on") as workspace:
+        counts = workspace.memories.counts()
+    assert counts is None or counts.total == 0
+
+
+def test_of_a_benchmark_with_real_and_scripted_models_only_the_real_ones_are_remembered() -> None:
+    real, mock = (Configuration("direct", {"coder": (name,)}) for name in ("ollama/it", "scripted/weak"))
+    plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (real, mock))
+    header = BenchmarkOpened(1, "0", plan.id, plan, {}, "prices", "none", {})
+    story = Story(str)
+    ended = ExperimentFinished("unsolved", "iterations", "oracle", None, 1.0)
+    told = [story.tell(Entry(1.0, header))]
+    for one in plan.experiments():
+        told += [story.tell(Entry(1.0, event, one.id)) for event in (ExperimentStarted(one), ended)]
+    told += [story.tell(Entry(1.0, BenchmarkClosed("finished")))]
+    result, benchmark = (one for one in told if one)
+    assert result.metadata["configuration_id"] == real.id
+    assert benchmark.metadata["planned"] == 1
+    assert not any("scripted/weak" in one.tags for one in (result, benchmark))

@@ -45,12 +45,13 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     assert told(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Else: {NEVER}."
 
 
-def test_without_names_all_that_have_results_are_considered(measured: Workspace) -> None:
-    assert [row.model for row in planned(measured, "select:quality").selections[0].ranked] == [STRONG, NEVER]
+def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
+    with pytest.raises(PlanError, match="There is no model with results to choose a coder of direct from"):
+        planned(measured, "select:quality")
 
 
 def test_the_choice_is_in_the_journal_and_makes_no_other_benchmark_than_the_name_itself(measured: Workspace) -> None:
-    plan = planned(measured, "select:quality", "5:6")
+    plan = planned(measured, f"select:quality:{BOTH}", "5:6")
     assert plan.id == planned(measured, STRONG, "5:6").id
     measured.run(plan)
     assert measured.recorded(plan.id).selections == plan.selections != ()

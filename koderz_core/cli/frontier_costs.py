@@ -14,6 +14,7 @@ from koderz_core.cli.options import as_json, data_dir, print_json, report_faults
 from koderz_core.cli.tables import console
 from koderz_core.export.formats import money, money_span, plain, rate
 from koderz_core.records.measurements import Measured
+from koderz_core.records.summaries import scripted
 
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
@@ -27,16 +28,20 @@ NONE_YET = (
 @click.option("--model", help="Only models with this in their id.")
 @click.option("--dataset", help="Only this dataset: its name, or the beginning of its SHA-256.")
 @click.option("--all", "every", is_flag=True, help="Models of every tier, local ones too.")
+@click.option("--scripted", "with_scripted", is_flag=True, help="Also scripted models (mock mode), of the same tiers.")
 @as_json
 @data_dir
-def frontier_costs(model: str | None, dataset: str | None, every: bool, as_json: bool, data_dir: Path | None) -> int:
+def frontier_costs(
+    model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
+) -> int:
     """Show what each frontier model solved and cost per problem when it was asked directly, as measured here.
 
     A benchmark takes its baseline from these where model, dataset, prompts and sampling agree and all its problems are
     among them.
     """
     with workspace(data_dir) as opened:
-        found = [one for one in opened.results.measured() if every or one.tier in TIERS]
+        measured = [one for one in opened.results.measured() if with_scripted or not scripted([one.model])]
+        found = [one for one in measured if every or one.tier in TIERS]
         chosen = [frontier_cost(one) for one in found if _fits(one, model, dataset)]
         if as_json:
             print_json([_numbers(one) for one in chosen])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import click
@@ -14,13 +14,16 @@ from rich.text import Text
 
 from koderz_core.cli.tables import console as terminal
 from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.events.trouble import Troubles
 from koderz_core.events.unanswered import Unanswered
 from koderz_core.export.formats import duration, money, plain
+from koderz_core.export.trouble import Stage, TroubleNotice, trouble_notices
 from koderz_core.runner.runner import Runner
 
 BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
 BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
 PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
+SAME_TROUBLE_SECONDS = 30.0  # how often trouble that stays the same is printed there
 
 
 @dataclass(slots=True)
@@ -33,15 +36,36 @@ class _Count:
     unpriced: int = 0
 
 
-class Progress:
-    """Watches the entries of a runner and draws one line."""
+class TroubleLog:
+    """Picks the notices to print where lines cannot be redrawn: those that are new, and old ones now and then."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self) -> None:
+        self._printed: dict[str, tuple[Stage, float]] = {}  # by model: what was printed last, and when
+
+    def due(self, notices: Sequence[TroubleNotice], now: float) -> list[TroubleNotice]:
+        """Those to print at this moment (seconds); a recovery only after its trouble was printed."""
+        due = [one for one in notices if self._is_due(one, now)]
+        self._printed |= {one.model: (one.stage, now) for one in due}
+        return due
+
+    def _is_due(self, notice: TroubleNotice, now: float) -> bool:
+        stage, at = self._printed.get(notice.model, ("recovered", float("-inf")))
+        if notice.stage == "recovered" or notice.stage != stage:
+            return notice.stage != stage
+        return now - at >= SAME_TROUBLE_SECONDS
+
+
+class Progress:
+    """Watches the entries of a runner and draws one line, and one more for each model in trouble."""
+
+    def __init__(self, *, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
+        """``clock``: seconds since 1970."""
+        self._clock = clock
         self._planned = 0
         self._quiet = quiet
         self._count = _Count()
-        self._unanswered = Unanswered()
-        self._guard = threading.Lock()  # guards both: entries come from every worker thread
+        self._unanswered, self._troubles, self._log = Unanswered(), Troubles(), TroubleLog()
+        self._guard = threading.Lock()  # guards all three: entries come from every worker thread
         self._begin = time.monotonic()
         self.seconds = 0.0  # that it took, known at its end
 
@@ -53,6 +77,7 @@ class Progress:
         """Count one entry."""
         with self._guard:
             count = self._count
+            self._troubles.add(entry)
             for call in self._unanswered.add(entry):
                 count.cost_usd += (call.cost and call.cost.usd) or 0.0
             match entry.event:
@@ -83,11 +108,28 @@ class Progress:
         if self._quiet:
             _beat(runner, heed, lambda: None)
         elif console.is_terminal:
-            with Live(self._line(runner), console=console, refresh_per_second=4, transient=True) as live:
-                _beat(runner, heed, lambda: live.update(self._line(runner)))
+            with Live(self._lines(runner), console=console, refresh_per_second=4, transient=True) as live:
+                _beat(runner, heed, lambda: live.update(self._lines(runner)))
         else:
-            _beat(runner, heed, lambda: console.print(self._line(runner)), PLAIN_SECONDS)
+            printed = [self._begin]
+
+            def draw() -> None:
+                for notice in self._log.due(self._notices(), time.monotonic()):
+                    console.print(Text(notice.text), soft_wrap=True)
+                if time.monotonic() - printed[0] >= PLAIN_SECONDS:
+                    printed[0] = time.monotonic()
+                    console.print(self._line(runner))
+
+            _beat(runner, heed, draw)
         self.seconds = time.monotonic() - self._begin
+
+    def _notices(self) -> list[TroubleNotice]:
+        with self._guard:
+            return trouble_notices(self._troubles.known(), self._clock())
+
+    def _lines(self, runner: Runner) -> Text:
+        troubles = (Text(notice.text) for notice in self._notices())
+        return Text("\n").join([*troubles, self._line(runner)])
 
     def _line(self, runner: Runner) -> Text:
         with self._guard:
@@ -108,13 +150,12 @@ class Progress:
         return Text(" · ".join(parts))
 
 
-def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None], every_seconds: float = 0.0) -> None:
-    drawn, fault = time.monotonic(), None
+def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None]) -> None:
+    fault = None
     while not runner.wait(BEAT_SECONDS):
         if fault is not runner.fault:
             fault = runner.fault
             click.echo(f"{plain(str(fault))} {BROKEN}", file=sys.stderr)
         heed()
-        if time.monotonic() - drawn >= every_seconds:
-            draw()
-            drawn = time.monotonic()
+        draw()
+    draw()

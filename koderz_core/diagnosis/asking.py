@@ -13,6 +13,7 @@ from koderz_core.errors import InfrastructureError
 from koderz_core.models.availability import Availability
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.records import Completion, Message, Request, Sampling
+from koderz_core.records.summaries import scripted
 
 Ask = Callable[[str, str, int], Completion]
 """A model's name, a prompt, the most tokens of the answer: to the answer. Raises InfrastructureError."""
@@ -32,7 +33,7 @@ def ask_each(ask: Ask, surveyed: Iterable[Availability], settings: Settings) -> 
 
     Scripted ones are left out. A model that does not answer is missing. Raises ConfigError.
     """
-    ready = [row for row in surveyed if row.ready and not row.id.startswith("scripted/")]
+    ready = [row for row in surveyed if row.ready and not scripted([row.id])]
     local = [row.id for row in ready if row.tier == "local"]
     paid = [row.id for row in ready if row.tier != "local"]
     for model in (*local, *_cheapest(paid, settings)):

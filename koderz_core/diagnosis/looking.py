@@ -12,6 +12,7 @@ from koderz_core.diagnosis.ground import datasets, disk, grader, keys, notices, 
 from koderz_core.diagnosis.journals import journals
 from koderz_core.diagnosis.servers import ports
 from koderz_core.models.availability import Availability
+from koderz_core.records.summaries import scripted
 
 Check = Callable[[Settings], Iterable[Finding]]
 
@@ -48,7 +49,7 @@ def diagnose(
 def models(surveyed: Iterable[Availability]) -> Iterator[Finding]:
     """Each model that can be asked, and why others cannot. At least one that is not scripted is needed."""
     rows = list(surveyed)
-    real = [row for row in rows if not row.id.startswith("scripted/")]
+    real = [row for row in rows if not scripted([row.id])]
     for row in rows:
         yield Finding("models", row.id, "ready" if row.ready else "absent", row.reason, row.cure)
     if not any(row.ready for row in real):

@@ -64,7 +64,9 @@ class CallFailed:
     ``status``: the HTTP status that said so, None if none did; ``retry_after_seconds``: when the provider said to come
     back; ``wait_seconds``: after which the next attempt was due, None if there was to be none; ``arrived``: whether the
     request may have reached somebody, who may bill it; ``cost``: what it cost all the same, which is known of work on
-    this machine (None in journals of before this was recorded: ``events/unanswered.py`` derives it).
+    this machine (None in journals of before this was recorded: ``events/unanswered.py`` derives it); ``retries``: how
+    many times the call may be tried again in all; ``closed_seconds``: for how long the circuit breaker lets no call
+    through to the provider, None if it lets calls through. Both are None in older journals.
     """
 
     message: str
@@ -75,6 +77,8 @@ class CallFailed:
     wait_seconds: float | None = None
     arrived: bool = True
     cost: Cost | None = None
+    retries: int | None = None
+    closed_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

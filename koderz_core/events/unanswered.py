@@ -31,9 +31,9 @@ from koderz_core.events.lines import Entry
 from koderz_core.events.steps import CallFailed, CallFinished, CallStarted
 from koderz_core.records import Cost, Tier
 from koderz_core.records.energy import MachineRates
+from koderz_core.records.summaries import scripted
 
 ONE_BY_ONE = "embedded/"  # these models answer one call at a time
-SCRIPTED = "scripted/"  # these do no work
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Unanswered:
             yield self._unanswered(experiment, ordinal, call, cost, interrupted=True)
 
     def _open(self, experiment: str, ordinal: int, event: CallStarted) -> None:
-        local = self.tiers.get(event.model) == "local" and not event.model.startswith(SCRIPTED)
+        local = self.tiers.get(event.model) == "local" and not scripted([event.model])  # a script does no work
         call = OpenCall(event.attempt, event.model, local, event.reserved_usd, self.each)
         self.calls.setdefault(experiment, {})[ordinal] = call
         self._count_working()

@@ -27,12 +27,13 @@ class Read:
 class Followed:
     """One journal. For one thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, scripted: bool = False) -> None:
+        """``scripted`` as ``Story`` has it."""
         self.path = path
         self.offset = 0
         self.closed = False  # whether the last line says that nobody writes it any more
         self._places: dict[str, int] = {}  # hash of a text -> offset of its line
-        self._story = Story(self._text)
+        self._story = Story(self._text, scripted=scripted)
 
     @property
     def size(self) -> int:

@@ -20,7 +20,9 @@ BATCH_CHARS = 1_000_000
 class Mirror:
     """For one thread. What it raises as CortexError changes nothing: the same call later goes on where it was."""
 
-    def __init__(self, client: Client, ledger: Ledger, journals_dir: Path) -> None:
+    def __init__(self, client: Client, ledger: Ledger, journals_dir: Path, *, scripted: bool = False) -> None:
+        """``scripted`` as ``Story`` has it."""
+        self._scripted = scripted
         self._client, self._ledger, self._folder = client, ledger, journals_dir
         self._followed: dict[str, Followed] = {}
         self._waiting: dict[str, list[Read]] = {}  # read, and not answered yet
@@ -34,13 +36,13 @@ class Mirror:
         """
         with self._ledger.turn(file) as ours:
             if ours and self.is_behind(file):
-                self._catch_up(file, self._followed.setdefault(file, Followed(self._folder / file)), enough)
+                self._catch_up(file, self._followed.setdefault(file, self._opened(file)), enough)
 
     def recover(self, file: str, lost: Mapping[int, Loss]) -> None:
         """Offer again what the server did not take before, by its place. Raises as ``catch_up``."""
         failures = 0
         with self._ledger.turn(file) as ours:
-            for read in Followed(self._folder / file).read() if ours and lost else ():
+            for read in self._opened(file).read() if ours and lost else ():
                 if read.end not in lost or not read.remembered:
                     continue
                 try:
@@ -56,7 +58,7 @@ class Mirror:
 
     def is_behind(self, file: str) -> bool:
         """Whether the server has not answered for all of this journal. One that has become shorter starts again."""
-        size, done = Followed(self._folder / file).size, self._ledger.offset(file)
+        size, done = self._opened(file).size, self._ledger.offset(file)
         if size < done:
             self._ledger.forget(file)
             self._drop(file)
@@ -120,6 +122,9 @@ class Mirror:
         self._size, self._tries, self._doubtful = self._size * 2, 0, False
         self.answered += len(kept)
         return kept
+
+    def _opened(self, file: str) -> Followed:
+        return Followed(self._folder / file, scripted=self._scripted)
 
     def _drop(self, file: str) -> None:
         self._followed.pop(file, None)

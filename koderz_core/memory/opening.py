@@ -26,7 +26,9 @@ def mirroring(settings: Settings, client: Client) -> Iterator[Mirroring]:
     """While it lasts, the ledger is open and the server is, once it was needed. Raises CortexError."""
     ledger = Ledger(settings.home / FILE_NAME, client.server.key)
     try:
-        yield Mirroring(client, ledger, Mirror(client, ledger, settings.journals_dir))
+        yield Mirroring(
+            client, ledger, Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
+        )
     finally:
         client.close()
         ledger.close()

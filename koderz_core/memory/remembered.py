@@ -30,7 +30,8 @@ from koderz_core.events.unanswered import Unanswered
 from koderz_core.memory import told
 from koderz_core.memory.tally import Spent, Tally, benchmark_summary, known_as
 from koderz_core.memory.told import Told
-from koderz_core.records import Configuration, Experiment
+from koderz_core.records import Configuration, Experiment, Plan
+from koderz_core.records.summaries import scripted
 from koderz_core.strategies import MODES
 
 MAX_TAGS = 10  # claude-cortex-core drops what is beyond
@@ -39,9 +40,10 @@ MAX_TAGS = 10  # claude-cortex-core drops what is beyond
 class Story:
     """Told a journal from its beginning, event by event, it says what each leaves behind."""
 
-    def __init__(self, text: Callable[[str], str]) -> None:
-        """``text``: the stored text of that hash."""
+    def __init__(self, text: Callable[[str], str], *, scripted: bool = False) -> None:
+        """``text``: the stored text of that hash; ``scripted``: also what configurations with scripted models did."""
         self._text = text
+        self._scripted = scripted
         self._opened: BenchmarkOpened | None = None
         self._configurations: dict[str, Configuration] = {}
         self._tallies: dict[str, Tally] = {}
@@ -55,11 +57,12 @@ class Story:
             if call.experiment in self._tallies:
                 self._tallies[call.experiment].by_model.setdefault(call.model, Spent()).add_unanswered(call.cost)
         if isinstance(event, BenchmarkOpened):
-            self._opened = event
-            self._configurations = {one.id: one for one in event.plan.configurations}
+            plan = event.plan if self._scripted else _without_scripts(event.plan)
+            self._opened = replace(event, plan=plan)
+            self._configurations = {one.id: one for one in plan.configurations}
         elif isinstance(event, BenchmarkClosed):
             return self._benchmark(event, entry.at)
-        elif isinstance(event, ExperimentStarted):
+        elif isinstance(event, ExperimentStarted) and event.experiment.configuration in self._configurations:
             self._tallies.setdefault(event.experiment.id, Tally(event.experiment))
         elif entry.experiment in self._tallies:
             return self._step(event, self._tallies[entry.experiment], entry)
@@ -90,15 +93,16 @@ class Story:
             at=iso(at),
         )
 
-    def _benchmark(self, event: BenchmarkClosed, at: float) -> Told:
-        summary = benchmark_summary(self._tallies.values(), self._configurations)
+    def _benchmark(self, event: BenchmarkClosed, at: float) -> Told | None:
         opened = self._opened
-        benchmark = opened.benchmark if opened else "unknown"
-        planned = len(opened.plan.experiments()) if opened else 0
+        if opened is None or not self._configurations:
+            return None
+        summary = benchmark_summary(self._tallies.values(), self._configurations)
+        benchmark = opened.benchmark
+        planned = len(opened.plan.experiments())
         metadata = {"reason": event.reason, "planned": planned, "configurations": summary}
         strategies = dict.fromkeys(known_as(one) for one in self._configurations.values())
-        models = opened.plan.models() if opened else ()
-        tags = ("benchmark_run", benchmark, *strategies, *models)
+        tags = ("benchmark_run", benchmark, *strategies, *opened.plan.models())
         return Told(
             "benchmark",
             self._unique(f"Benchmark {benchmark}"),
@@ -150,6 +154,12 @@ class Story:
         self._titles[title] += 1
         times = self._titles[title]
         return title if times == 1 else f"{title} ({times})"
+
+
+def _without_scripts(plan: Plan) -> Plan:
+    """The plan without the configurations that have a scripted model in some role."""
+    kept = (one for one in plan.configurations if not scripted(name for names in one.models.values() for name in names))
+    return replace(plan, configurations=tuple(kept))
 
 
 def iso(at: float) -> str:

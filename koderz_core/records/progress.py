@@ -28,13 +28,27 @@ class NewestIteration:
 
 
 @dataclass(frozen=True, slots=True)
-class FailingModel:
-    """A model that has kept failing: of its newest ``tries`` so many ``failed``, the last with this message."""
+class ModelTrouble:
+    """The failed attempts to call a model since it last worked. All times are seconds since 1970.
+
+    ``cause``: an HTTP status, else the first sentence of the error; ``failures``: attempts that failed, from
+    ``begun_at`` to ``failed_at``; ``waiting``: calls that are tried again; ``next_at``: when the first of these is due,
+    None if it is under way or if there is none; ``retries_used`` of its ``retries`` (None in older journals);
+    ``closed_until``: until when the circuit breaker lets no call through to the provider, None if it lets them through;
+    ``answered_at``: when the model worked again.
+    """
 
     model: str
-    tries: int
-    failed: int
-    message: str
+    cause: str
+    failures: int
+    begun_at: float
+    failed_at: float
+    waiting: int = 0
+    next_at: float | None = None
+    retries_used: int = 0
+    retries: int | None = None
+    closed_until: float | None = None
+    answered_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,7 @@ class BenchmarkProgress:
 
     ``seconds_left`` is None while there is no result by which it could be told, and while nobody works on it.
     ``receipt``: what it came to beside what was foretold, None before its end.
-    ``failing``: models that keep failing just now.
+    ``troubles``: models whose calls failed since they last worked, or not long before.
     ``at``: when it was read; ``news_at``: when its journal last said something, None
     if it is not known. Both in seconds since 1970.
     ``changes``: of what it may take, the newest first.
@@ -64,7 +78,7 @@ class BenchmarkProgress:
     newest: tuple[NewestIteration, ...]
     seconds_left: float | None
     receipt: Receipt | None = None
-    failing: tuple[FailingModel, ...] = ()
+    troubles: tuple[ModelTrouble, ...] = ()
     at: float = 0.0
     news_at: float | None = None
     changes: tuple[AllowanceChange, ...] = ()

@@ -57,6 +57,8 @@ class BenchmarkRow:
     licence: str = ""
     budget_usd: float | None = None  # what it may cost in all, as last set; None: there is no limit
     concurrency: int | None = None  # how many experiments at once, as last set; None: never told
+    scripted_results: int = 0  # experiments with a result whose configuration has a scripted model
+    scripted_failures: int = 0  # such that ended without a result
 
     @property
     def origin(self) -> DatasetOrigin:

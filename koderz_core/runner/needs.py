@@ -10,13 +10,12 @@ from koderz_core.models.capabilities import Capabilities, capabilities_of
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
 from koderz_core.prompts.reminding import LIMITS
 from koderz_core.records import Configuration, Scalar
+from koderz_core.records.summaries import scripted
 from koderz_core.similarity import require_package
 from koderz_core.strategies import COMPARING, SAMPLED, WRITERS, called, complete
 from koderz_core.strategies.ladder import ONCE
 from koderz_core.strategies.overrides import is_override, of_roles
 from koderz_core.strategies.specification import ADVICE_TOKENS
-
-SCRIPTED = "scripted/"  # takes anything, and heeds none of it
 
 
 def check_needs(configuration: Configuration, settings: Settings) -> None:
@@ -33,7 +32,7 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
     name = called(configuration.strategy, configuration.parameters)
     for role, models in configuration.models.items():
         for model in models:
-            if not model.startswith(SCRIPTED):
+            if not scripted([model]):  # a script takes anything, and heeds none of it
                 takes = capabilities_of(model, settings)
                 for fault in _faults(configuration, role, takes):
                     raise PlanError(f"{model} cannot be {role} of {name}: {fault}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.models.availability import FOR_CODING, Availability
+from koderz_core.records.summaries import scripted
 from koderz_core.runner.planning import Wanted
 from koderz_core.strategies import MODES
 
@@ -117,13 +118,13 @@ def _filled(preset: Preset, names: Mapping[str, str]) -> Preset:
         for wanted in preset.configurations
     )
     used = {model for wanted in configurations for model in wanted.models.values()}
-    scripted = " SCRIPTED: no local model is ready, so a script answers." if SCRIPTED in used else ""
-    return replace(preset, description=preset.description + scripted, configurations=configurations)
+    mark = " SCRIPTED: no local model is ready, so a script answers." if SCRIPTED in used else ""
+    return replace(preset, description=preset.description + mark, configurations=configurations)
 
 
 def _best_local(surveyed: Sequence[Availability]) -> str | None:
     """Served for coding, then embedded for coding, then what else is served; a scripted model is none."""
-    ready = [row.id for row in surveyed if row.ready and row.tier == "local" and not row.id.startswith("scripted/")]
+    ready = [row.id for row in surveyed if row.ready and row.tier == "local" and not scripted([row.id])]
     return min(ready, key=_rank, default=None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.errors import JournalError, StoreError
@@ -80,7 +80,7 @@ class _Watched:
 
     def rests(self, asked: Asked) -> bool:
         """Whether nothing at all has happened, which everybody remembers; then it is as good as just read."""
-        resting = replace(asked.moment, turn=self._moment.turn) == self._moment
+        resting = asked.moment == self._moment
         self._at = asked.at if resting else self._at
         return resting
 

@@ -162,10 +162,16 @@ join (
         count(*) filter (where outcome = 'unsolved') as unsolved,
         count(*) filter (where outcome = 'cancelled') as cancelled,
         count(*) filter (where outcome = 'error') as errors,
+        count(*) filter (where outcome in ('solved', 'unsolved') and scripted) as scripted_results,
+        count(*) filter (where outcome in ('cancelled', 'error') and scripted) as scripted_failures,
         sum(iterations)::bigint as iterations, sum(calls)::bigint as calls,
         case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd,
         sum(unpriced)::bigint as unpriced, coalesce(sum(seconds), 0) as seconds
-    from {RESULTS} where $benchmark is null or benchmark = $benchmark group by benchmark
+    from (
+        select *, (benchmark, configuration) in (
+            select (f.benchmark, f.id) from configurations f where is_scripted(f.models)
+        ) as scripted from {RESULTS} where $benchmark is null or benchmark = $benchmark
+    ) group by benchmark
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
 """  # noqa: S608 (ours)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkOpened, CallStarted, Entry
+from koderz_core.events.trouble import Troubles
 from koderz_core.events.unanswered import Unanswered
 from koderz_core.records import Tier
 from koderz_core.store.changes import Change, Place, Value
@@ -29,6 +30,7 @@ class Known:
     rows: Mapping[str, Mapping[Key, Row]] = field(default_factory=dict)  # table -> key -> row
     attempts: Mapping[Key, Value] = field(default_factory=dict)  # (experiment, ordinal) -> the attempt begun last
     unanswered: Unanswered = field(default_factory=Unanswered)  # as it stood before this stretch
+    troubles: Troubles = field(default_factory=Troubles)  # the same
 
 
 class Fold:
@@ -42,13 +44,14 @@ class Fold:
         self._tiers = known.tiers
         self._position = known.position
         self._attempts = dict(known.attempts)
-        self.unanswered = deepcopy(known.unanswered)
+        self.unanswered, self.troubles = deepcopy(known.unanswered), deepcopy(known.troubles)
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Fold entries in. Raises JournalError for one that contradicts those before it."""
         told: dict[str, int] = {}
         for entry in entries:
             place = self._place(entry)
+            self.troubles.add(entry)
             for call in self.unanswered.add(entry):
                 self._apply(unanswered(call))
             for change in changes(entry.event, place):

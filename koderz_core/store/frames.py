@@ -138,9 +138,7 @@ select b.id as benchmark, b.name, b.dataset, b.dataset_sha256, b.licence, b.prob
     (select count(*) from configurations c where c.benchmark = b.id) as configurations,
     (select count(*) from experiments e where e.benchmark = b.id) as planned,
     (select count(*) from experiments e where e.benchmark = b.id and e.outcome in ('solved', 'unsolved')) as ended,
-    exists (
-        select 1 from configurations c where c.benchmark = b.id and contains(c.models::varchar, '"scripted/')
-    ) as scripted,
+    exists (select 1 from configurations c where c.benchmark = b.id and is_scripted(c.models)) as scripted,
     j."offset" as journal_bytes
 from benchmarks b left join journals j on j.file = b.id || '.jsonl' and j.benchmark = b.id
 where list_contains($benchmarks::varchar[], b.id) order by b.opened_at, b.id

@@ -17,14 +17,10 @@ MOST_KEPT = 48  # answers: 500 experiments take some 300 kB, those of a watched 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which.
-
-    ``turn``: for answers that age even if nothing happens, another number as soon as they are to be asked anew.
-    """
+    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which."""
 
     journals: tuple[tuple[str, int, int], ...]
     writers: frozenset[tuple[str, int]]
-    turn: float = 0.0
 
 
 class Glance:
@@ -51,9 +47,9 @@ class Glance:
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
 
-    def moment(self, writers: Writers, turn: float = 0.0) -> Moment:
+    def moment(self, writers: Writers) -> Moment:
         """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
-        return Moment(tuple(sorted(self._journals())), writers.present, turn)
+        return Moment(tuple(sorted(self._journals())), writers.present)
 
     def state(self, faults: Sequence[str]) -> str:
         """A digest of how long all journals are, and of what of them cannot be read."""

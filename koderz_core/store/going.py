@@ -10,6 +10,7 @@ from typing import Any
 
 from koderz_core import journal
 from koderz_core.events import (
+    CallFailed,
     CallFinished,
     CallStarted,
     CandidateScored,
@@ -29,7 +30,7 @@ from koderz_core.store.known import Basis
 from koderz_core.store.lately import Standing
 from koderz_core.store.notes import NOTES
 
-_COUNTED = (ExperimentStarted, CallStarted, CallFinished, CodeTested, CandidateScored, ExperimentFinished)
+_COUNTED = (ExperimentStarted, CallStarted, CallFinished, CallFailed, CodeTested, CandidateScored, ExperimentFinished)
 _PASSED_OVER = (TextStored, ProgramProbed, RemainingRead, *NOTES)
 _TESTED = ("passed", "tests_passed", "tests_total")
 _SCORED = (*(f"{tests}_{what}" for tests in ("gate", "held_out") for what in _TESTED), "shared")
@@ -106,7 +107,8 @@ class Going:
                 row = self.standing.experiments[self._places[entry.experiment]]
                 tried[row.id, entry.event.iteration] = _iteration(row, entry.at, entry.event)
         newest = sorted(tried.values(), key=lambda one: (-one.at, one.experiment, -one.iteration))[:NEWEST]
-        self.standing = replace(self.standing, late=replace(late, newest=tuple(newest), news_at=at))
+        late = replace(late, newest=tuple(newest), news_at=at, troubles=self._fold.troubles.known())
+        self.standing = replace(self.standing, late=late)
 
 
 def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIteration:
@@ -137,6 +139,7 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
     """A benchmark as its experiments have it."""
     ended = Counter(one.outcome for one in experiments if one.state == "finished")
     begun = any(one.started_at is not None for one in experiments)
+    scripted = [one for one in experiments if one.scripted and one.state == "finished"]
     return replace(
         row,
         state="running" if row.state == "queued" and begun else row.state,
@@ -146,6 +149,8 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
         unsolved=ended["unsolved"],
         cancelled=ended["cancelled"],
         errors=ended["error"],
+        scripted_results=sum(one.outcome in ("solved", "unsolved") for one in scripted),
+        scripted_failures=sum(one.outcome in ("cancelled", "error") for one in scripted),
         iterations=sum(one.iterations for one in experiments),
         calls=sum(one.calls for one in experiments),
         cost_usd=_total(one.cost_usd for one in experiments),

@@ -14,7 +14,7 @@ from koderz_core.records import Tier
 from koderz_core.store.benchmarks import in_effect
 from koderz_core.store.changes import Value
 from koderz_core.store.fold import Key, Known, Row
-from koderz_core.store.lately import Standing
+from koderz_core.store.lately import Standing, troubles
 from koderz_core.store.schema import KEYS
 
 
@@ -34,7 +34,7 @@ def known(con: DuckDBPyConnection, entries: Sequence[Entry], benchmark: str, pos
         "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
     }
     attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
-    return Known(benchmark, _tiers(benchmarks), position, rows, attempts, unanswered)
+    return Known(benchmark, _tiers(benchmarks), position, rows, attempts, unanswered, troubles(con, benchmark))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,11 @@ class Basis:
 def basis(con: DuckDBPyConnection, standing: Standing) -> Basis | None:
     """That of a benchmark that stands so; None where its journal alone does not tell how it goes on from there.
 
-    So it is of what nobody runs, or somebody holds back, and where models keep failing. That one begins to may be told
-    some seconds late: by the store alone, when that is read anew.
+    So it is of what nobody runs, or somebody holds back.
     """
     row = standing.row
     journal = con.execute('select "offset" from journals where file = ?', [f"{row.id}.jsonl"]).fetchone()
-    told = row.state == "running" and row.closed_reason is None and not standing.late.failing
+    told = row.state == "running" and row.closed_reason is None
     if journal is None or not told or any(one.benchmark == row.id for one in in_effect(con)):
         return None
     under_way = [one.id for one in standing.experiments if one.state == "running"]
@@ -68,7 +67,8 @@ def _known_of(con: DuckDBPyConnection, benchmark: str, experiments: Collection[s
     rows["benchmarks"] = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [benchmark])
     begun = sorted(rows["calls"].items(), key=lambda call: int(call[1]["position"] or 0))
     attempts: dict[Key, Value] = {(experiment, ordinal): attempt for (experiment, ordinal, attempt), _ in begun}
-    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts, _unanswered(con, benchmark))
+    folded = _unanswered(con, benchmark), troubles(con, benchmark)
+    return Known(benchmark, _tiers(rows["benchmarks"]), 0, rows, attempts, *folded)
 
 
 def _tiers(benchmarks: Mapping[Key, Row]) -> Mapping[str, Tier]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from koderz_core.records import Configuration, Scalar
+from koderz_core.records.summaries import scripted
 from koderz_core.strategies import called
 
 _POLICIES = {"gate": "tests", "feedback": "full"}  # with what they are where nothing is said
@@ -82,4 +83,4 @@ def _roles(one: Configuration) -> str:
 def _short(model: str) -> str:
     """The model's own name, without the provider's and the publisher's; a scripted one says so."""
     name = model.rsplit("/", 1)[-1]
-    return f"SCRIPTED {name}" if model.startswith("scripted/") else name
+    return f"SCRIPTED {name}" if scripted([model]) else name

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 from duckdb import DuckDBPyConnection
 
+from koderz_core.events.trouble import Troubles
 from koderz_core.records import Allowance
 from koderz_core.records.forecasts import Receipt
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, FailingModel, NewestIteration
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.store.benchmarks import newest
-from koderz_core.store.failing import failing
 from koderz_core.store.receipts import receipt
 
 
@@ -22,7 +23,7 @@ class Lately:
 
     newest: tuple[NewestIteration, ...]
     receipt: Receipt | None
-    failing: tuple[FailingModel, ...]
+    troubles: tuple[ModelTrouble, ...]
     changes: tuple[AllowanceChange, ...]
     news_at: float | None
 
@@ -44,17 +45,17 @@ class Standing:
         row, late = self.row, self.late
         left = forecast(self.experiments, now) if row.state == "running" else None
         return BenchmarkProgress(
-            row, self.experiments, late.newest, left, late.receipt, late.failing, now, late.news_at, late.changes
+            row, self.experiments, late.newest, left, late.receipt, late.troubles, now, late.news_at, late.changes
         )
 
 
-def lately(con: DuckDBPyConnection, benchmark: BenchmarkRow, since: float) -> Lately:
-    """What came last in a benchmark. ``since``, in seconds since 1970: who failed before does not count."""
+def lately(con: DuckDBPyConnection, benchmark: BenchmarkRow) -> Lately:
+    """What came last in a benchmark."""
     of = benchmark.id
     return Lately(
         tuple(newest(con, of)),
         receipt(con, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
-        tuple(failing(con, of, since)),
+        troubles(con, of).known(),
         allowance_changes(con, of),
         _news_at(con, of),
     )
@@ -66,6 +67,12 @@ def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[Allowanc
         AllowanceChange(at, by, Allowance(usd_before, concurrency_before), Allowance(usd, concurrency))
         for at, by, usd_before, concurrency_before, usd, concurrency in con.execute(_CHANGES, [benchmark]).fetchall()
     )
+
+
+def troubles(con: DuckDBPyConnection, benchmark: str) -> Troubles:
+    """As they stood when the journal of a benchmark was read last."""
+    found = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(found[0], type=Troubles) if found else Troubles()
 
 
 def _news_at(con: DuckDBPyConnection, benchmark: str) -> float | None:

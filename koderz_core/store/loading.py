@@ -92,8 +92,8 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, seen: _Seen) -> _Seen:
     last_at = tail.entries[-1].at if tail.entries else seen.last_at
     mark = _mark(path, tail.offset) or ""
     after = _Seen(fold.benchmark, tail.offset, seen.entries + len(tail.entries), last_at, mark)
-    unanswered = as_json(fold.unanswered)
-    fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after), "unanswered": unanswered}
+    folded = {"unanswered": as_json(fold.unanswered), "troubles": as_json(fold.troubles)}
+    fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after), **folded}
     con.begin()
     try:
         for table, rows in fold.rows.items():

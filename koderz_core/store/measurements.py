@@ -15,6 +15,7 @@ def measurements(
 ) -> list[Measurement]:
     """Of every model that had a role of a strategy alone. Raises StoreError.
 
+    What a model did beside a scripted one counts only for scripted models.
     ``without``: problems, by id in whatever dataset, that a selection is made for: their own results would tell which
     model solves them. ``experiment``: one whose benchmark is left out, since what has ended of that is chance.
     """
@@ -38,6 +39,7 @@ left join (
     from calls where role = $role group by experiment
 ) c on c.experiment = r.id
 where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_array_length(f.models -> $role) = 1
+    and is_scripted(f.models) = is_scripted(f.models -> $role)
     and not list_contains($without::varchar[], lower(r.problem))
     and r.benchmark is distinct from (select benchmark from experiments where id = $experiment)
 group by all order by model, b.dataset_sha256, r.problem

@@ -100,20 +100,17 @@ class Reader:
             raise UnknownNameError("experiment", experiment, [])
         return found
 
-    def standing(self, writers: Writers, followed: Followed, row: BenchmarkRow, since: float) -> Standing:
-        """How far a benchmark is; of its experiments only what has changed since is read again.
-
-        ``since`` (seconds since 1970): who has failed before does not count.
-        """
+    def standing(self, writers: Writers, followed: Followed, row: BenchmarkRow) -> Standing:
+        """How far a benchmark is; of its experiments only what has changed since is read again."""
         held = frozenset(one for one in self.held() if one.benchmark == row.id)
         experiments = tuple(writers.told(one, held) for one in followed.of(self._con, row))
-        return Standing(row, experiments, lately(self._con, row, since))
+        return Standing(row, experiments, lately(self._con, row))
 
-    def watched(self, writers: Writers, followed: Followed, benchmark: str, since: float) -> Seen:
-        """All benchmarks, and how far the one is that is ``meant``; ``since`` as ``standing`` has it."""
+    def watched(self, writers: Writers, followed: Followed, benchmark: str) -> Seen:
+        """All benchmarks, and how far the one is that is ``meant``."""
         rows = self.benchmarks(writers)
         row = meant(rows, benchmark)
-        return Seen(None if row is None else self.standing(writers, followed, row, since), rows)
+        return Seen(None if row is None else self.standing(writers, followed, row), rows)
 
     def basis(self, standing: Standing | None) -> Basis | None:
         """What a benchmark goes on from that stands so, if its journal alone tells how."""

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 Ask = Callable[[Reader, Writers], Answer]
-LATELY_SECONDS, RENEWED_SECONDS = 300.0, 60.0  # what began before says nothing of who fails now; told anew so often
 AGE_SECONDS, LISTED_SECONDS = 0.25, 1.0  # of what was just read for somebody else: one benchmark, the list of all
 BESIDE_SECONDS = 2.0  # of the list of all beside a benchmark that is watched, while others go on too
 _ALL = "benchmarks"
@@ -86,7 +85,7 @@ class Results:
         writers, now = Writers(self.store.journals_dir), self._clock()
         with self._reader(writers) as reader:
             row = reader.benchmarks(writers, benchmark)[0]
-            standing = reader.standing(writers, self._followed, row, now - LATELY_SECONDS)
+            standing = reader.standing(writers, self._followed, row)
         return standing.progress(self._forecast, now)
 
     def snapshot(self, benchmark: str, since: float) -> Snapshot:
@@ -213,11 +212,10 @@ class Results:
 
     def _watch(self, benchmark: str) -> Snapshot:
         now, writers = self._clock(), Writers(self.store.journals_dir)
-        # Asked anew from time to time even if nothing happens: who keeps failing is told of a while.
-        asked = Asked(("watched", benchmark), now, self._glance.moment(writers, turn=now // RENEWED_SECONDS))
+        asked = Asked(("watched", benchmark), now, self._glance.moment(writers))
 
         def look(reader: Reader, writers: Writers) -> Seen:
-            seen = reader.watched(writers, self._followed, benchmark, now - LATELY_SECONDS)
+            seen = reader.watched(writers, self._followed, benchmark)
             self._ahead.begin(asked, seen, None if self.faults else reader.basis(seen.standing))
             return seen
 

@@ -236,9 +236,15 @@ join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 """
 
+# ``is_scripted`` says of models as JSON what ``records.summaries.scripted`` says of their ids.
+_THIRTEENTH = """
+alter table journals add column troubles json default '{}';
+create macro is_scripted(models) as coalesce(contains(models::varchar, '"scripted/'), false)
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
-    *(_ELEVENTH, _TWELFTH),
+    *(_ELEVENTH, _TWELFTH, _THIRTEENTH),
 )
 """What makes each schema version of the one before; released ones never change. The first makes an empty store."""
 

@@ -29,7 +29,7 @@ join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 join texts t on t.sha256 = e.code
 where e.outcome = 'solved' and e.problem <> $problem and length(t.text) <= $longest
     and e.benchmark is distinct from (select o.benchmark from experiments o where o.id = $experiment)
-    and coalesce(contains(f.models ->> '$.coder', '"scripted/'), false) = $scripted
+    and is_scripted(f.models -> '$.coder') = $scripted
 qualify row_number() over (partition by b.dataset, e.problem order by e.finished_at desc, e.id) = 1
 order by b.dataset, e.problem
 """

@@ -15,7 +15,7 @@ from koderz_core.export.formats import money, plain
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Dataset, Plan
 from koderz_core.records.measurements import Ground, Measured
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.summaries import SummaryRow, scripted
 from koderz_core.runner.baselines import DIRECT, baselines, is_stronger, sought
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.runner.planning import Order, Wanted, configuration
@@ -98,6 +98,7 @@ class Baselines:
             if one.dataset_sha256 == rows[0].dataset_sha256 and _stands_for(one, problems, grounds)
         ]
         used = {model for row in rows for members in row.models.values() for model in members}
+        fitting = [one for one in fitting if scripted(used) or not scripted([one.model])]
         best = min(fitting, key=lambda one: one.model not in used, default=None)
         if best is None:
             return None

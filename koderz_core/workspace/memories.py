@@ -23,12 +23,12 @@ from koderz_core.memory.opening import mirroring
 from koderz_core.memory.servers import server_of
 from koderz_core.memory.standing import Condition, condition
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
+from koderz_core.records.summaries import scripted
 from koderz_core.store.lapses import lapses
 from koderz_core.store.results import Results
 from koderz_core.store.solved import solved
 
 MOST_LESSONS = 500
-SCRIPTED = "scripted/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,11 @@ class Memories:
             return condition(parts)
 
     def distilled(self) -> list[Lesson]:
-        """What recurred in all journals; nothing is kept of it. Raises StoreError."""
-        return distil(lapses(self._results.store))
+        """What recurred in all journals, of scripted models only if they are remembered; nothing is kept of it.
+
+        Raises StoreError.
+        """
+        return distil(lapses(self._results.store, scripted=self._settings.memory == "all"))
 
     def keep(self, lessons: Sequence[Lesson]) -> Renewed:
         """Remember lessons, each in the place of the one on the same failure. Experiments are told of no others."""
@@ -115,18 +118,18 @@ class Memories:
 
         Raises InfrastructureError if the asker's problem cannot be had: then nothing can be known to be another one.
         """
-        scripted = any(model.startswith(SCRIPTED) for model in asker.models.get("coder", ()))
+        by_script = scripted(asker.models.get("coder", ()))
         try:
             problem: Problem | None = self._problems(asker.dataset.name).get(asker.problem)
             if problem is None:
                 return []
             if query.kind == "solved":
-                found = solved(self._results.store, asker, scripted=scripted)
+                found = solved(self._results.store, asker, scripted=by_script)
                 return examples(found, problem, looked_up(self._problems), self._may_solve, query.limit)
             lessons = self.lessons()
         except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory's
             raise CortexError(str(error)) from error
-        fitting = (one for one in lessons if query.tags.get("error") in (None, one.error) and one.scripted == scripted)
+        fitting = (one for one in lessons if query.tags.get("error") in (None, one.error) and one.scripted == by_script)
         told = (for_problem(one, problem, looked_up(self._problems)) for one in fitting)
         return [one for one in told if one][: query.limit]
 

@@ -16,6 +16,7 @@ from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Asker, Dataset, Memory, Plan, Query
 from koderz_core.records.selections import CONTEXT, FIXED, Measurement, Ranked, Selection
+from koderz_core.records.summaries import scripted
 from koderz_core.runner.planning import Gating, Order, draft
 from koderz_core.runner.selection import Choice, chooses, chosen, told
 from koderz_core.store.measurements import measurements
@@ -62,7 +63,7 @@ def recommended(query: Query, asker: Asker, settings: Settings, store: Store) ->
 def _select(choice: Choice, own: Collection[str], settings: Settings, store: Store) -> Selection:
     named = tuple(dict.fromkeys(resolve(name, settings).id for name in choice.names)) or allowed(settings)
     strategy, found = ("", []) if choice.policy in (CONTEXT, FIXED) and named else _results(choice, own, named, store)
-    models = named or tuple(dict.fromkeys(one.model for one in found))
+    models = named or tuple(dict.fromkeys(one.model for one in found if _counts(one.model, ())))
     if not models:
         raise PlanError(
             f"There is no model with results to choose a {choice.role} of {choice.strategy} from. Measure some on "
@@ -82,9 +83,14 @@ def _results(
 ) -> tuple[str, list[Measurement]]:
     """Of the strategy, or of asking directly if that was tried with more of the models; with the name of it."""
     both = {name: measurements(store, name, choice.role, own) for name in (base_of(choice.strategy), DIRECT)}
-    counts = {name: len({one.model for one in rows if not named or one.model in named}) for name, rows in both.items()}
+    counts = {name: len({one.model for one in rows if _counts(one.model, named)}) for name, rows in both.items()}
     most = max(both, key=lambda name: counts[name])
     return most, both[most]
+
+
+def _counts(model: str, named: Collection[str]) -> bool:
+    """Whether a model is among the named ones; without any, whether it is a real one."""
+    return model in named if named else not scripted([model])
 
 
 def _asked(selection: Selection, settings: Settings) -> Selection:

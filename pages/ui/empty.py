@@ -16,14 +16,16 @@ def show_empty(workspace: Workspace, said: str, icon: str, action: str = "Launch
 
 
 def offer_ways(workspace: Workspace, action: str, *, example: bool = True, **query: str) -> None:
-    """The way to Launch, called ``action``, and to the ``example``, which opens on the Compare page."""
+    """The ``example`` first, which opens on the Compare page; then the ways to a model and to Launch (``action``)."""
     with st.container(horizontal=True, key="ways"):
-        if st.button(action, key="to launch", icon="🚀", type="primary"):
-            st.switch_page("pages/launch.py", query_params=query or None)
-        if not example:
-            return
-        if st.button("Open the example", key="example", icon="📖"):
+        if example and st.button("Open the example", key="example", icon="📖", type="primary"):
             with edge():
                 benchmark = open_example(workspace.settings)
                 st.switch_page("pages/compare.py", query_params={"benchmarks": benchmark})
+        if example and st.button("No model yet: get one", key="to models", icon="📥"):
+            st.switch_page("pages/models.py")
+        if st.button(action, key="to launch", icon="🚀", type="secondary" if example else "primary"):
+            st.switch_page("pages/launch.py", query_params=query or None)
+    if not example:
+        return
     st.caption(f"The example: {ABOUT_EXAMPLE[0].lower()}{ABOUT_EXAMPLE[1:]}")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.formats import numbered
+from koderz_core.export.trouble import Stage, trouble_notices
 from koderz_core.records.progress import BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import keep
@@ -24,6 +25,7 @@ HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
 FIRST = f"Of experiments that are not begun, the first {MOST_WAITING} can be chosen singly."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
+TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
 STOPS = "What it stops ends at its next step and can be taken up again."
 
 
@@ -87,10 +89,9 @@ def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
 
 
 def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """What broke a benchmark, and which models keep failing while it runs: nobody asks those for a while."""
-    for one in progress.failing if progress.benchmark.under_way else ():
-        st.warning("A model keeps failing. It is asked again from time to time; the others go on.", icon="🩹")
-        st.text(f"{one.model}: {one.failed} of its newest {one.tries} tries failed, the last so: {one.message}")
+    """What broke a benchmark, and which models cannot be called while it runs."""
+    for notice in trouble_notices(progress.troubles, time.time()) if progress.benchmark.under_way else ():
+        st.text(f"{TROUBLE_SIGNS[notice.stage]} {notice.text}")
     if trouble := workspace.trouble(progress.benchmark.id):
         st.error("This benchmark broke off.", icon="⚠️")
         st.text(trouble)

@@ -47,21 +47,23 @@ def test_controls_are_strategies_with_names_and_parameters_of_their_own(koderz: 
 def test_the_registry_lists_what_was_measured_of_frontier_models(koderz: Any) -> None:
     assert "No frontier model was asked directly so far" in koderz("frontier-costs").out
     koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--json")
-    (one,) = koderz("frontier-costs", "--json").json
+    assert koderz("frontier-costs", "--all", "--json").json == []  # a script shows nothing about models
+    (one,) = koderz("frontier-costs", "--scripted", "--json").json
     assert (one["model"], one["n"], one["usd_per_problem"]) == ("scripted/strong", 3, 0.0)
     assert one["rate_low"] < one["rate"] == one["solved"] / 3 <= one["rate_high"]
     assert one["prompts"] == {"coding": "1", "extraction": "1"}
-    every = {row["model"] for row in koderz("frontier-costs", "--all", "--json").json}
+    every = {row["model"] for row in koderz("frontier-costs", "--all", "--scripted", "--json").json}
     assert every == {"scripted/strong", "scripted/weak"}
-    assert "scripted/strong" in koderz("frontier-costs").out
+    assert "scripted/strong" in koderz("frontier-costs", "--scripted").out
 
 
 def test_the_registry_is_asked_for_a_model_or_a_dataset(koderz: Any) -> None:
     koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong,scripted/weak", "--json")
-    listed = koderz("frontier-costs", "--all", "--model", "weak", "--dataset", "humaneval", "--json").json
+    ours = ("frontier-costs", "--scripted")
+    listed = koderz(*ours, "--all", "--model", "weak", "--dataset", "humaneval", "--json").json
     assert [one["model"] for one in listed] == ["scripted/weak"]
-    assert koderz("frontier-costs", "--dataset", "mbpp", "--json").json == []
-    assert "None of what was measured fits." in koderz("frontier-costs", "--dataset", "mbpp").out
+    assert koderz(*ours, "--dataset", "mbpp", "--json").json == []
+    assert "None of what was measured fits." in koderz(*ours, "--dataset", "mbpp").out
 
 
 def test_compare_takes_a_baseline_measured_elsewhere(koderz: Any) -> None:

@@ -26,7 +26,8 @@ Koderz = Callable[..., Any]
 
 
 @pytest.fixture
-def home(settings: Settings) -> Path:
+def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KODERZ_MEMORY", "all")  # the golden journal is of scripted models
     settings.journals_dir.mkdir(parents=True)
     shutil.copy(GOLDEN, settings.journals_dir / "bench_d53bbf8f03e3.jsonl")
     return settings.home
@@ -35,7 +36,7 @@ def home(settings: Settings) -> Path:
 @pytest.fixture
 def _half_remembered(home: Path) -> None:
     """As when a backfill was killed before its server had acknowledged anything. A server takes long to start."""
-    told = [one for read in Followed(GOLDEN).read() if (one := read.remembered)]
+    told = [one for read in Followed(GOLDEN, scripted=True).read() if (one := read.remembered)]
     stored = json.dumps([as_entry(one) for one in told[::2]])
     cortex = Cortex(home / "cortex.db")
     assert call(cortex, "import_memories", {"data": stored}).content["imported"] == 11

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import load_settings
 from koderz_core.memory.cortex.remembering import remember
@@ -32,11 +34,13 @@ def test_where_nothing_is_remembered_it_says_so_and_makes_no_file(koderz: Any) -
     assert not (load_settings().home / "cortex.db").exists()
 
 
-def test_lessons_are_distilled_from_journals_and_remembered_once(koderz: Any) -> None:
+def test_lessons_are_distilled_from_journals_and_remembered_once(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "nothing to learn yet" in koderz("cortex", "lessons").out
     weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 2, "spec": False, "checkpoints": False})
     with open_workspace() as workspace:
         workspace.run(workspace.plan(Order([weak], "0:14")))
+    assert "nothing to learn yet" in koderz("cortex", "lessons", "--dry-run").out  # a script teaches nothing
+    monkeypatch.setenv("KODERZ_MEMORY", "all")
     assert "SCRIPTED" in koderz("cortex", "lessons", "--dry-run").out
     assert "No" in koderz("cortex", "recall", "--kind", "lesson").out
     assert "Remembered: 1 new, 0 brought up to date, 0 as before." in koderz("cortex", "lessons").out

@@ -30,7 +30,7 @@ Offer = Callable[..., Standing]
 
 
 def told() -> list[Told]:
-    return [read.remembered for read in Followed(GOLDEN).read() if read.remembered]
+    return [read.remembered for read in Followed(GOLDEN, scripted=True).read() if read.remembered]
 
 
 TITLES = [one.title for one in told()]
@@ -54,7 +54,7 @@ def offer(home: Path, log: Path) -> Offer:
 
     def offered(way: str, seconds: float = 20.0, *, again: bool = False) -> Standing:
         python = shlex.join((sys.executable, "-I", str(HOSTILE), way, str(log)))
-        settings = load_settings(cortex_command=python if way else None)
+        settings = load_settings(cortex_command=python if way else None, memory="all")
         folder = settings.journals_dir
         with mirroring(settings, Client(server_of(settings), "1", seconds)) as parts:
             reported: list[Standing] = []

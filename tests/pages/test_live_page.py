@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import streamlit
+from faulty_server import serving_faults
 from reading import said
 from streamlit.testing.v1 import AppTest
 
@@ -95,3 +96,17 @@ def test_a_rate_has_its_mark_here_too_and_the_mark_its_meaning(visit: Visit, rec
     app = visit("live", benchmark=recorded.id)
     assert [one.value for one in app.caption if "]* of 3" in one.value] != []
     assert "an oracle's rate, not pass@1" in said(app)
+
+
+def test_a_failing_provider_is_named_and_so_is_what_happens_next(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving_faults() as server:
+        server.fault = lambda: "500"
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-a")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        visit("overview")
+        plan = the_workspace().plan(Order([Wanted("direct", {"coder": "claude-opus-4-5"})], "0:1"))
+        the_workspace().start(plan, 1)
+        app = visit("live", benchmark=plan.id)
+        assert eventually(lambda: "anthropic/claude-opus-4-5: HTTP 500 (" in said(app.run()))
+        assert "of 7 retries used." in said(app)
+        the_workspace().stop(plan.id)

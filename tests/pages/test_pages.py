@@ -54,9 +54,11 @@ def test_a_journal_that_cannot_be_read_is_named_and_the_others_are_shown(visit: 
     assert recorded.id in list(app.dataframe[-1].value["benchmark"])
 
 
-def test_the_overview_marks_scripted_results_and_counts_experiments(visit: Visit, recorded: Plan) -> None:
+def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visit: Visit, recorded: Plan) -> None:
     app = visit("overview")
     assert "SCRIPTED" in app.dataframe[-1].value["name"][0]
+    assert "experiments with a result 0" in said(app)
+    app.toggle(key="with scripted").set_value(True).run()
     assert "experiments with a result 6" in said(app)
 
 

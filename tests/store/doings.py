@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from koderz_core.events import CallFailed, CandidateScored, CodeTested, ExperimentFinished, ExperimentStarted
@@ -10,6 +12,7 @@ from koderz_core.records import Verdict
 MODELS = ("ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5", "nobody/knows")
 RIGHT = Verdict("PP", (), True, None, "", 0.5, "limited", shared=True)
 WRONG = Verdict("PF", (), True, "assertion", "", 0.5, "limited")
+BUSY = CallFailed("busy", 0.5, True)
 ENERGY = {"local_watts": 65.0, "usd_per_kwh": 0.15, "local_usd_per_hour": 0.0}
 WAYS = ("start", "ask", "answer", "unpriced", "fail", "test", "score", "solve", "lose", "read")
 DOINGS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.sampled_from(WAYS)), min_size=12, max_size=40)
@@ -25,7 +28,7 @@ def do(journal, at, ordinal, doing):
         "start": lambda: journal.say(ExperimentStarted(experiment), experiment.id),
         "answer": lambda: journal.answer(experiment, ordinal, "def f(): ...", 2.0**-ordinal),
         "unpriced": lambda: journal.answer(experiment, ordinal, "def f(): ...", None),
-        "fail": lambda: journal.say(CallFailed("busy", 0.5, True), experiment.id, ordinal),
+        "fail": lambda: journal.say(replace(BUSY, wait_seconds=4.0 if at else None), experiment.id, ordinal),
         "test": lambda: journal.say(CodeTested(ordinal, "r", code, "fence", RIGHT), experiment.id, ordinal),
         "score": lambda: journal.say(CandidateScored(code, True, RIGHT if ordinal else WRONG, None), experiment.id),
         "solve": lambda: journal.say(ExperimentFinished("solved", "gate", "oracle", code, 2.0), experiment.id),

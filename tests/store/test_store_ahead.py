@@ -16,7 +16,6 @@ from koderz_core.analysis.forecast import seconds_left
 from koderz_core.events import BenchmarkClosed, CallFailed, ControlObeyed, ExperimentFinished, ExperimentStarted
 from koderz_core.journal.lock import acquire, release
 from koderz_core.store.ahead import AHEAD_SECONDS, LATE_SECONDS
-from koderz_core.store.failing import SAMPLES
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -121,13 +120,6 @@ def pause(journal, plan):
     journal.say(ControlObeyed("pause", plan.experiments()[3].id, 1))
 
 
-def fail(journal, plan, times=1):
-    first = plan.experiments()[0]
-    for ordinal in range(times):
-        journal.ask(first, ordinal)
-        journal.say(CallFailed("busy", 0.5, True), first.id, ordinal)
-
-
 def end(journal, _plan):
     journal.say(BenchmarkClosed("finished"))
 
@@ -137,18 +129,33 @@ def tear(journal, _plan):
         file.write(b"no event\n")
 
 
-@pytest.mark.parametrize("happens", [pause, fail, end, tear])
+@pytest.mark.parametrize("happens", [pause, end, tear])
 def test_the_store_is_asked_for_all_else(watcher, journal, plan, happens):
     happens(journal, plan)
     assert watcher.asks()
 
 
-@pytest.mark.parametrize("holds", [pause, lambda journal, plan: fail(journal, plan, SAMPLES)])
-def test_the_store_is_asked_as_long_as_something_is_held_back_or_a_model_keeps_failing(watcher, journal, plan, holds):
-    holds(journal, plan)
+def test_the_store_is_asked_as_long_as_something_is_held_back(watcher, journal, plan):
+    pause(journal, plan)
     watcher.look()
-    journal.ask(plan.experiments()[0], SAMPLES)
+    journal.ask(plan.experiments()[0], 0)
     assert watcher.asks()
+
+
+def test_a_failed_attempt_and_the_next_one_are_seen_without_the_store(watcher, journal, plan):
+    first = plan.experiments()[0]
+    journal.ask(first, 0)
+    journal.say(CallFailed("busy", 0.5, True, 503, None, 4.0, retries=5), first.id, 0)
+    assert not watcher.asks()
+    (seen,) = watcher.look().troubles
+    assert (seen.cause, seen.failures, seen.next_at, seen.retries_used, seen.retries) == (
+        *("HTTP 503", 1, journal.at + 4.0),
+        *(0, 5),
+    )
+    journal.ask(first, 0, attempt=2)
+    journal.answer(first, 0, "def f(): ...")
+    (seen,) = watcher.look().troubles
+    assert seen.answered_at == journal.at
 
 
 def test_the_store_is_asked_when_an_ended_experiment_begins_anew(watcher, journal, plan):

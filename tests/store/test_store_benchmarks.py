@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from koderz_core.events import (
 from koderz_core.journal import Journal
 from koderz_core.records import Verdict
 from koderz_core.records.forecasts import Forecast, Range
+from koderz_core.records.summaries import scripted
 from koderz_core.store.benchmarks import NEWEST
 from koderz_core.store.results import Results
 
@@ -161,11 +163,33 @@ def test_a_benchmark_with_a_call_of_unknown_price_has_no_cost(results, journal, 
 
 def test_a_benchmark_names_its_models_and_says_whether_one_is_scripted(results, write, plan):
     direct = replace(plan.configurations[0], models={"coder": ("scripted/weak", "ollama/b")})
-    scripted = write(replace(plan, configurations=(direct,))).plan
+    mock = write(replace(plan, configurations=(direct,))).plan
     real = write(plan).plan
     rows = {row.id: row for row in results.benchmarks()}
-    assert (rows[scripted.id].models, rows[scripted.id].scripted) == (("ollama/b", "scripted/weak"), True)
+    assert (rows[mock.id].models, rows[mock.id].scripted) == (("ollama/b", "scripted/weak"), True)
     assert (rows[real.id].models, rows[real.id].scripted) == (real.models(), False)
+
+
+def test_a_benchmark_says_how_many_of_its_results_and_failures_are_of_scripted_models(results, write, plan):
+    models = ({"coder": ("ollama/b",)}, {"coder": ("ollama/b",), "reviewer": ("scripted/weak",)})
+    journal = write(replace(plan, configurations=tuple(replace(plan.configurations[0], models=one) for one in models)))
+    failed, *others = journal.plan.experiments()[::-1]
+    for experiment in others:
+        journal.tell(experiment)
+    journal.say(ExperimentStarted(failed), failed.id)
+    journal.say(ExperimentFinished("error", None, None, None, 1.0, error="down"), failed.id)
+    (row,) = results.benchmarks()
+    half = len(journal.plan.experiments()) // 2
+    assert (row.solved, row.errors, row.scripted_results, row.scripted_failures) == (2 * half - 1, 1, half - 1, 1)
+
+
+@pytest.mark.parametrize(
+    "models", [{"a": ["scripted/x"]}, {"a": ["x/scripted/y"]}, {"a": [], "b": ["o/m", "scripted/"]}]
+)
+def test_the_store_and_the_records_agree_on_which_models_are_scripted(store, models):
+    with store.open() as con:
+        (found,) = con.execute("select is_scripted(?::json)", [json.dumps(models)]).fetchone()
+    assert found == scripted(name for names in models.values() for name in names)
 
 
 def test_an_unknown_benchmark_is_told_with_what_there_is(results, journal):
@@ -261,20 +285,16 @@ def test_an_unknown_experiment_has_no_neighbours(results, journal):
         results.neighbours("exp_0")
 
 
-@pytest.mark.parametrize(
-    ("failed", "answered", "later", "seen"), [(10, 2, 0.0, 1), (8, 1, 0.0, 0), (10, 3, 0.0, 0), (10, 0, 600.0, 0)]
-)
-def test_a_model_that_keeps_failing_now_is_told_and_no_other(store, journal, plan, failed, answered, later, seen):
-    experiment = plan.experiments()[0]
-    for ordinal in range(failed + answered):
-        journal.ask(experiment, ordinal)
-        if ordinal < answered:
-            journal.answer(experiment, ordinal, "def f(): ...")
-        else:
-            journal.say(CallFailed(f"down {ordinal}", 0.5, True, 503, None, 1.5), experiment.id, ordinal)
-    found = Results(store, seconds_left, clock=lambda: journal.at + later).progress(journal.plan.id).failing
-    assert [(one.failed, one.tries) for one in found] == [(failed, failed + answered)] * seen
-    assert all(one.message == f"down {failed + answered - 1}" for one in found)
+def test_what_is_known_of_a_models_trouble_does_not_depend_on_how_often_the_journal_was_read(store, journal, plan):
+    first, second, *_ = plan.experiments()
+    results = Results(store, seconds_left, clock=lambda: journal.at)
+    for experiment in (first, second):
+        journal.ask(experiment, 0)
+        journal.say(CallFailed("down", 0.5, True, 503, None, 1.5, retries=7, closed_seconds=15.0), experiment.id, 0)
+        (seen,) = results.progress(journal.plan.id).troubles
+    assert (seen.failures, seen.waiting, seen.closed_until) == (2, 2, journal.at + 15.0)
+    results.reindex()
+    assert results.progress(journal.plan.id).troubles == (seen,)
 
 
 def test_a_benchmark_is_found_by_its_name_before_anything_by_its_id(results, journal, write, plan):

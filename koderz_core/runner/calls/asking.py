@@ -49,14 +49,13 @@ class Calls:
                 entry.answer = completion = self._complete(started, request, ordinal, failures)
             except ModelError as error:
                 failures.append(error)
-                wait = self._parts.policy.wait(failures)
-                entry.error = error
-                failed = self._failed(started.model, error, time.monotonic() - begin, wait)
+                closed = self._parts.lanes.of(started.model).failed(entry, error)
+                failed = self._failed(started.model, failures, time.monotonic() - begin, closed)
                 held.failed(failed)
                 self._voice.say(failed, ordinal)
-                if wait is None:
+                if failed.wait_seconds is None:
                     raise
-                return wait
+                return failed.wait_seconds
             finished = self._finished(started.model, completion)
             held.answered(finished.cost)
             self._voice.say(finished, ordinal)
@@ -109,12 +108,25 @@ class Calls:
             honoured=completion.honoured,
         )
 
-    def _failed(self, model: str, error: ModelError, seconds: float, wait: float | None) -> CallFailed:
-        said, cost = (error.status, error.retry_after_seconds), None
+    def _failed(
+        self, model: str, failures: Sequence[ModelError], seconds: float, closed_seconds: float | None
+    ) -> CallFailed:
+        error, policy, cost = failures[-1], self._parts.policy, None
         if error.machine_seconds is not None:
             used = Usage(machine_seconds=error.machine_seconds, gpu_joules=error.gpu_joules)
             cost = self._parts.price(model, used, seconds)
-        return CallFailed(str(error), seconds, error.retryable, *said, wait, error.arrived, cost)
+        return CallFailed(
+            message=str(error),
+            seconds=seconds,
+            retryable=error.retryable,
+            status=error.status,
+            retry_after_seconds=error.retry_after_seconds,
+            wait_seconds=policy.wait(failures),
+            arrived=error.arrived,
+            cost=cost,
+            retries=policy.retries_after(failures),
+            closed_seconds=closed_seconds,
+        )
 
 
 def announce(voice: Voice, role: str, member: int, model: str, request: Request, fingerprint: str) -> CallStarted:

@@ -32,6 +32,7 @@ class Entry:
     probe: bool = False
     answer: Completion | None = None
     error: ModelError | None = None
+    learned: bool = False  # whether its failure has been counted
 
 
 class Lane:
@@ -69,6 +70,14 @@ class Lane:
             yield entry
         finally:
             self._leave(entry)
+
+    def failed(self, entry: Entry, error: ModelError) -> float | None:
+        """Count the failure of a call that is inside; the seconds until the breaker lets a call through, None: now."""
+        with self._changed:
+            entry.error = error
+            self._learn(entry)
+            entry.learned = True
+            return self._breaker.seconds_left(self._clock()) or None
 
     @property
     def shut(self) -> bool:
@@ -118,7 +127,8 @@ class Lane:
 
     def _leave(self, entry: Entry) -> None:
         with self._changed:
-            self._learn(entry)
+            if not entry.learned:
+                self._learn(entry)
             self._window.under_way -= 1
             if entry.answer:
                 self._draw(0.0, used_tokens(entry.answer, entry.tokens) - entry.tokens)

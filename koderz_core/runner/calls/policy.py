@@ -21,14 +21,21 @@ class Policy:
     longest_wait_seconds: float = 60.0
     random: Callable[[], float] = random.random
 
+    def retries_after(self, failures: Sequence[ModelError]) -> int:
+        """How many times a call that failed so far like this may be tried again in all."""
+        error = failures[-1]
+        if not error.retryable or error.retries is None:
+            return self.retries if error.retryable else 0
+        others = sum(one.retries is None for one in failures)
+        return min(self.retries, error.retries + others)
+
     def wait(self, failures: Sequence[ModelError]) -> float | None:
         """Seconds until the next attempt after these, None if there is no point in one.
 
         A provider that says when to come back is believed.
         """
         error, failed = failures[-1], len(failures)
-        seldom = sum(one.retries is not None for one in failures)
-        if not error.retryable or failed > self.retries or (error.retries is not None and seldom > error.retries):
+        if failed > self.retries_after(failures):
             return None
         at_most = min(self.longest_wait_seconds, self.first_wait_seconds * 2.0 ** (failed - 1))
         if error.retry_after_seconds is None:

@@ -1,0 +1,116 @@
+"""Which models cannot be called just now, and what happens next, derived from the entries of one journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from koderz_core.events.kinds import AllowanceSet, BenchmarkOpened, ExperimentFinished
+from koderz_core.events.lines import Entry
+from koderz_core.events.steps import CallFailed, CallFinished, CallStarted
+from koderz_core.records.progress import ModelTrouble
+
+CAUSE_CHARACTERS = 200
+
+
+@dataclass(slots=True)
+class TriedCall:
+    """A call that has not ended: how many of its attempts failed, and when the next one is due (None: under way)."""
+
+    model: str
+    failures: int = 0
+    next_at: float | None = None
+    retries: int | None = None
+
+
+@dataclass(slots=True)
+class Episode:
+    """The failures of a model since it last worked; the fields are as in ``ModelTrouble``."""
+
+    cause: str
+    begun_at: float
+    failed_at: float
+    failures: int = 0
+    retries: int | None = None
+    closed_until: float | None = None
+    answered_at: float | None = None
+
+
+@dataclass(slots=True)
+class Troubles:
+    """Reads the entries of one journal in order. Its fields are its whole state, so that reading can go on later."""
+
+    calls: dict[str, dict[int, TriedCall]] = field(default_factory=dict)  # experiment -> ordinal -> call
+    episodes: dict[str, Episode] = field(default_factory=dict)  # by model
+
+    def add(self, entry: Entry) -> None:
+        """Read the next entry."""
+        match entry.event:
+            case BenchmarkOpened() | AllowanceSet(before=None):  # another process goes on
+                self.calls.clear()
+                self.episodes.clear()
+            case ExperimentFinished() if entry.experiment:
+                self.calls.pop(entry.experiment, None)
+            case CallStarted() | CallFailed() | CallFinished() if entry.experiment and entry.ordinal is not None:
+                self._add_call(entry.event, entry.at, entry.experiment, entry.ordinal)
+
+    def _add_call(
+        self, event: CallStarted | CallFailed | CallFinished, at: float, experiment: str, ordinal: int
+    ) -> None:
+        calls = self.calls.setdefault(experiment, {})
+        if isinstance(event, CallStarted):
+            calls.setdefault(ordinal, TriedCall(event.model)).next_at = None
+        elif isinstance(event, CallFailed):
+            if call := calls.get(ordinal) if event.wait_seconds is not None else calls.pop(ordinal, None):
+                self._fail(call, event, at)
+        elif call := calls.pop(ordinal, None):
+            self._answer(call.model, at)
+
+    def _fail(self, call: TriedCall, failed: CallFailed, at: float) -> None:
+        call.failures += 1
+        call.retries = failed.retries
+        call.next_at = None if failed.wait_seconds is None else at + failed.wait_seconds
+        episode = self.episodes.get(call.model)
+        sentence = failed.message.partition("\n")[0].partition(". ")[0].removesuffix(".")
+        cause = f"HTTP {failed.status}" if failed.status else sentence[:CAUSE_CHARACTERS]
+        if episode is None or episode.answered_at is not None:
+            episode = self.episodes[call.model] = Episode(cause, at, at)
+        episode.cause, episode.failed_at, episode.retries = cause, at, failed.retries
+        episode.failures += 1
+        episode.closed_until = None if failed.closed_seconds is None else at + failed.closed_seconds
+
+    def _answer(self, model: str, at: float) -> None:
+        """An answer shows that the provider works; the model's trouble is over once no call of it waits."""
+        for name, episode in self.episodes.items():
+            if name.partition("/")[0] == model.partition("/")[0]:
+                episode.closed_until = None
+        own = self.episodes.get(model)
+        if own and own.answered_at is None and not any(self._waiting(model)):
+            own.answered_at = at
+
+    def _waiting(self, model: str) -> Iterator[TriedCall]:
+        for calls in self.calls.values():
+            yield from (call for call in calls.values() if call.model == model and call.failures)
+
+    def known(self) -> tuple[ModelTrouble, ...]:
+        """The trouble of each model, by name, also what is over."""
+        return tuple(self._of(model, episode) for model, episode in sorted(self.episodes.items()))
+
+    def _of(self, model: str, episode: Episode) -> ModelTrouble:
+        waiting = list(self._waiting(model))
+        due = sorted((call for call in waiting if call.next_at is not None), key=lambda call: call.next_at or 0.0)
+        trying = [call for call in waiting if call.next_at is None]
+        first = next(iter([*trying, *due]), None)
+        return ModelTrouble(
+            model=model,
+            cause=episode.cause,
+            failures=episode.failures,
+            begun_at=episode.begun_at,
+            failed_at=episode.failed_at,
+            waiting=len(waiting),
+            next_at=None if first is None else first.next_at,
+            retries_used=0 if first is None else first.failures - (first.next_at is not None),
+            retries=episode.retries if first is None else first.retries,
+            closed_until=episode.closed_until,
+            answered_at=episode.answered_at,
+        )
