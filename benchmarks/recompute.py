@@ -6,7 +6,7 @@ and scipy (``recompute_statistics.py``), and holds it against what ``koderz comp
 files. Tables that only docs/study/results.md has are held against that file. Each kind of figure is a line: how many
 agree, and the largest difference. It ends with 1 if any does not agree.
 
-Numbers agree that differ by at most 1e-9 of themselves. Bounds and shares of koderz's 2,000 resamples are held against
+Numbers agree that differ by at most 1e-9 of themselves. Shares of koderz's 2,000 resamples are held against
 100,000 of our own: they agree unless chance gives so large a difference less than once in a million times. Not
 recomputed: the bands of curves, what a supervisor contributed, and the programs that came again.
 """

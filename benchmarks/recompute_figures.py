@@ -100,10 +100,9 @@ def costs(case: Case) -> None:
         plain = float(statistics.ratio(usd.sum(), solved.sum()))
         case.tally.same("dollars per solved problem", where, number(row, "usd_per_solved"), plain)
         told = number(row, "usd_per_solved_low"), number(row, "usd_per_solved_high")
-        drawn = statistics.draws(len(problems))
-        each_drawn = statistics.ratio(drawn @ usd, drawn @ solved)
-        quantiles = statistics.quantiles(len(problems))
-        bounds(case.tally, "bounds of dollars per solved problem", where, told, each_drawn, quantiles)
+        bounds(
+            case.tally, "bounds of dollars per solved problem", where, told, statistics.ratio_bounds([usd], [solved])
+        )
 
 
 def tiers(case: Case) -> None:
@@ -138,6 +137,7 @@ def pairs(case: Case) -> None:
         only_a, only_b, n = ours["only_a"], ours["only_b"], ours["n"]
         case.tally.same("pairs: difference", where, row["difference"], (only_a - only_b) / n)
         limits = statistics.bonett_price(only_a, only_b, n, row["pairs_at_once"])
+        limits = statistics.compatible(limits, only_a - only_b, row["p_adjusted"])
         for name, value in zip(("low", "high"), limits, strict=True):
             case.tally.same("pairs: bounds of the difference", where, row[name], value)
         case.tally.same("pairs: p (exact McNemar)", where, row["p"], statistics.mcnemar(only_a, only_b))
@@ -163,11 +163,9 @@ def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> N
         return
     plain = (usd[0].sum() / solved[0].sum()) / (usd[1].sum() / solved[1].sum())
     case.tally.same("pairs: ratio of dollars per solved", where, row["price_ratio"], float(plain))
-    drawn = statistics.draws(len(problems))
-    a, b, of_a, of_b = (drawn @ one for one in (*usd, *solved))
     told = number(row, "price_ratio_low"), number(row, "price_ratio_high")
-    quantiles = statistics.quantiles(len(problems), row["pairs_at_once"])
-    bounds(case.tally, "pairs: bounds of that ratio", where, told, statistics.ratio(a * of_b, b * of_a), quantiles)
+    ours = statistics.ratio_bounds([usd[0], solved[1]], [solved[0], usd[1]], row["pairs_at_once"])
+    bounds(case.tally, "pairs: bounds of that ratio", where, told, ours)
 
 
 def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
@@ -186,8 +184,9 @@ def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> No
     never = partial(statistics.share_chance, drawn=np.isinf(found))
     case.tally.chance("pairs: P(never)", where, row["break_even_never"], never)
     told = number(row, "break_even_low"), number(row, "break_even_high")
-    quantiles = statistics.quantiles(len(problems), row["pairs_at_once"])
-    bounds(case.tally, "pairs: bounds of the break-even", where, told, found, quantiles)
+    says = 0 if row["p_adjusted"] > 0.05 else 1 if row["difference"] > 0 else -1
+    ours = statistics.even_bounds(ends, solved, target, row["pairs_at_once"], says)
+    bounds(case.tally, "pairs: bounds of the break-even", where, told, ours)
 
 
 def savings(case: Case, row: Json, where: str) -> None:
@@ -198,11 +197,15 @@ def savings(case: Case, row: Json, where: str) -> None:
         return
     case.tally.same("pairs: savings where both solved", where, row["saved_problems"], len(problems))
     before, saved = dollars(b, problems), dollars(b, problems) - dollars(a, problems)
-    drawn, quantiles = statistics.draws(len(problems)), statistics.quantiles(len(problems), row["pairs_at_once"])
     for name, under in (("saved_usd", np.ones(len(problems))), ("saved_share", before)):
         case.tally.same("pairs: savings where both solved", where, row[name], float(saved.sum() / under.sum()))
-        told, found = (row[f"{name}_low"], row[f"{name}_high"]), statistics.ratio(drawn @ saved, drawn @ under)
-        bounds(case.tally, "pairs: bounds of savings", where, told, found, quantiles)
+    reach = statistics.student_bounds(saved, row["pairs_at_once"])
+    mean = float(saved.mean())
+    of_mean = (None, None) if reach is None else (mean - reach, mean + reach)
+    spent = statistics.ratio_bounds([before - saved], [before], row["pairs_at_once"])
+    of_share = tuple(None if one is None else 1 - one for one in reversed(spent))
+    for name, ours in (("saved_usd", of_mean), ("saved_share", of_share)):
+        bounds(case.tally, "pairs: bounds of savings", where, (row[f"{name}_low"], row[f"{name}_high"]), ours)
 
 
 def rank_groups(case: Case) -> None:
@@ -230,8 +233,8 @@ def frontier(case: Case) -> None:
         where, at = f"{case.name} {row['letter']}", list(held).index(key(row))
         case.tally.same("dollars per problem", where, row["usd_per_problem"], float(usd[at].mean()))
         told = row["usd_per_problem_low"], row["usd_per_problem_high"]
-        mean, quantiles = drawn @ usd[at] / len(problems), statistics.quantiles(len(problems))
-        bounds(case.tally, "bounds of dollars per problem", where, told, mean, quantiles)
+        ours = statistics.ratio_bounds([usd[at]], [np.ones(len(problems))])
+        bounds(case.tally, "bounds of dollars per problem", where, told, ours)
         case.tally.same("on the frontier", where, row["on_frontier"], bool(plain[at]))
         chance = partial(statistics.share_chance, drawn=probable[:, at])
         case.tally.chance("P(frontier)", where, row["frontier_probability"], chance)

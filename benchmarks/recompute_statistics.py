@@ -87,27 +87,47 @@ def ratio(over: Array, under: Array) -> Array:
         return np.divide(over, under)
 
 
-def quantiles(problems: int, at_once: int = 1) -> tuple[float, float] | None:
-    """Which quantiles of resamples bound the expanded percentile interval; one problem has none."""
-    if problems < 2:
+def student_bounds(away: Array, at_once: int = 1) -> float | None:
+    """How far Student's bounds are from a mean of which the problems are so far away; one problem has none."""
+    if len(away) < 2:
         return None
-    student = stats.t.ppf(1 - 0.025 / at_once, problems - 1)
-    outside = float(stats.norm.cdf(-sqrt(problems / (problems - 1)) * student))
-    return outside, 1 - outside
+    return float(stats.t.ppf(1 - 0.025 / at_once, len(away) - 1) * stats.sem(away))
 
 
-def bound_chance(bound: float, drawn: Array, quantile: float) -> float:
-    """How often the quantile of RESAMPLES is as far from that of ``drawn`` as this bound, or farther.
+def ratio_bounds(over: Sequence[Array], under: Sequence[Array], at_once: int = 1) -> tuple[float | None, float | None]:
+    """Of the product of sums by that of others: Student's of its logarithm, to the first order."""
+    value = float(ratio(np.prod([one.sum() for one in over]), np.prod([one.sum() for one in under])))
+    if value in (0, inf):
+        return value, value
+    reach = student_bounds(sum(one / one.mean() for one in over) - sum(one / one.mean() for one in under), at_once)
+    return (None, None) if reach is None else (value / np.exp(reach), value * np.exp(reach))
 
-    The share of all resamples up to the k-th of RESAMPLES is beta distributed; the error of ``drawn`` is allowed for.
-    """
-    known = drawn[~np.isnan(drawn)]
-    same = np.isclose(known, bound, rtol=1e-9, atol=0)
-    below = float(((known < bound) & ~same).mean())
-    own = 3 * sqrt(quantile * (1 - quantile) / len(known))
-    k = max(1, int(np.ceil(quantile * RESAMPLES - 1e-9)))
-    share = stats.beta(k, RESAMPLES - k + 1)
-    return min(1.0, 2 * float(min(share.cdf(below + float(same.mean()) + own), share.sf(below - own))))
+
+def compatible(limits: tuple[float, float], difference: float, p: float) -> tuple[float, float]:
+    """Bounds of a difference that leave out 0, or have it as a bound, exactly if p is at most 5 %."""
+    if p > 0.05:
+        return min(limits[0], 0.0), max(limits[1], 0.0)
+    return (max(limits[0], 0.0), limits[1]) if difference > 0 else (limits[0], min(limits[1], 0.0))
+
+
+def even_bounds(
+    ends: Array, solved: Array, target: Array, at_once: int, says: int
+) -> tuple[float | None, float | None]:
+    """Between which dollars the bounds of the difference from the target hold 0; ``says``: which way p decides."""
+    if len(ends) < 2:
+        return None, None
+    moments = np.unique(ends[solved > 0])
+    there = [(solved > 0) & (ends <= moment) for moment in moments]
+    limits = [bonett_price(int((one & ~aim).sum()), int((aim & ~one).sum()), len(ends), at_once)
+              for aim in (target > 0,) for one in there]  # fmt: skip
+    begins = [moment for moment, (_, high) in zip(moments, limits, strict=True) if high >= 0]
+    ceased = [moment for moment, (low, _) in zip(moments, limits, strict=True) if low < 0]
+    later = moments[moments > ceased[-1]] if ceased else moments
+    low, high = (float(some[0]) if len(some) else inf for some in (begins, later))
+    if says < 0 or not len(moments):
+        return inf, inf
+    last = float(moments[-1])
+    return min(low, last), min(high, last) if says > 0 else max(high, last)
 
 
 def share_chance(share: float, drawn: NDArray[np.bool_]) -> float:

@@ -6,11 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
-
-import recompute_statistics as statistics
-from recompute_statistics import Array
 
 NEARLY = 1e-9  # of the figure: rounding
 RAREST = 1e-6  # how often chance makes a difference that still counts as one of chance
@@ -77,12 +73,7 @@ class Tally:
             self.wrong.append(f"{kind}, {where}: {said}")
 
 
-def bounds(  # the interval as koderz has it, and the quantiles that bound it
-    tally: Tally, kind: str, where: str, told: Bounds, drawn: Array, quantiles: tuple[float, float] | None
-) -> None:
-    """Both bounds of an interval from resamples; of one problem there are none."""
-    if quantiles is None:
-        tally.same(kind, where, told, (None, None))
-        return
-    for value, quantile in zip(told, quantiles, strict=True):
-        tally.chance(kind, where, value, partial(statistics.bound_chance, drawn=drawn, quantile=quantile))
+def bounds(tally: Tally, kind: str, where: str, told: Bounds, ours: Bounds) -> None:
+    """Both bounds of an interval; of one problem there are none."""
+    for value, other in zip(told, ours, strict=True):
+        tally.same(kind, where, value, other)

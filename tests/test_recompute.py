@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -36,14 +37,19 @@ def test_a_figure_that_differs_is_named_and_ends_it_with_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(FOLDER)
+    from recompute_statistics import share_chance  # noqa: PLC0415 (a script's)
     from recompute_tally import Tally, bounds  # noqa: PLC0415 (a script's)
 
-    tally, drawn = Tally(), np.arange(100_000.0)
+    tally, drawn = Tally(), np.arange(100_000) < 50_000
     tally.same("rate", "here", 0.5, 0.5)
-    bounds(tally, "bounds", "here", (2_500.0, 97_500.0), drawn, (0.025, 0.975))
+    bounds(tally, "bounds", "here", (0.1, None), (0.1, None))
+    tally.chance("share", "here", 0.51, partial(share_chance, drawn=drawn))
     assert tally.report() == 0
     tally.same("rate", "there", 0.5, 0.5 + 1e-8)
-    bounds(tally, "bounds", "there", (2_500.0, 99_500.0), drawn, (0.025, 0.975))
+    bounds(tally, "bounds", "there", (0.1, 0.2), (0.1, None))
+    tally.chance("share", "there", 0.6, partial(share_chance, drawn=drawn))
     assert tally.report() == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if line.startswith("NOT THE SAME")]
-    assert [line.split(":")[0] for line in wrong] == ["NOT THE SAME  rate, there", "NOT THE SAME  bounds, there"]
+    assert [line.split(":")[0] for line in wrong] == [
+        f"NOT THE SAME  {one}, there" for one in ("rate", "bounds", "share")
+    ]

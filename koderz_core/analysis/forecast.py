@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import ceil, pi, sqrt, tan
-from statistics import NormalDist, fmean, variance
+from math import ceil, sqrt
+from statistics import fmean, variance
 
+from koderz_core.analysis.student import student
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Forecast, Past, Range
 from koderz_core.records.rows import ExperimentRow
@@ -64,24 +65,6 @@ def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) ->
         mean, spread, weights = mean + number * fmean(seen), spread + part, weights + part * part / (len(seen) - 1)
     above = student(0.9, spread * spread / weights) * sqrt(spread) if spread else 0.0
     return Range(mean / share, (mean + above) / share)
-
-
-def student(quantile: float, freedom: float) -> float:
-    """The quantile of Student's t: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5.
-
-    That one is within 1 % at 0.975 from 3 degrees of freedom on, and within 0.02 % up to 0.9977 from 17 on.
-    """
-    if freedom == 1:
-        return tan(pi * (quantile - 0.5))
-    if freedom == 2:
-        return (2 * quantile - 1) * sqrt(0.5 / (quantile * (1 - quantile)))
-    z = NormalDist().inv_cdf(quantile)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
 
 
 def seconds_left(rows: Sequence[ExperimentRow], now: float) -> float | None:

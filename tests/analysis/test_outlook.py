@@ -6,9 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
-from scipy import stats
 
-from koderz_core.analysis.forecast import FEWEST, forecast, student
+from koderz_core.analysis.forecast import FEWEST, forecast
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Past
 
@@ -72,11 +71,6 @@ def test_where_nothing_is_left_nothing_is_taken() -> None:
     told = forecast([(OTHER, 0)], [], at_once=1)
     assert told.cost_usd
     assert (told.experiments, told.cost_usd.p90, told.unknown) == (0, 0.0, ())
-
-
-@pytest.mark.parametrize("freedom", [2, 3, 4, 9, 30, 1000])
-def test_the_quantile_is_scipys(freedom: int) -> None:
-    assert student(0.9, freedom) == pytest.approx(stats.t.ppf(0.9, freedom), rel=0.01)
 
 
 @pytest.mark.parametrize(("seen", "left"), [(5, 20), (20, 5), (50, 164)])
