@@ -10,8 +10,8 @@ from math import inf, isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from koderz_core.analysis.forecast import student
 from koderz_core.analysis.simultaneous import simultaneous
+from koderz_core.analysis.student import student
 from koderz_core.records.trials import Trial
 
 Array = NDArray[np.float64]

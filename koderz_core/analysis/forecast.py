@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import atan, ceil, cos, exp, floor, lgamma, pi, sin, sqrt
-from statistics import NormalDist, fmean, variance
+from math import ceil, sqrt
+from statistics import fmean, variance
 
+from koderz_core.analysis.student import student
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Forecast, Past, Range
 from koderz_core.records.rows import ExperimentRow
 
 FEWEST = 3  # experiments that ended, from which anything is told
-EXPANDED_FROM = 1000  # degrees of freedom
 
 
 def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at_once: int) -> Forecast:
@@ -63,44 +63,8 @@ def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) ->
             return None
         part = variance(seen) * (number + number * number / len(seen))
         mean, spread, weights = mean + number * fmean(seen), spread + part, weights + part * part / (len(seen) - 1)
-    above = student(0.9, max(1, floor(spread * spread / weights))) * sqrt(spread) if spread else 0.0
+    above = student(0.9, spread * spread / weights) * sqrt(spread) if spread else 0.0
     return Range(mean / share, (mean + above) / share)
-
-
-def student(quantile: float, freedom: int) -> float:
-    """The quantile of Student's t for a whole number of degrees of freedom, to about 10 digits.
-
-    Abramowitz and Stegun 26.7.5, then, up to 1,000 degrees, Newton's method on the distribution function, 26.7.3 and
-    26.7.4.
-    """
-    z = NormalDist().inv_cdf(quantile)
-    t = (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
-    if freedom > EXPANDED_FROM:
-        return t
-    density = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(freedom * pi)
-    for _ in range(50):
-        step = (_student_below(t, freedom) - quantile) / (density * (1 + t * t / freedom) ** (-(freedom + 1) / 2))
-        t -= max(-1 - abs(t), min(step, 1 + abs(t)))  # far out, where the density is nearly 0, a step could be too long
-        if abs(step) <= 1e-13 * abs(t):
-            break
-    return t
-
-
-def _student_below(t: float, freedom: int) -> float:
-    """The chance of a value of at most t: a sum of powers of the cosine of atan(t / sqrt(freedom))."""
-    angle = atan(t / sqrt(freedom))
-    cosine, odd = cos(angle), freedom % 2
-    term, added = (cosine if odd else 1.0), 0.0
-    for power in range(odd, freedom - 1, 2):
-        added += term
-        term *= cosine * cosine * (power + 1) / (power + 2)
-    inside = 2 / pi * (angle + sin(angle) * added) if odd else sin(angle) * added
-    return (1 + inside) / 2
 
 
 def seconds_left(rows: Sequence[ExperimentRow], now: float) -> float | None:

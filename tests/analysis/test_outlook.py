@@ -6,9 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
-from scipy import stats
 
-from koderz_core.analysis.forecast import FEWEST, forecast, student
+from koderz_core.analysis.forecast import FEWEST, forecast
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Past
 
@@ -72,12 +71,6 @@ def test_where_nothing_is_left_nothing_is_taken() -> None:
     told = forecast([(OTHER, 0)], [], at_once=1)
     assert told.cost_usd
     assert (told.experiments, told.cost_usd.p90, told.unknown) == (0, 0.0, ())
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 1000, 1001, 50_000])
-@pytest.mark.parametrize("quantile", [0.1, 0.9, 0.975, 0.9972])
-def test_the_quantile_is_scipys(quantile: float, freedom: int) -> None:
-    assert student(quantile, freedom) == pytest.approx(stats.t.ppf(quantile, freedom), rel=1e-9)
 
 
 @pytest.mark.parametrize(("seen", "left"), [(5, 20), (20, 5), (50, 164)])
