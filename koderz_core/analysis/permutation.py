@@ -70,8 +70,8 @@ def label_permutation(of_a: Sequence[Counts], of_b: Sequence[Counts]) -> float:
     if the mean of the problems' differences lies on the other side, and at least what as many problems give that all
     went one way, ``2 / 2**n``: repeats that always agree are no further problems. Both only make it larger. With one
     trial of each problem it is ``mcnemar``. Nothing is drawn: the joint distribution of both sums is computed by a
-    Fourier transform. Squares are rounded to half the standard deviation of one of them, in the
-    observed statistic as in all others, so that the test stays exact; p is off by less than 1e-8.
+    Fourier transform. For that, squares are rounded to half the standard deviation of one of them, in the observed
+    statistic as in all others, so the test stays exact; p is off by less than 1e-8.
     """
     tables = Counter((s, a, t, b) for (s, a), (t, b) in zip(of_a, of_b, strict=True))
     score = sum(n * _score(*table) for table, n in tables.items())
@@ -87,7 +87,7 @@ def _score(s: int, a: int, t: int, b: int) -> float:
 
 
 def _tail(tables: Mapping[_Table, int], score: float) -> float:
-    """The chance of a statistic at least as far on the side of the observed one."""
+    """The chance of a statistic that is at least as far out, on the side of the observed one."""
     kinds, unit = _kinds(tables)
     mean = sum(kind.problems * (kind.counts[0] - kind.scores[0]) for kind in kinds.values())
     least = sum(kind.problems * kind.least for kind in kinds.values())
@@ -110,7 +110,7 @@ def _kinds(tables: Mapping[_Table, int]) -> tuple[dict[tuple[int, int, int], _Ki
         times[a, b, s + t] += n * (0 < s + t < a + b)
     bare = {key: _kind(*key, n) for key, n in times.items() if n}
     spread = sqrt(sum(kind.problems * _variance(kind.chances, kind.scores**2) for kind in bare.values()))
-    unit = spread / sqrt(sum(times.values())) / _STEPS or 1.0
+    unit = spread / sqrt(sum(times.values())) / _STEPS if spread > _NEARLY**0.5 else 1.0
     if all(a == b for a, b, _ in bare):  # then squares differ by whole numbers
         unit = max(floor(unit), 1.0)
     return {key: _stepped(kind, unit) for key, kind in bare.items()}, unit
@@ -167,4 +167,4 @@ def _axis(kinds: Sequence[_Kind], terms: Sequence[Array]) -> _Axis:
 
 
 def _variance(chances: Array, values: Array) -> float:
-    return float(chances @ values**2 - (chances @ values) ** 2)
+    return max(0.0, float(chances @ values**2 - (chances @ values) ** 2))
