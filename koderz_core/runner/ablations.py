@@ -112,8 +112,7 @@ def _deeds(wanted: Wanted) -> str:
 def _without_idle(strategy: Supervised, feedback: str) -> Supervised:
     """What has no bearing on anything that is asked, set to one value."""
     once = strategy.max_iterations == 1
-    at_interval = strategy.checkpoint_when == INTERVAL and strategy.checkpoint_interval >= strategy.max_iterations
-    if once or at_interval or not strategy.checkpoints:
+    if not (strategy.checkpoints and strategy.rule.can_apply):
         strategy = replace(strategy, checkpoints=False, checkpoint_interval=1, checkpoint_when=INTERVAL)
         strategy = replace(strategy, disclosure=True)
     if once:  # nothing follows the first attempt

@@ -23,10 +23,10 @@ def switch(app: AppTest) -> None:
 def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Visit) -> None:
     app = visit("launch")
     switch(app)
-    assert app.metric[0].value == "27"  # 3 problems, direct, and supervised with its 7: it has no review to be without
-    assert "8 configurations: this one, and 7" in said(app)
-    assert "would change nothing: no-checkpoints, no-lessons, no-examples." in said(app)
-    assert app.code[-1].value.endswith("max_iterations=3' --ablate all")
+    assert app.metric[0].value == "30"  # 3 problems, direct, and supervised with its 8
+    assert "9 configurations: this one, and 8" in said(app)
+    assert "would change nothing: no-lessons, no-examples." in said(app)
+    assert app.code[-1].value.endswith("max_iterations=3 checkpoint_interval=2' --ablate all")
     switch(app)
     assert app.metric[0].value == "6"
 

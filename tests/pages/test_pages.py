@@ -151,7 +151,8 @@ def test_launch_says_what_is_recorded_already(visit: Visit) -> None:
     app = visit("launch")
     with open_workspace() as workspace:
         models = {"spec": "scripted/weak", "coder": "scripted/weak", "reviewer": "scripted/weak"}
-        quick = [Wanted("direct", {"coder": "scripted/weak"}), Wanted("supervised", models, {"max_iterations": 3})]
+        few = {"max_iterations": 3, "checkpoint_interval": 2}
+        quick = [Wanted("direct", {"coder": "scripted/weak"}), Wanted("supervised", models, few)]
         workspace.run(workspace.plan(Order(quick, "0:3")))
     assert "6 of 6 experiments are recorded already" in said(app.run())
 

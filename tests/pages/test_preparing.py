@@ -30,7 +30,7 @@ def _all_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Experiments are read when this is set, and not before."""
     go = threading.Event()
-    for name in ("trials", "watched"):
+    for name in ("trials", "snapshot"):
         before(monkeypatch, Results, name, lambda: go.wait(30))
     yield go
     go.set()
