@@ -6,7 +6,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 TAIL_CHARACTERS = 20_000
 
@@ -21,7 +21,7 @@ class Spoken:
     role: str
     model: str
     text: str
-    at: float | None = None
+    at: float | None = field(default=None, compare=False)
 
 
 class LiveText:

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.export.standing import ago, at_work, beat_seconds, changed, freshness, spent, standing
+from koderz_core.export.standing import (
+    ago,
+    at_work,
+    beat_seconds,
+    changed,
+    freshness,
+    marked_state,
+    spent,
+    standing,
+    state,
+)
 from koderz_core.records import Allowance
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow
@@ -32,6 +42,31 @@ PROGRESS = BenchmarkProgress(ROW, (), (), None, at=NOW, news_at=NOW)
 def test_it_is_said_how_old_what_is_shown_is(read: int, news: int, told: tuple[str, str]) -> None:
     remark = freshness(replace(PROGRESS, at=NOW - read, news_at=NOW - news), NOW)
     assert (remark.tone, remark.text) == told
+
+
+@pytest.mark.parametrize(
+    ("heard", "here", "told"),
+    [
+        (3, True, ("info", "Updated just now · newest text 3 s ago")),
+        (90, True, ("warning", "No completed step for 90 s; process 71 is still running.")),
+        (None, False, ("info", "No completed step for 3 min; process 71 is still running.")),
+    ],
+)
+def test_text_is_news_and_silence_of_another_process_is_no_warning(
+    heard: int | None, here: bool, told: tuple[str, str]
+) -> None:
+    heard_at = None if heard is None else NOW - heard
+    remark = freshness(replace(PROGRESS, news_at=NOW - 185), NOW, heard_at, here=here)
+    assert (remark.tone, remark.text) == told
+
+
+def test_an_end_with_errors_is_called_so() -> None:
+    ended = replace(ROW, state="finished", holder=None, errors=4)
+    assert (state(ended), marked_state(ended)) == ("finished with 4 errors", "! finished with 4 errors")
+    assert state(replace(ROW, errors=4)) == "running"
+    remark = standing(replace(PROGRESS, benchmark=ended))
+    assert remark is not None
+    assert (remark.tone, remark.text.split(".")[0]) == ("warning", "Finished with 4 errors")
 
 
 def test_what_is_paused_may_be_quiet_and_what_is_large_is_read_less_often() -> None:

@@ -43,6 +43,18 @@ def test_of_calls_at_the_same_time_the_earliest_is_shown() -> None:
     assert live.of("exp_1") == Spoken("coder", "n", "n says")
 
 
+def test_it_is_known_when_the_newest_piece_came_as_long_as_its_call_goes_on() -> None:
+    live = LiveText(iter((10.0, 20.0)).__next__)
+    live.begin("exp_1", 1, "coder", "m")
+    assert live.heard_at(["exp_1"]) is None
+    for experiment in ("exp_1", "exp_2"):
+        live.begin(experiment, 1, "coder", "m")
+        live.hear(experiment, 1, "a")
+    assert (live.heard_at(["exp_1"]), live.heard_at(["exp_1", "exp_2", "exp_3"])) == (10.0, 20.0)
+    live.end("exp_2", 1)
+    assert live.heard_at(["exp_2"]) is None
+
+
 def test_what_no_screen_can_show_becomes_question_marks() -> None:
     live = LiveText()
     live.begin("exp_1", 1, "coder", "m")
