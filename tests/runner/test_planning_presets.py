@@ -19,6 +19,7 @@ from koderz_core.runner.forms import Parameter, StrategyForm, strategy_forms
 from koderz_core.runner.planning import Order, Wanted, configuration, draft
 from koderz_core.runner.presets import PRESETS, Preset, presets
 from koderz_core.strategies import MODES, offered
+from koderz_core.strategies.parameters import MOST
 from koderz_core.workspace.launching import unreviewed
 
 NOTHING = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
@@ -104,7 +105,7 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
 
 
 def undescribed(form: StrategyForm) -> list[Parameter]:
-    return [replace(one, doc="", least=0, most=None) for one in form.parameters]
+    return [replace(one, doc="", least=0, most=MOST) for one in form.parameters]
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:
