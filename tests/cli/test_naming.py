@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from koderz_core.config import load_settings
+
+ROOT = Path(__file__).parents[2]
 TWO = "scripted/weak,scripted/strong"
 ONE_PROBLEM = ("benchmark", "--problems", "0:1", "--coder", "scripted/strong", "--no-baselines")
 
@@ -51,3 +55,16 @@ def test_benchmarks_are_shown_and_found_by_their_names(koderz: Any) -> None:
     (row,) = json.loads(koderz("results", "first", "--json").out)
     assert row["benchmark"].startswith("bench_")
     assert "begins" not in koderz("results", "sec").err
+
+
+def test_the_reviewer_of_the_original_is_among_the_models(koderz: Any) -> None:
+    assert "anthropic/claude-sonnet-4-5 " in koderz("models", "list").out
+
+
+def test_the_command_that_would_measure_a_baseline_names_whom_to_ask_and_on_what(koderz: Any) -> None:
+    journal = next((ROOT / "docs" / "study" / "journals").glob("bench_4a58*.gz"))  # of a dataset that is not here
+    journals = load_settings().journals_dir
+    journals.mkdir(parents=True)
+    (journals / journal.stem).write_bytes(gzip.decompress(journal.read_bytes()))
+    said = " ".join(koderz("compare", "hard20").out.split())
+    assert "koderz benchmark --strategy direct --coder MODEL --dataset humaneval+ --problems FIRST:LAST" in said
