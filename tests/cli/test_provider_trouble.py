@@ -69,7 +69,7 @@ def test_a_recovery_is_said_and_a_dashboard_elsewhere_says_the_same_as_the_termi
         server.fault = lambda: next(faults, None)
         with running(server, "gpt-4o-mini") as process, open_workspace() as elsewhere:
             line_of(process, "HTTP 429 (")
-            (trouble,) = elsewhere.results.watched("", time.time()).troubles  # type: ignore[union-attr]
+            (trouble,) = elsewhere.results.snapshot("", time.time()).progress.troubles  # type: ignore[union-attr]
             (notice,) = trouble_notices([trouble], time.time())
             assert notice.text.startswith("openai/gpt-4o-mini: HTTP 429 (")
             assert "after 4 failed attempts" in line_of(process, "it answers again")[0]

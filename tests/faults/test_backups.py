@@ -132,7 +132,7 @@ def test_a_backup_of_a_later_koderz_is_refused_with_the_cure(backup: Path, tmp_p
 def test_what_is_no_backup_is_called_so(tmp_path: Path, koderz: Any) -> None:
     (tmp_path / "a.zip").write_bytes(b"no zip")
     assert koderz("restore", tmp_path / "a.zip").code == 3
-    assert "There is no backup" in koderz("restore", tmp_path / "none.zip").err
+    assert "Name a file that `koderz backup` has written." in koderz("restore", tmp_path / "none.zip").err
 
 
 def test_nothing_is_restored_over_something_else(backup: Path, journal: Path, home: Path, koderz: Any) -> None:

@@ -133,7 +133,7 @@ def test_values_have_the_kind_of_the_strategys_own() -> None:
         ("supervised coder=a max_iterations=five", "'max_iterations=five'.*whole number"),
         ("supervised coder=a checkpoints=no", "'checkpoints=no'.*true or false"),
         ("supervised coder=a temperature=hot", "'temperature=hot'.*a number"),
-        ("supervised coder=a max_iterations=0", "at least 1"),
+        ("supervised coder=a max_iterations=0", "from 1 to 1,000,000,000"),
         ("direct coder=a spec=b", "never asks the spec"),
         ("supervised coder=a gate=tests gate=examples", "gate stands twice"),
     ],
