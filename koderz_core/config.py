@@ -137,6 +137,10 @@ class Settings(BaseSettings):
         "takes, at least 4, where there is one",
     )
     num_ctx: int = Field(8192, ge=512, le=100_000_000, description="context of an embedded or Ollama model, in tokens")
+    llama_server: Path | None = Field(None, description="a llama-server that embedded models run in, for GPUs say")
+    reproducible: bool = Field(
+        False, description="embedded models repeat a text for the same seed, but read every prompt from its beginning"
+    )
     local_watts: float = Field(
         65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"
     )
@@ -150,7 +154,7 @@ class Settings(BaseSettings):
     confirm_hours: float = Field(1.0, ge=0, le=1e6, description="hours; what may take longer, it asks about too")
     local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
 
-    @field_validator("home", "models_dir", "datasets_dir", "humaneval_path", "cortex_path", "cortex_db")
+    @field_validator("home", "models_dir", "datasets_dir", "humaneval_path", "cortex_path", "cortex_db", "llama_server")
     @classmethod
     def _in_full(cls, value: Path | None) -> Path | None:
         return value and value.expanduser()

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from koderz_core.errors import ConfigError
 
-PROGRAMS = frozenset({"cortex_path", "cortex_command", "koderz_cortex_path", "koderz_cortex_command"})
+PROGRAMS = frozenset(
+    {"cortex_path", "cortex_command", "koderz_cortex_path", "koderz_cortex_command", "koderz_llama_server"}
+)
 """Settings that say which program is started."""
 
 

@@ -24,7 +24,7 @@ from koderz_core.models.weights_sources import WEIGHTS
 ROOT = Path(koderz_core.__file__).parents[1]
 PIP = "from pip._internal.cli.main import main; sys.exit(main())"
 NOBODY = "http://127.0.0.1:9"  # the port of a protocol that nobody serves any more
-NO_RUNTIME = "sys.modules['llama_cpp'] = None"
+NO_RUNTIME = "sys.modules['xllamacpp'] = None"
 WINDOWS = "sys.platform = 'win32'"
 MACOS = "import sysconfig; sysconfig.get_config_vars(); sys.platform = 'darwin'"  # which are asked for once
 KILLER = "import os, signal\nos.killpg(0, signal.SIGKILL)\n"  # ends all that judges it, where nothing forbids that
@@ -133,7 +133,7 @@ def old_python(ground: Ground) -> Said:
 
 
 def no_weights(ground: Ground) -> Said:
-    (ground.folder / "llama_cpp.py").touch()
+    (ground.folder / "xllamacpp.py").touch()
     return ground.alone(*SMALL, "embedded/smollm2-135m", first=f"sys.path.insert(0, {str(ground.folder)!r})")
 
 
@@ -275,6 +275,7 @@ PROVOKED: Mapping[str, Provoke] = {
     "windows": alone("models", "list", first=WINDOWS),
     "no-runtime": alone(*SMALL, "embedded/smollm2-135m", first=NO_RUNTIME),
     "no-weights": no_weights,
+    "no-memory": command(*SMALL, "embedded/smollm2-135m", KODERZ_NUM_CTX=100_000_000),
     "download-blocked": command("models", "pull", WEIGHTS_NAME),
     "download-offline": command("models", "pull", WEIGHTS_NAME, KODERZ_OFFLINE=1),
     "wrong-hash": wrong_hash,

@@ -100,6 +100,7 @@ def _environment(told: Tally) -> Document:
         "koderz_versions": list(dict.fromkeys(one.koderz_version for one in told.opened)),
         "isolation": header.isolation,
         "self_test": header.self_test or None,
+        "runtime": header.runtime or None,
         "conditions": dict(plan.conditions),
         "prompt_versions": dict(header.prompt_versions),
         "seed": plan.seed,

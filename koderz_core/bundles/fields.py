@@ -40,7 +40,16 @@ from koderz_core.records.selections import Ranked, Selection
 
 PLAIN: Mapping[type, frozenset[str]] = {
     BenchmarkOpened: frozenset(
-        {"koderz_version", "benchmark", "prompt_versions", "price_version", "isolation", "forked_from", "self_test"}
+        {
+            "koderz_version",
+            "benchmark",
+            "prompt_versions",
+            "price_version",
+            "isolation",
+            "forked_from",
+            "self_test",
+            "runtime",
+        }
     ),
     Configuration: frozenset({"strategy", "gate", "feedback"}),
     DatasetOrigin: frozenset({"sha256"}),

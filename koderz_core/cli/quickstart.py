@@ -65,7 +65,7 @@ def _local_model(opened: Workspace) -> str:
         click.echo(f"Using {plain(served)}, which is running here.")
         return served
     click.echo(f"No Ollama or LM Studio model answers here, so this uses {DEFAULT_CODER}.")
-    require_runtime()  # before anything is downloaded for it
+    require_runtime(opened.settings)  # before anything is downloaded for it
     try:
         fetch(opened, DEFAULT_CODER)
     except WeightsError as error:

@@ -15,12 +15,13 @@ from koderz_core.config import Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
 from koderz_core.errors import KoderzError
+from koderz_core.models.embedded import RUNTIME_CURE
 from koderz_core.records import Problem
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.sandbox.selftest import GROUPS, SelfTest
 
 PACKAGES = ("anthropic", "duckdb", "genai-prices", "ollama", "openai", "streamlit")
-EMBEDDED = "llama-cpp-python"
+EMBEDDED = "xllamacpp"
 ENOUGH_BYTES = 1 << 30
 """Free space below which a benchmark may not come to its end."""
 FIRST_DATASET = "humaneval"  # what every command takes where none is named
@@ -37,7 +38,7 @@ def versions(koderz: str) -> Iterator[Finding]:
             yield Finding("versions", package, "ready", version(package))
         except PackageNotFoundError:
             needed = package != EMBEDDED
-            cure = "Install koderz anew" if needed else "For embedded models: pip install 'koderz[embedded]'"
+            cure = "Install koderz anew" if needed else f"For embedded models: {RUNTIME_CURE}"
             yield Finding("versions", package, "missing" if needed else "absent", "not installed", cure)
 
 

@@ -45,7 +45,8 @@ class BenchmarkOpened:
     """The first line of a journal: all that its numbers depend on. Another one, later, holds a plan that has grown.
 
     ``forked_from``: the benchmark whose plan this one takes up anew. ``self_test``: how many checks of its sandbox
-    passed when it was opened, as ``17/17``; empty where none were made.
+    passed when it was opened, as ``17/17``; empty where none were made. ``runtime``: what embedded models ran in, and
+    whether the same seed gives the same text there; empty where there are none, and in journals of before this field.
     """
 
     schema_version: int
@@ -59,6 +60,7 @@ class BenchmarkOpened:
     energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
     forked_from: str | None = None
     self_test: str = ""
+    runtime: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.models.catalogue import resolve
-from koderz_core.models.embedded import RUNTIME_CURE
+from koderz_core.models.embedded import missing_runtime
 from koderz_core.models.listing import Listing, listing
 from koderz_core.models.provider import Advice, Availability, ModelList
 from koderz_core.models.providers import PROVIDERS
@@ -55,10 +54,10 @@ def require(name: str, settings: Settings) -> None:
         raise ModelError(f"{name} cannot be asked: {lack.reason}. {lack.cure}.")
 
 
-def require_runtime() -> None:
-    """Raise ModelError if embedded models cannot run because llama.cpp is not installed."""
-    if find_spec("llama_cpp") is None:
-        raise ModelError(f"Embedded models need llama.cpp, which is not installed. {RUNTIME_CURE}.")
+def require_runtime(settings: Settings) -> None:
+    """Raise ModelError if embedded models cannot run because llama.cpp is not there."""
+    if lack := missing_runtime(settings):
+        raise ModelError(f"Embedded models cannot run: {lack.reason}. {lack.cure}.")
 
 
 def first_ready_local(settings: Settings) -> str | None:

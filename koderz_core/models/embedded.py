@@ -1,44 +1,56 @@
-"""Models that run on this machine without any server: llama.cpp in a child process per loaded model."""
+"""Models that run on this machine and need no other program: llama.cpp's server in a child process per loaded model."""
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import signal
 import sys
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from select import POLLIN, poll
+from queue import Empty, SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Lock, Thread
 from typing import IO
 
 import msgspec
+from pydantic import SecretStr
 
 from koderz_core.config import Settings
-from koderz_core.errors import ContextError, ModelError, WeightsError
+from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
-from koderz_core.models.capabilities import capabilities_of, honoured
-from koderz_core.models.embedded_worker import Done, Failed, Load, Piece, Reply
-from koderz_core.models.provider import Lack, ModelCard, Programs, Provider
+from koderz_core.models.embedded_server import Failed, Order, Reply
+from koderz_core.models.fitting import lack_of_memory
+from koderz_core.models.openai_compatible import OpenAICompatibleModel
+from koderz_core.models.provider import Advice, Lack, ModelCard, Programs, Provider
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Finish, Request, Usage
+from koderz_core.records import Completion, Request
 
-CURE, RUNTIME_CURE = "raise KODERZ_TIMEOUT", "pip install 'koderz[embedded]' (needs a C++ compiler)"
+PACKAGE = "xllamacpp"
+ADVICE = Advice(
+    place="llama.cpp", context="KODERZ_NUM_CTX", silence="KODERZ_TIMEOUT", variable="KODERZ_LLAMA_SERVER or unset it"
+)
+RUNTIME_CURE = "Let KODERZ_LLAMA_SERVER name a llama-server of llama.cpp (docs/models.md), or use Ollama or LM Studio"
+_LOAD_SECONDS = 120.0  # a slow disk is no fault of the model
 WHOLE_TIMES = 4  # as long as it may be silent an embedded model may write in all; budgets hold the price of that
-WORKER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_worker")
+SERVER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_server")
+_SEEDS = 0xFFFF_FFFF  # llama.cpp takes this very number for "any seed"
+_INHERITED = re.compile(r"PATH|(DY)?LD_\w+|SYSTEMROOT|(CUDA|HIP|ROCR|GGML)_\w+")
 
 
 class EmbeddedModel:
-    """A model whose weights a child process holds from the first call until ``close``; one call at a time.
+    """A model whose weights a child process holds from the first call until ``close``.
 
-    The same request with the same seed gives the same text, whatever was asked before (on the same build and machine).
-    Sampling that is not given is llama.cpp's: temperature 0.8, top_p 0.95, tokens up to the end of the context.
+    Calls are answered one after the other, as they come. Sampling that is not given is llama.cpp's: temperature 0.8,
+    top_p 0.95, tokens up to the end of the context. With ``settings.reproducible`` the same request with the same seed
+    gives the same text (on the same build and machine), whatever was asked before; else the beginning of a prompt that
+    was read before is not read again, which changes the last digits of what is computed, and so at times the text.
     """
 
     def __init__(
@@ -47,14 +59,14 @@ class EmbeddedModel:
         settings: Settings,
         *,
         catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS,
-        command: Sequence[str] = WORKER,
+        command: Sequence[str] = SERVER,
     ) -> None:
         """``name`` as in ``catalogue``; raises UnknownNameError. Nothing is started yet."""
         self._weights = weights.weights_of(name, catalogue)
         self._catalogue = catalogue
         self._settings = settings
         self._command = command
-        self._one_call = Lock()  # guards the child: a llama.cpp context answers one request at a time
+        self._guard = Lock()  # guards the two below, while one is started or ended
         self._child: _Child | None = None
         self._closed = False
 
@@ -66,34 +78,39 @@ class EmbeddedModel:
         """Answer once. ``settings.timeout`` limits silence, and ``WHOLE_TIMES`` it the whole: slow writing is no fault.
 
         ``seconds`` are without loading. Raises WeightsError if the weights are not on this machine; ModelError,
-        retryable if the child was lost or too slow: the next call has a fresh one. So it has after ``on_text`` raised.
+        retryable if the child was lost or too slow: the next call has a fresh one.
         """
-        with self._one_call:
-            try:
-                sent = replace(request, sampling=honoured(request, capabilities_of(self.id, self._settings)))
-                return self._loaded().answer(sent, on_text)
-            except BaseException:  # the child may be in the middle of an answer: only a fresh one is in step again
-                self._drop()
+        child = self._loaded()
+        try:
+            return child.model.complete(replace(request, seed=request.seed % _SEEDS), on_text or _unheard)
+        except ModelError as error:
+            if not error.retryable:
                 raise
+            cause = child.death() or error  # also one that only fell silent may never answer again
+            self._drop(child)
+            raise cause from None
 
     def close(self) -> None:
         """End the child and, with a ModelError, a call in flight. Idempotent; later calls are refused."""
         self._closed = True
-        if child := self._child:
-            child.kill()
-        with self._one_call:
-            self._drop()
+        with self._guard:
+            child = self._child
+        if child:
+            self._drop(child)
 
     def _loaded(self) -> _Child:
-        if self._child and self._child.ended:
-            self._drop()
-        if self._child is None and not self._closed:
-            weights_path = str(self._path())
-            self._child = _Child(self.id, self._command, self._settings.timeout)
-            self._child.load(Load(weights_path, self._settings.num_ctx))
-        if self._child is None or self._closed:  # close() may have come just before there was a child to kill
-            raise ModelError(f"{self.id} was closed, so it answers no more. Make a new one.")
-        return self._child
+        with self._guard:
+            if self._child and self._child.ended:
+                self._child.end()
+                self._child = None
+            if self._closed:
+                raise ModelError(f"{self.id} was closed, so it answers no more. Make a new one.")
+            if self._child is None:
+                path = self._path()
+                if lack := lack_of_memory(self._weights, self._settings):
+                    raise ModelError(f"{self.id} cannot be loaded: {lack.reason}. {lack.cure}.")
+                self._child = _Child(self.id, path, self._settings, self._command)
+            return self._child
 
     def _path(self) -> Path:
         path = weights.find(self._weights.name, self._settings, catalogue=self._catalogue)
@@ -104,116 +121,113 @@ class EmbeddedModel:
             )
         return path.resolve()
 
-    def _drop(self) -> None:
-        if self._child:
-            self._child.end()
-            self._child = None
+    def _drop(self, child: _Child) -> None:
+        with self._guard:
+            child.end()
+            if self._child is child:
+                self._child = None
+
+
+def _unheard(_: str) -> None:
+    """For a caller that waits for the whole: only a streamed answer shows silence in time."""
 
 
 class _Child:
-    """The process that holds the weights, and the lines exchanged with it."""
+    """The process that serves a model, and ``model``, the client that asks it."""
 
-    def __init__(self, model: str, command: Sequence[str], timeout_seconds: float) -> None:
-        self._model, self._silence = model, timeout_seconds
+    def __init__(self, model: str, path: Path, settings: Settings, command: Sequence[str]) -> None:
+        """Returns when the model is loaded. Raises ModelError."""
+        self._name = model
         # A session of its own: Ctrl-C must not end it while the parent lets running experiments finish.
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_environment(), start_new_session=True)
-        self._orders, self._replies, errors = _pipes(self._process)
+        orders, replies, errors = _pipes(self._process)
+        self._pipes = (orders, replies, errors)
         self._last_words: deque[bytes] = deque(maxlen=1)
-        self._errors, self._reader = errors, Thread(target=self._last_words.extend, args=(errors,), daemon=True)
-        self._reader.start()
-        self._readable = poll()
-        self._readable.register(self._replies, POLLIN)
-        self._unread = b""
+        lines: SimpleQueue[bytes] = SimpleQueue()
+        self._readers = (
+            Thread(target=self._last_words.extend, args=(errors,), daemon=True),
+            Thread(target=lambda: lines.put(replies.readline()), daemon=True),
+        )
+        for reader in self._readers:
+            reader.start()
+        key = secrets.token_urlsafe()
+        order = Order(str(path), settings.num_ctx, key, str(settings.llama_server or ""), settings.reproducible)
+        try:
+            url = self._started(order, lines, max(settings.timeout, _LOAD_SECONDS))
+            self.model = _client(model, url, SecretStr(key), settings)
+        except BaseException:
+            self.end()
+            raise
 
     @property
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def load(self, load: Load) -> None:
-        self._send(load)
-        self._receive(time.monotonic() + self._silence)
-
-    def answer(self, request: Request, on_text: OnText | None) -> Completion:
-        started, first_token_seconds = time.monotonic(), None
-        pieces: list[str] = []
-        self._send(request)
-        while isinstance(reply := self._receive(started + WHOLE_TIMES * self._silence), Piece):
-            if first_token_seconds is None:
-                first_token_seconds = time.monotonic() - started
-            pieces.append(reply.text)
-            if on_text:
-                on_text(reply.text)
-        if not isinstance(reply, Done):
-            raise self._lost("answered out of turn")
-        return Completion(
-            text=(text := "".join(pieces)),
-            finish=_finish(text, reply),
-            usage=Usage(reply.input_tokens, reply.output_tokens),
-            seconds=time.monotonic() - started,
-            honoured=request.sampling,
-            first_token_seconds=first_token_seconds,
-        )
-
-    def kill(self) -> None:
-        """End the process only, so that a thread that waits for its reply sees it gone."""
-        self._process.kill()
+    def death(self) -> ModelError | None:
+        """How the process ended, None if it still runs."""
+        with suppress(TimeoutExpired):
+            self._process.wait(timeout=1)
+        code = self._process.poll()
+        if code is None:
+            return None
+        how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
+        self._readers[0].join(timeout=1)
+        words = b"".join(self._last_words).decode(errors="replace").strip()[:300]
+        return self._lost(f"ended in the middle of the call ({how}{': ' if words else ''}{words})")
 
     def end(self) -> None:
-        """End the process and give back all that belongs to it."""
-        self._process.kill()
+        """End the process and give back all that belongs to it. Idempotent."""
+        with suppress(ProcessLookupError):  # the whole group: a llama-server is a child of this child
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._reader.join()
-        for pipe in (self._orders, self._replies, self._errors):
+        for reader in self._readers:
+            reader.join()
+        for pipe in self._pipes:
             with suppress(OSError):  # what a dead child did not read cannot be flushed
                 pipe.close()
+        if model := getattr(self, "model", None):
+            model.close()
 
-    def _send(self, order: Load | Request) -> None:
-        with suppress(BrokenPipeError):  # the child is gone: _receive says how
-            self._orders.write(msgspec.json.encode(order) + b"\n")
-            self._orders.flush()
-
-    def _receive(self, last: float) -> Reply:
-        deadline = min(last, time.monotonic() + self._silence)
-        while b"\n" not in self._unread:
-            left_seconds = deadline - time.monotonic()
-            if left_seconds <= 0 or not self._readable.poll(left_seconds * 1000):
-                raise self._lost(f"wrote nothing for {self._silence:g} s, or {WHOLE_TIMES} times as long: {CURE}")
-            piece = os.read(self._replies.fileno(), 1 << 16)
-            if not piece:
-                raise self._lost(self._death())
-            self._unread += piece
-        line, _, self._unread = self._unread.partition(b"\n")
+    def _started(self, order: Order, lines: SimpleQueue[bytes], timeout_seconds: float) -> str:
+        with suppress(BrokenPipeError):  # it is gone: what it says, or says not, tells how
+            self._pipes[0].write(msgspec.json.encode(order) + b"\n")
+            self._pipes[0].flush()
+        try:
+            line = lines.get(timeout=timeout_seconds)
+        except Empty:
+            raise self._lost(f"did not load its weights within {timeout_seconds:g} s: raise KODERZ_TIMEOUT") from None
+        if not line:
+            raise self.death() or self._lost("closed its output")
         try:
             reply = _REPLIES.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise self._lost(f"sent a line that is none of koderz ({error})") from error
         if isinstance(reply, Failed):
-            failed = ContextError if reply.too_long else ModelError
-            raise failed(f"{self._model}: {reply.message}.")
-        return reply
+            raise ModelError(f"{self._name}: {reply.message}.")
+        return reply.url
 
     def _lost(self, how: str) -> ModelError:
-        return ModelError(f"The process of {self._model} {how}. The next call starts a fresh one.", retryable=True)
-
-    def _death(self) -> str:
-        with suppress(TimeoutExpired):
-            self._process.wait(timeout=1)
-        code = self._process.poll() or 0
-        how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
-        self._reader.join(timeout=1)
-        words = b"".join(self._last_words).decode(errors="replace").strip()[:300]
-        return f"ended in the middle of the call ({how}{': ' if words else ''}{words})"
+        return ModelError(f"The process of {self._name} {how}. The next call starts a fresh one.", retryable=True)
 
 
 _REPLIES: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
 
 
+def _client(model: str, url: str, key: SecretStr, settings: Settings) -> OpenAICompatibleModel:
+    """Its time limits are those of ``EmbeddedModel.complete``."""
+    silence, whole = settings.timeout, WHOLE_TIMES * settings.timeout
+    limits = settings.model_copy(update={"timeout": whole, "first_token_timeout": silence})
+    provider, _, name = model.partition("/")
+    return OpenAICompatibleModel(ModelCard(model, provider, name, "local"), f"{url}/v1", key, limits, ADVICE)
+
+
 def _environment() -> dict[str, str]:
-    """All that the child gets: where this process finds modules, and OpenMP threads that do not spin.
+    """All that the child gets: no key, where programs and modules are found, and OpenMP threads that do not spin.
 
     Spinning ones collapse as soon as another process works (measured on two cores: 57 -> 1.6 tokens/s).
     """
-    return {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_WAIT_POLICY": "passive"}
+    inherited = {name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_WAIT_POLICY": "passive"}
 
 
 def _pipes(process: Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
@@ -223,15 +237,27 @@ def _pipes(process: Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout, process.stderr
 
 
-def _finish(text: str, done: Done) -> Finish:
-    if not text.strip():
-        return "empty"
-    return "stop" if done.stopped else "length"
+def runtime(settings: Settings) -> str:
+    """What embedded models run in now, for the record: the program, its version, whether texts repeat themselves."""
+    mode = "reproducible" if settings.reproducible else "prompt cache"
+    if settings.llama_server:
+        return f"{settings.llama_server.name}, {mode}"
+    try:
+        return f"{PACKAGE} {version(PACKAGE)}, {mode}"
+    except PackageNotFoundError:
+        return f"{PACKAGE}, {mode}"
+
+
+def missing_runtime(settings: Settings) -> Lack | None:
+    """Why embedded models cannot run at all, None if they can."""
+    if settings.llama_server or find_spec(PACKAGE):
+        return None
+    return Lack(f"{PACKAGE} is not installed, as it has no wheel for this system", RUNTIME_CURE)
 
 
 def _lack(name: str, settings: Settings) -> Lack | None:
-    if find_spec("llama_cpp") is None:
-        return Lack("llama-cpp-python is not installed", RUNTIME_CURE)
+    if lack := missing_runtime(settings) or lack_of_memory(weights.weights_of(name), settings):
+        return lack
     if weights.find(name, settings) is None:
         return Lack("its weights are not here", f"koderz models pull {name}")
     return None

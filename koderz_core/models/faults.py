@@ -146,7 +146,7 @@ class Server:
 
     def silent(self) -> ModelError:
         """Nothing more came for longer than a streamed answer may pause."""
-        cure = "That may pass; else raise KODERZ_FIRST_TOKEN_TIMEOUT."
+        cure = f"That may pass; else raise {self.advice.silence}."
         return ModelError(f"{self._who} fell silent in the middle of its answer, or before it. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
@@ -193,7 +193,7 @@ class Server:
 
     @property
     def _who(self) -> str:
-        return f"{self.url}, asked for {self.card.id},"
+        return f"{self.advice.place or self.url}, asked for {self.card.id},"
 
 
 def _may_pass(status: int) -> bool:

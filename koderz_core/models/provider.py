@@ -59,7 +59,8 @@ class Advice:
     """What a person does when a server does not answer as it should.
 
     ``start``: nothing answers; ``fetch``: the model is not there (MODEL stands for its name); ``key``: it wants one
-    (MODEL as well); ``variable``: the setting of its address, with how that ends; ``context``: what may be too short.
+    (MODEL as well); ``variable``: the setting of its address, with how that ends; ``context``: what may be too short;
+    ``silence``: the setting of how long it may write nothing; ``place``: what is said instead of its address.
     """
 
     start: str = ""
@@ -67,6 +68,8 @@ class Advice:
     key: str = ""
     variable: str = ""
     context: str = "its context length"
+    silence: str = "KODERZ_FIRST_TOKEN_TIMEOUT"
+    place: str = ""
 
 
 def _none(*_: object) -> None:

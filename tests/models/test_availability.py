@@ -148,16 +148,16 @@ def test_another_openai_compatible_address_lists_its_own_models(absent: dict[str
 def test_without_the_embedded_runtime_the_cure_is_to_install_it(
     absent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
     row = rows(**absent)["embedded/smollm2-135m"]
-    assert (row.ready, row.reason) == (False, "llama-cpp-python is not installed")
-    assert "koderz[embedded]" in row.cure
+    assert (row.ready, row.reason) == (False, "xllamacpp is not installed, as it has no wheel for this system")
+    assert "KODERZ_LLAMA_SERVER" in row.cure
 
 
 def test_with_the_runtime_but_without_weights_the_cure_is_to_pull_them(
     absent: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "llama_cpp.py").touch()
+    (tmp_path / "xllamacpp.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))  # no other program's weights
     row = rows(**absent, models_dir=tmp_path / "none")["embedded/smollm2-135m"]

@@ -1,4 +1,4 @@
-"""Embedded models: a real child process that speaks the worker's protocol, and the real worker where it can run."""
+"""Embedded models: a child process with a server that speaks llama.cpp's protocol, and what else can go wrong there."""
 
 from __future__ import annotations
 
@@ -7,42 +7,49 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+import msgspec
 import pytest
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import Cancelled, ContextError, ModelError, UnknownNameError, WeightsError
 from koderz_core.models import weights
-from koderz_core.models.embedded import WORKER, EmbeddedModel
+from koderz_core.models.embedded import SERVER, EmbeddedModel
+from koderz_core.models.embedded_server import Order
 from koderz_core.records import Message, Request, Sampling, Usage
 
 CONTENT = b"GGUF tiny"
-TINY = weights.Weights("tiny", "tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "MIT", None, ())
-SPEAKER = Path(__file__).with_name("speaking_child.py")
+TINY = weights.Weights(
+    "tiny", "tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "MIT", None, (), context_bytes=12_288
+)
+SPEAKER = Path(__file__).with_name("speaking_server.py")
 
 Make = Callable[..., EmbeddedModel]
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
+    """With a ``llama-server`` that is a script."""
     (tmp_path / "tiny.gguf").write_bytes(CONTENT)
-    return load_settings(home=tmp_path / "koderz", models_dir=tmp_path, timeout=60)
+    server = tmp_path / "llama-server"
+    server.write_text(f"#!{sys.executable}\n{SPEAKER.read_text()}")
+    server.chmod(0o755)
+    return load_settings(home=tmp_path / "koderz", models_dir=tmp_path, timeout=60, llama_server=server)
 
 
 @pytest.fixture
 def make(settings: Settings) -> Iterator[Make]:
-    """Makes models whose child is a script, with settings as given; all are closed at the end."""
+    """Makes models with settings as given; all are closed at the end."""
     made: list[EmbeddedModel] = []
 
     def make(**changed: object) -> EmbeddedModel:
-        command = (sys.executable, str(SPEAKER))
-        changed_settings = settings.model_copy(update=changed)
-        made.append(EmbeddedModel("tiny", changed_settings, catalogue={"tiny": TINY}, command=command))
+        made.append(EmbeddedModel("tiny", settings.model_copy(update=changed), catalogue={"tiny": TINY}))
         return made[-1]
 
     yield make
@@ -71,32 +78,37 @@ def test_an_answer_streams_piece_by_piece_and_adds_up(make: Make) -> None:
     assert heard == ["one ", "two ", " ", "thrée "]
     assert answer.text == "one two  thrée "
     assert answer.finish == "stop"
-    assert answer.usage == Usage(input_tokens=7, output_tokens=3)
+    assert answer.usage == Usage(input_tokens=7, output_tokens=3, cache_read_tokens=5)
     assert answer.first_token_seconds is not None
     assert 0 < answer.first_token_seconds <= answer.seconds
 
 
-def test_the_child_gets_the_request_as_it_is_and_says_what_was_honoured(make: Make) -> None:
+def test_the_server_gets_the_request_as_it_is_and_the_answer_says_what_was_honoured(make: Make) -> None:
     sampling = Sampling(temperature=0.8, top_p=0.9, max_tokens=5)
-    answer = make().complete(say("request", sampling, seed=2**60))
-    assert json.loads(answer.text) == {
-        "messages": [{"role": "user", "content": "request"}],
-        "sampling": {"temperature": 0.8, "top_p": 0.9, "max_tokens": 5, "seed": 2**60},
-        "seed": 2**60,
-    }
-    assert answer.honoured == replace(sampling, seed=2**60)
+    answer = make().complete(say("request", sampling, seed=7))
+    sent = json.loads(answer.text)
+    assert sent["messages"] == [{"role": "user", "content": "request"}]
+    assert (sent["temperature"], sent["top_p"], sent["max_tokens"], sent["seed"]) == (0.8, 0.9, 5, 7)
+    assert answer.honoured == replace(sampling, seed=7)
 
 
-def test_the_child_loads_the_verified_file_with_the_context_of_the_settings(make: Make, tmp_path: Path) -> None:
-    load = json.loads(make(num_ctx=1234).complete(say("load")).text)
-    assert load == {"weights": str((tmp_path / "tiny.gguf").resolve()), "num_ctx": 1234}
+def test_no_seed_means_any_seed_to_llama_cpp(make: Make) -> None:
+    assert json.loads(make().complete(say("request", seed=0xFFFF_FFFF)).text)["seed"] == 0
+
+
+@pytest.mark.parametrize(("reproducible", "cache"), [(False, ("1", "512")), (True, ("0", "0"))])
+def test_the_server_is_started_as_settings_say(make: Make, tmp_path: Path, reproducible: bool, cache: object) -> None:
+    said = json.loads(make(num_ctx=1234, reproducible=reproducible).complete(say("started")).text)
+    assert said["arguments"][:4] == ["--model", str((tmp_path / "tiny.gguf").resolve()), "--host", "127.0.0.1"]
+    assert (said["LLAMA_ARG_CTX_SIZE"], said["LLAMA_ARG_FIT"]) == ("1234", "off")
+    assert (said["LLAMA_ARG_CACHE_PROMPT"], said["LLAMA_ARG_CACHE_RAM"]) == cache
 
 
 def test_an_answer_that_was_cut_says_so(make: Make) -> None:
     assert make().complete(say("cut")).finish == "length"
 
 
-def test_an_answer_without_text_is_empty_and_has_no_first_token(make: Make) -> None:
+def test_an_answer_without_text_is_empty(make: Make) -> None:
     answer = make().complete(say("silence"))
     assert (answer.text, answer.finish, answer.first_token_seconds) == ("", "empty", None)
 
@@ -104,26 +116,20 @@ def test_an_answer_without_text_is_empty_and_has_no_first_token(make: Make) -> N
 # --- the child ----------------------------------------------------------------------------------
 
 
-def test_the_child_is_kept_from_call_to_call(make: Make) -> None:
+def test_the_server_is_kept_from_call_to_call(make: Make) -> None:
     model = make()
     assert model.complete(say("pid")).text == model.complete(say("pid")).text
 
 
-def test_two_calls_at_once_come_one_after_the_other(make: Make) -> None:
-    model = make()
-    with ThreadPoolExecutor(2) as pool:
-        answers = [pool.submit(model.complete, say("overlap")) for _ in range(2)]
-    assert [answer.result().text for answer in answers] == ["False ", "False "]
-
-
-def test_the_child_sees_no_secret_and_its_threads_do_not_spin(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_sees_no_secret_and_its_threads_do_not_spin(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    environment = json.loads(make().complete(say("environment")).text)
-    assert environment["OMP_WAIT_POLICY"] == "passive"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    environment = json.loads(make().complete(say("started")).text)
+    assert (environment["OMP_WAIT_POLICY"], environment["CUDA_VISIBLE_DEVICES"]) == ("passive", "0")
     assert "sk-secret" not in environment.values()
 
 
-def test_a_child_that_dies_fails_one_call_and_the_next_has_a_fresh_one(make: Make) -> None:
+def test_a_server_that_dies_fails_one_call_and_the_next_has_a_fresh_one(make: Make) -> None:
     model = make()
     first = model.complete(say("pid")).text
     with pytest.raises(ModelError, match=r"exit code 7: GGML_ASSERT\(x\) failed") as caught:
@@ -132,40 +138,38 @@ def test_a_child_that_dies_fails_one_call_and_the_next_has_a_fresh_one(make: Mak
     assert model.complete(say("pid")).text != first
 
 
-def test_a_child_that_died_between_two_calls_is_replaced_unnoticed(make: Make) -> None:
+def test_a_server_that_died_between_two_calls_is_replaced_unnoticed(make: Make) -> None:
     model = make()
     first = model.complete(say("pid")).text
     os.kill(int(first), 9)
-    os.waitid(os.P_PID, int(first), os.WEXITED | os.WNOWAIT)  # until it is really gone
+    until(lambda: model._child is None or model._child.ended)
     assert model.complete(say("pid")).text != first
 
 
-def test_what_the_child_refuses_is_not_worth_a_retry(make: Make) -> None:
-    with pytest.raises(ModelError, match="embedded/tiny: the prompt has 9 tokens, the context only 8") as caught:
+def test_a_prompt_beyond_the_context_is_not_worth_a_retry(make: Make) -> None:
+    with pytest.raises(ContextError, match=r"does not fit.*KODERZ_NUM_CTX") as caught:
         make().complete(say("too long"))
-    assert type(caught.value) is ContextError
     assert not caught.value.retryable
 
 
 def test_weights_that_cannot_be_loaded_are_explained(make: Make) -> None:
-    with pytest.raises(ModelError, match="embedded/tiny: too little memory") as caught:
+    with pytest.raises(ModelError, match=r"embedded/tiny: llama.cpp cannot load its weights.*666 tokens") as caught:
         make(num_ctx=666).complete(say("hello"))
     assert not caught.value.retryable
 
 
-def test_foreign_lines_on_the_pipe_end_the_call(make: Make) -> None:
-    with pytest.raises(ModelError, match="sent a line that is none of koderz") as caught:
-        make().complete(say("chatter"))
-    assert caught.value.retryable
+def test_a_server_that_cannot_be_started_is_named(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=f"KODERZ_LLAMA_SERVER cannot be started .*{tmp_path}/none"):
+        make(llama_server=tmp_path / "none").complete(say("hello"))
 
 
 def test_a_model_that_falls_silent_is_ended(make: Make) -> None:
     model = make(timeout=1)
     pid = model.complete(say("pid")).text
-    with pytest.raises(ModelError, match="wrote nothing for 1 s, or 4 times as long: raise KODERZ_TIMEOUT") as caught:
+    with pytest.raises(ModelError, match=r"fell silent.*KODERZ_TIMEOUT") as caught:
         model.complete(say("sleep"))
     assert caught.value.retryable
-    assert not is_alive(pid)
+    until(lambda: not is_alive(pid))
 
 
 def test_an_answer_may_take_longer_than_any_silence_in_it(make: Make) -> None:
@@ -174,11 +178,11 @@ def test_an_answer_may_take_longer_than_any_silence_in_it(make: Make) -> None:
 
 
 def test_an_answer_takes_no_longer_than_a_budget_holds_for_it(make: Make) -> None:
-    with pytest.raises(ModelError, match="or 4 times as long"):
-        make(timeout=0.35).complete(say("slow"))
+    with pytest.raises(ModelError, match=r"took longer than 2 s.*KODERZ_TIMEOUT"):
+        make(timeout=0.5).complete(say("endless"))
 
 
-def test_what_the_listener_raises_comes_through_and_ends_the_child(make: Make) -> None:
+def test_what_the_listener_raises_comes_through_and_ends_the_answer(make: Make) -> None:
     model = make()
     pid = model.complete(say("pid")).text
 
@@ -187,19 +191,23 @@ def test_what_the_listener_raises_comes_through_and_ends_the_child(make: Make) -
 
     with pytest.raises(Cancelled, match="awake"):
         model.complete(say("sleep"), enough)
-    assert not is_alive(pid)
-    assert model.complete(say("hello")).finish == "stop"
+    assert model.complete(say("pid")).text == pid
+
+
+def test_weights_that_do_not_fit_into_memory_are_refused_before_they_are_loaded(make: Make) -> None:
+    with pytest.raises(ModelError, match=r"needs .* GB of memory with a context of 100000000 tokens.*KODERZ_NUM_CTX"):
+        make(num_ctx=100_000_000).complete(say("hello"))
 
 
 # --- the end ------------------------------------------------------------------------------------
 
 
-def test_close_ends_the_child_and_may_be_called_again(make: Make) -> None:
+def test_close_ends_the_server_and_may_be_called_again(make: Make) -> None:
     model = make()
     pid = model.complete(say("pid")).text
     model.close()
     model.close()
-    assert not is_alive(pid)
+    until(lambda: not is_alive(pid))
     with pytest.raises(ModelError, match="was closed"):
         model.complete(say("hello"))
 
@@ -214,13 +222,14 @@ def test_close_ends_a_call_in_flight(make: Make) -> None:
             call.result()
 
 
-def test_the_worker_ends_when_its_parent_is_killed() -> None:
-    """The pipe ends only when nobody holds it any more: neither parent nor worker."""
-    start = f"subprocess.Popen({WORKER!r}, stdin=subprocess.PIPE)"
-    code = f"import subprocess, time; {start}; print('up', flush=True); time.sleep(600)"
+def test_the_server_ends_when_its_parent_is_killed(settings: Settings) -> None:
+    """Its output ends only when nobody holds it any more: neither parent nor child nor server."""
+    order = msgspec.json.encode(Order("none", 512, "key", str(settings.llama_server), False)) + b"\n"
+    start = f"subprocess.Popen({SERVER!r}, stdin=subprocess.PIPE)"
+    code = f"import subprocess, time; p = {start}; p.stdin.write({order!r}); p.stdin.flush(); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
         assert parent.stdout
-        assert parent.stdout.readline() == b"up\n"
+        assert b"ready" in parent.stdout.readline()
         parent.kill()
         assert parent.communicate(timeout=60) == (b"", None)
 
@@ -238,9 +247,18 @@ def test_missing_weights_say_how_to_get_them(make: Make, tmp_path: Path) -> None
         make(models_dir=tmp_path / "empty").complete(say("hello"))
 
 
-def test_a_missing_runtime_says_how_to_install_it(settings: Settings) -> None:
-    code = "import sys; sys.modules['llama_cpp'] = None; from koderz_core.models.embedded_worker import main; main()"
-    model = EmbeddedModel("tiny", settings, catalogue={"tiny": TINY}, command=[sys.executable, "-c", code])
-    with pytest.raises(ModelError, match=r"pip install 'koderz\[embedded\]'.*C\+\+ compiler") as caught:
+def test_a_runtime_that_does_not_load_says_what_to_do(settings: Settings) -> None:
+    code = "import sys; sys.modules['xllamacpp'] = None; from koderz_core.models.embedded_server import main; main()"
+    bundled = settings.model_copy(update={"llama_server": None})
+    model = EmbeddedModel("tiny", bundled, catalogue={"tiny": TINY}, command=[sys.executable, "-c", code])
+    with pytest.raises(ModelError, match=r"xllamacpp does not load.*KODERZ_LLAMA_SERVER") as caught:
         model.complete(say("hello"))
     assert not caught.value.retryable
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """A process ends a moment after it was told to."""
+    deadline = time.monotonic() + 30
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

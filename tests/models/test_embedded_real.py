@@ -1,4 +1,4 @@
-"""A real embedded model, where its weights and llama.cpp are there."""
+"""A real embedded model, where its weights and xllamacpp are there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from koderz_core.config import load_settings
-from koderz_core.errors import ModelError
+from koderz_core.errors import ContextError
 from koderz_core.models import weights
 from koderz_core.models.embedded import EmbeddedModel
 from koderz_core.records import Completion, Message, Request, Sampling
@@ -16,10 +16,10 @@ from koderz_core.records import Completion, Message, Request, Sampling
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[EmbeddedModel]:
-    settings = load_settings(num_ctx=512)
+    settings = load_settings(num_ctx=512, reproducible=True)
     here = [name for name in ("smollm2-135m", "qwen2.5-coder-0.5b") if weights.find(name, settings)]
-    if not here or importlib.util.find_spec("llama_cpp") is None:
-        pytest.skip("needs `pip install 'koderz[embedded]'` and `koderz models pull smollm2-135m`")
+    if not here or importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip("needs xllamacpp and `koderz models pull smollm2-135m`")
     model = EmbeddedModel(here[0], settings)
     yield model
     model.close()
@@ -50,6 +50,18 @@ def test_a_real_model_repeats_itself_for_the_same_seed_only(real: EmbeddedModel)
 
 
 def test_a_real_model_refuses_a_prompt_beyond_its_context_and_goes_on(real: EmbeddedModel) -> None:
-    with pytest.raises(ModelError, match=r"the prompt has \d{4,} tokens, the context only 512"):
+    with pytest.raises(ContextError, match="KODERZ_NUM_CTX"):
         ask(real, "word " * 2000)
     assert ask(real, "Say hello.").text
+
+
+def test_the_beginning_of_a_prompt_is_read_once_unless_texts_must_repeat_themselves(real: EmbeddedModel) -> None:
+    assert [ask(real, "Write a long poem.").usage.cache_read_tokens for _ in range(2)] == [0, 0]
+    quick = EmbeddedModel(real.id, load_settings(num_ctx=512))
+    try:
+        first, second = (ask(quick, "Write a long poem.").usage for _ in range(2))
+    finally:
+        quick.close()
+    assert first.cache_read_tokens == 0
+    assert second.cache_read_tokens
+    assert second.input_tokens == first.input_tokens
