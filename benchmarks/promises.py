@@ -1,6 +1,6 @@
 """Whether the tests notice when koderz breaks a promise: many small patches, each of which named tests must catch.
 
-    python benchmarks/promises.py [--only TEXT] [--jobs N] [--list FILE]
+    python benchmarks/promises.py [--only TEXT] [--jobs N]
 
 promises.toml has, for each patch, the promise that it breaks, the text that it replaces and the tests that must fail.
 Patches are applied to copies of the working tree, one at a time. The named tests also run once without any patch: a
@@ -75,31 +75,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", metavar="TEXT", help="the patches whose promise or area holds this text")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="patches at once, each in its own copy")
-    parser.add_argument("--list", type=Path, default=PROMISES, metavar="FILE", help="another list of patches")
     asked = parser.parse_args()
     try:
-        sys.exit(judge(chosen(read(asked.list), asked.only), max(1, asked.jobs)))
+        sys.exit(judge(chosen(read(), asked.only), max(1, asked.jobs)))
     except ListError as error:
         sys.exit(str(error))
 
 
-def read(path: Path = PROMISES) -> list[Patch]:
-    """The patches of a list, each of which applies to the working tree. Raises ListError."""
-    patches = [Patch(**{**one, "tests": tuple(one["tests"])}) for one in tomllib.loads(path.read_text())["patch"]]
+def read() -> list[Patch]:
+    """The patches of promises.toml, each of which applies to the working tree. Raises ListError."""
+    tables = tomllib.loads(PROMISES.read_text())["patch"]
+    patches = [Patch(**{**table, "tests": tuple(table["tests"])}) for table in tables]
     for patch in patches:
-        if patch.applied((ROOT / patch.file).read_text()) == (ROOT / patch.file).read_text():
-            raise ListError(f"The patch {patch.promise!r} changes nothing. Give it another `new` in {path.name}.")
-        if not patch.tests:
-            raise ListError(f"The patch {patch.promise!r} names no test. Name one that must fail in {path.name}.")
+        text = (ROOT / patch.file).read_text()
+        if patch.applied(text) == text or not patch.tests:
+            raise ListError(f"The patch {patch.promise!r} changes nothing, or names no test that must fail with it.")
     return patches
 
 
 def chosen(patches: Sequence[Patch], text: str) -> list[Patch]:
-    found = [one for one in patches if text.lower() in f"{one.area} {one.promise}".lower()]
+    """The patches whose area or promise holds this text. Raises ListError if there are none."""
+    found = [patch for patch in patches if text.lower() in f"{patch.area} {patch.promise}".lower()]
     if not found:
-        raise ListError(
-            f"No promise or area holds {text!r}. Areas: {', '.join(dict.fromkeys(p.area for p in patches))}."
-        )
+        areas = ", ".join(dict.fromkeys(patch.area for patch in patches))
+        raise ListError(f"No promise or area holds {text!r}. The areas are {areas}.")
     return found
 
 
@@ -124,7 +123,7 @@ def judge(patches: Sequence[Patch], jobs: int) -> int:
             for outcome in pool.map(work, patches):
                 outcomes.append(outcome)
                 print(outcome.row, flush=True)
-    caught = sum(one.result == "caught" for one in outcomes)
+    caught = sum(outcome.result == "caught" for outcome in outcomes)
     print(f"\n{caught} of {len(patches)} patches are caught ({time.monotonic() - began:.0f} s).")
     return int(caught < len(patches))
 
@@ -134,7 +133,7 @@ def copies(number: int) -> Iterator[SimpleQueue[Path]]:
     """Copies of what git knows of the working tree, with uncommitted changes, each for one patch at a time."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    files = [one for one in listed.stdout.decode().split("\0") if one and (ROOT / one).is_file()]
+    files = [name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
     free: SimpleQueue[Path] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="koderz-promises-", ignore_cleanup_errors=True) as folder:
         for place in range(number):
@@ -152,16 +151,16 @@ def named_tests_unpatched(free: SimpleQueue[Path], named: Sequence[str], jobs: i
     """Which of the named tests cannot show anything, and why."""
     copy = free.get()
     spread = ("-n", str(jobs)) if jobs > 1 else ()
-    said = python(copy, *PYTEST, *spread, "-rA", *named, most_seconds=MOST_SECONDS * 4)
+    said = python(copy, *PYTEST, *spread, "-rA", *named)
     free.put(copy)
     if said.returncode not in (PASSED, SOME_FAILED):
         raise ListError(f"The named tests cannot be run without a patch:\n{said.stdout[-3000:]}{said.stderr[-2000:]}")
     passed, failed = summary(said.stdout, "PASSED"), summary(said.stdout, "FAILED", "ERROR")
     unfit = {}
     for test in named:
-        if any(of(one, test) for one in failed):
+        if any(is_of(ran, test) for ran in failed):
             unfit[test] = "fails without the patch"
-        elif not any(of(one, test) for one in passed):
+        elif not any(is_of(ran, test) for ran in passed):
             unfit[test] = "is skipped or not selected"
     return unfit
 
@@ -210,7 +209,7 @@ def summary(output: str, *kinds: str) -> list[str]:
     return re.findall(rf"^(?:{'|'.join(kinds)}) (\S.*?)(?: - .*)?$", output, re.MULTILINE)
 
 
-def of(test: str, named: str) -> bool:
+def is_of(test: str, named: str) -> bool:
     """Whether a test is the named one, or one of its parameters."""
     return test == named or test.startswith(f"{named}[")
 
