@@ -83,6 +83,7 @@ def test_only_what_was_cancelled_or_failed_on_our_side_leaves_the_denominator():
     first, second = course("p/1", "s"), course("p/2", "xs")
     assert only([first, second, course("p/3", "f")]).share[-1] == pytest.approx(2 / 3)
     assert only([first, second, course("p/3", "xxx")]).share[-1] == pytest.approx(2 / 3)
+    assert only([first, second, course("p/3", "x")]).share[-1] == pytest.approx(2 / 3)  # it gave up before the second
     assert only([first, second, course("p/3", "c")]).share[-1] == 1.0
     assert only([first, second, course("p/3", "xc")]).share[-1] == 1.0
     assert only([first, second, course("p/3", "xc")]).share[1] == pytest.approx(1 / 3)

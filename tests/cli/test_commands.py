@@ -100,6 +100,11 @@ def test_fail_under_exits_with_4(koderz: Any) -> None:
     assert koderz(*never, "--fail-under", "0").code == 0
 
 
+def test_one_configuration_below_fail_under_is_enough(koderz: Any) -> None:
+    both = ("benchmark", "--problems", "0:2", "--coder", "scripted/strong,scripted/never")
+    assert koderz(*both, "--fail-under", "50").code == 4
+
+
 def test_list_problems_shows_some_and_says_how_to_see_all(koderz: Any) -> None:
     said = koderz("list-problems", "--limit", "2").out
     assert "humaneval: 164 problems, licence MIT, SHA-256" in said

@@ -7,7 +7,7 @@ from math import inf, nan
 import pytest
 
 from koderz_core.analysis.rates import wilson
-from koderz_core.export.formats import count, duration, isolation, money, plain, rate
+from koderz_core.export.formats import chance, count, duration, isolation, money, plain, rate
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,14 @@ def test_a_tier_is_told_with_its_self_test_and_limited_is_marked() -> None:
 def test_a_rate_shows_its_interval() -> None:
     assert rate(wilson(102, 164)) == "62 % [55, 69]"
     assert rate(wilson(0, 0)) == "-"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "-"), (0.0, "0.00"), (4e-4, "<0.001"), (0.004, "0.004"), (0.05, "0.05"), (0.997, ">0.99"), (1.0, "1.00")],
+)
+def test_no_chance_is_rounded_to_impossible_or_certain(value: float | None, shown: str) -> None:
+    assert chance(value) == shown
 
 
 def test_counts_are_grouped() -> None:

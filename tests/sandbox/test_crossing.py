@@ -156,6 +156,7 @@ def test_a_program_that_ends_beside_its_tests_does_not_pass(code, quick):
     "report",
     [
         "{'marks': 'PPPP'}",
+        "{'marks': 'PP', 'failures': [], 'error': None, 'message': '', 'test_seconds': [], 'completed': True}",
         "{'broken': 'x'}",
         "[1]",
         "{'marks': 'P', 'failures': [], 'error': 'odd', 'message': 1, 'test_seconds': 'x', 'completed': True}",
