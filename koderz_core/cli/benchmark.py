@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
-from koderz_core.cli.conclusion import Ended, conclude, exit_code
+from koderz_core.cli.conclusion import Ended, conclude, exit_code, print_spending
 from koderz_core.cli.debugging import DebugFiles, debug_folder, debug_options
 from koderz_core.cli.forecasting import forecast_lines, warnings
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import as_json, data_dir, print_json, quiet, workspace
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.progress import Progress
 from koderz_core.errors import Cancelled, PlanError
@@ -54,6 +54,7 @@ ALL = 100.0  # per cent
 @click.option("--plan-only", is_flag=True, help="Only tell what it comes to and will probably take; run nothing.")
 @debug_options
 @order_options
+@quiet
 @as_json
 @data_dir
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
@@ -73,7 +74,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
             return _tell(opened, offer, options["concurrency"], as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
-        how = replace(manner(options, quiet=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
+        how = replace(manner(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
         runner = perform(opened, _kept(opened, plan, how), how)
         code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
@@ -85,6 +86,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 @click.option("--problem-id", required=True, help="For example HumanEval/0.")
 @debug_options
 @order_options
+@quiet
 @as_json
 @data_dir
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
@@ -93,7 +95,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         plan = opened.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
-        how = replace(manner(options, quiet=as_json), debug_dir=debug_folder(options))
+        how = replace(manner(options, silent=as_json), debug_dir=debug_folder(options))
         runner = perform(opened, _kept(opened, plan, how), how)
         asked = runner.experiments
         details = [opened.results.experiment(experiment.id) for experiment in asked]
@@ -102,6 +104,7 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         else:
             for one in details:
                 print_details(one)
+            print_spending(opened, opened.results.summaries(runner.benchmark))
             click.echo(f"\nTo read every prompt and answer: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
         code = exit_code(opened, Ended.of(runner), ALL)
         return BUG if runner.bugs else code
@@ -111,10 +114,12 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
 class Manner:
     """How a plan is run. ``fork``: not what is recorded, but the same anew; ``pilot``: only so many problems.
 
-    ``debug_dir``: where every experiment's files go as soon as it has ended.
+    ``silent``: nothing is printed while it runs; ``quiet``: no line per iteration. ``debug_dir``: where every
+    experiment's files go as soon as it has ended.
     """
 
     concurrency: int | None = None
+    silent: bool = False
     quiet: bool = False
     retry_errors: bool = False
     fork: bool = False
@@ -122,14 +127,14 @@ class Manner:
     debug_dir: Path | None = None
 
 
-def manner(options: Mapping[str, Any], *, quiet: bool) -> Manner:
+def manner(options: Mapping[str, Any], *, silent: bool) -> Manner:
     """What parsed options say of it."""
-    return Manner(options["concurrency"], quiet, options["retry_errors"], options["fork"])
+    return Manner(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
 
 
 def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     """Run a plan to its end, with a live line; the runner knows what it came to, with all that was recorded before."""
-    progress = Progress(quiet=how.quiet)
+    progress = Progress(silent=how.silent, quiet=how.quiet)
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
     forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
@@ -142,7 +147,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
     ):
         progress.begin(runner.header)
-        if not how.quiet:
+        if not how.silent:
             _announce(runner, opened.sandbox.self_test(), origin, forecast)
         runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
         progress.follow(runner, debug.beside(heed))
@@ -152,7 +157,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
-    if not how.quiet:
+    if not how.silent:
         whole = None if how.pilot or runner.used_up else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 import click
 
+from koderz_core.analysis.remarks import remarks
+from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import print_json, report_faults
-from koderz_core.cli.tables import print_summaries
+from koderz_core.cli.tables import console, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled
 from koderz_core.export.formats import plain
+from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.records import Experiment, Outcome
 from koderz_core.records.rows import ExperimentRow
+from koderz_core.records.summaries import SummaryRow
 from koderz_core.runner.runner import Runner
 from koderz_core.workspace import Workspace
 
@@ -42,8 +46,33 @@ def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_js
         print_json(summaries)
     else:
         print_summaries(summaries)
+        print_spending(opened, summaries)
         click.echo(f"\nLook closer: koderz analyze {ended.benchmark}")
     return exit_code(opened, ended, fail_under)
+
+
+def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
+    """What a benchmark spent by tier, what a frontier model alone cost on its problems, and what was saved."""
+    table = spending_table(rows)
+    if not table.rows:
+        return
+    screen = console()
+    screen.print(f"\n{table.title}", style="bold")
+    screen.print(drawn(table, known=False))
+    comparison = opened.comparing.against_frontier(rows)
+    if comparison is None:
+        screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
+        return
+    from koderz_core.export.comparison import at_once  # noqa: PLC0415 (numpy, which has been loaded by now)
+
+    if not comparison.pairs:
+        return
+    screen.print(f"\nAgainst a frontier model alone{at_once(comparison)}", style="bold")
+    for sentence in savings_said(comparison):
+        screen.print(plain(sentence), soft_wrap=True)
+    for remark in comparison.remarks:
+        if remark not in remarks(rows):
+            screen.print(plain(remark), style="dim", soft_wrap=True)
 
 
 def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:

@@ -45,6 +45,11 @@ def as_json(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 
+def quiet(command: Command) -> Command:
+    """``--quiet``: without the lines of iterations."""
+    return click.option("--quiet", is_flag=True, help="Print no line per iteration.")(command)
+
+
 @contextmanager
 def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  # Any: settings by field name
     """An open workspace under the command line's settings."""

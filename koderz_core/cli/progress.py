@@ -1,17 +1,20 @@
-"""The live line of a running benchmark: how many solved, what it has cost, when it will be done."""
+"""What a terminal shows of a running benchmark: a line per iteration, and below how far it is and what it has cost."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import click
+from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from koderz_core.cli.feed import Feed, Line
 from koderz_core.cli.tables import console as terminal
 from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished
 from koderz_core.events.trouble import Troubles
@@ -24,6 +27,8 @@ BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
 BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
 PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
 SAME_TROUBLE_SECONDS = 30.0  # how often trouble that stays the same is printed there
+PLAIN_WIDTH = 200  # columns of a line where no terminal says how many it has
+LEAST_BAR, MOST_BAR = 5, 30  # columns
 
 
 @dataclass(slots=True)
@@ -56,30 +61,36 @@ class TroubleLog:
 
 
 class Progress:
-    """Watches the entries of a runner and draws one line, and one more for each model in trouble."""
+    """Watches the entries of a runner; prints their lines, and draws a bar below with a line per model in trouble."""
 
-    def __init__(self, *, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
-        """``clock``: seconds since 1970."""
+    def __init__(self, *, silent: bool = False, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
+        """``silent``: nothing is printed; ``quiet``: no line per iteration. ``clock``: seconds since 1970."""
         self._clock = clock
         self._planned = 0
-        self._quiet = quiet
+        self._silent, self._quiet = silent, quiet
+        self._feed: Feed | None = None
+        self._lines: deque[Line] = deque()  # filled by the threads of the runner, emptied by the one that draws
         self._count = _Count()
         self._unanswered, self._troubles, self._log = Unanswered(), Troubles(), TroubleLog()
-        self._guard = threading.Lock()  # guards all three: entries come from every worker thread
-        self._begin = time.monotonic()
+        self._guard = threading.Lock()  # guards all of these: entries come from every worker thread
+        self._begin = self._printed = time.monotonic()
         self.seconds = 0.0  # that it took, known at its end
 
     def begin(self, header: BenchmarkOpened) -> None:
         """What is watched from now on is of the benchmark with this header, which need not be said again."""
         self._unanswered.add(Entry(0.0, header))
+        self._feed = None if self._silent or self._quiet else Feed(header.plan)
 
     def watch(self, entry: Entry) -> None:
         """Count one entry."""
         with self._guard:
             count = self._count
             self._troubles.add(entry)
-            for call in self._unanswered.add(entry):
+            unanswered = self._unanswered.add(entry)
+            for call in unanswered:
                 count.cost_usd += (call.cost and call.cost.usd) or 0.0
+            if self._feed and (line := self._feed.add(entry, unanswered)):
+                self._lines.append(line)
             match entry.event:
                 case CodeTested():
                     count.iterations += 1
@@ -105,31 +116,49 @@ class Progress:
         """
         self._planned = runner.remaining
         console = terminal(stderr=True)
-        if self._quiet:
+        if self._silent:
             _beat(runner, heed, lambda: None)
-        elif console.is_terminal:
-            with Live(self._lines(runner), console=console, refresh_per_second=4, transient=True) as live:
-                _beat(runner, heed, lambda: live.update(self._lines(runner)))
+        elif _redraws(console):
+            with Live(self._status(runner, console), console=console, refresh_per_second=4, transient=True) as live:
+
+                def redraw() -> None:
+                    self._print_lines(console)
+                    live.update(self._status(runner, console))
+
+                _beat(runner, heed, redraw)
         else:
-            printed = [self._begin]
-
-            def draw() -> None:
-                for notice in self._log.due(self._notices(), time.monotonic()):
-                    console.print(Text(notice.text), soft_wrap=True)
-                if time.monotonic() - printed[0] >= PLAIN_SECONDS:
-                    printed[0] = time.monotonic()
-                    console.print(self._line(runner))
-
-            _beat(runner, heed, draw)
+            _beat(runner, heed, lambda: self._print(runner, console))
         self.seconds = time.monotonic() - self._begin
+
+    def _print(self, runner: Runner, console: Console) -> None:
+        """What is new, where nothing can be redrawn; now and then how far it is."""
+        self._print_lines(console)
+        now = time.monotonic()
+        for notice in self._log.due(self._notices(), now):
+            console.print(Text(notice.text), soft_wrap=True)
+        if now - self._printed >= PLAIN_SECONDS:
+            self._printed = now
+            console.print(self._line(runner), soft_wrap=True)
+
+    def _print_lines(self, console: Console) -> None:
+        """The lines since the last time, all at once: drawing each by itself would slow the benchmark."""
+        width = console.width if console.is_terminal else PLAIN_WIDTH
+        lines = [self._lines.popleft().within(width) for _ in range(len(self._lines))]
+        if lines:
+            console.print(Text("\n".join(lines)), soft_wrap=True)
 
     def _notices(self) -> list[TroubleNotice]:
         with self._guard:
             return trouble_notices(self._troubles.known(), self._clock())
 
-    def _lines(self, runner: Runner) -> Text:
+    def _status(self, runner: Runner, console: Console) -> Text:
+        """Trouble, then the bar, left out of a terminal without room for it."""
         troubles = (Text(notice.text) for notice in self._notices())
-        return Text("\n").join([*troubles, self._line(runner)])
+        line = self._line(runner)
+        columns = min(MOST_BAR, console.width - line.cell_len - 1)
+        done = columns * self._count.ended // max(1, self._planned)
+        bar = Text("━" * done + "─" * (columns - done) + " " if columns >= LEAST_BAR else "")
+        return Text("\n").join([*troubles, bar + line])
 
     def _line(self, runner: Runner) -> Text:
         with self._guard:
@@ -148,6 +177,11 @@ class Progress:
                 f"about {duration(left)} left" if left is not None else "time left not known yet",
             ]
         return Text(" · ".join(parts))
+
+
+def _redraws(console: Console) -> bool:
+    """Whether lines can be drawn again there, and nobody asked for plain ones (NO_COLOR, TERM=dumb)."""
+    return console.file.isatty() and console.is_terminal and not (console.is_dumb_terminal or console.no_color)
 
 
 def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None]) -> None:

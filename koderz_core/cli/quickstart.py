@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.benchmark import perform
-from koderz_core.cli.conclusion import Ended, exit_code
+from koderz_core.cli.benchmark import Manner, perform
+from koderz_core.cli.conclusion import Ended, exit_code, print_spending
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import data_dir, workspace
+from koderz_core.cli.options import data_dir, quiet, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
@@ -29,8 +29,9 @@ PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 
 @click.command()
 @click.option("--no-ui", is_flag=True, help="Do not open the dashboard afterwards.")
+@quiet
 @data_dir
-def quickstart(no_ui: bool, data_dir: Path | None) -> int:
+def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
     """Run 5 HumanEval problems with `direct` and with `supervised` on a local model and show the table.
 
     Uses a model that Ollama or LM Studio serves, if one answers, else fetches the embedded Qwen2.5-Coder 0.5B. In a
@@ -40,8 +41,10 @@ def quickstart(no_ui: bool, data_dir: Path | None) -> int:
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        runner = perform(opened, plan)
-        print_summaries(opened.results.summaries(plan.id))
+        runner = perform(opened, plan, Manner(quiet=quiet))
+        summaries = opened.results.summaries(plan.id)
+        print_summaries(summaries)
+        print_spending(opened, summaries)
         code, home = exit_code(opened, Ended.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nWhat next?\n"

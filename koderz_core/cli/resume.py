@@ -11,7 +11,7 @@ import click
 from koderz_core.cli.benchmark import BUG, manner, perform
 from koderz_core.cli.conclusion import Ended, conclude
 from koderz_core.cli.numbers import Number
-from koderz_core.cli.options import as_json, data_dir, workspace
+from koderz_core.cli.options import as_json, data_dir, quiet, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget
 from koderz_core.errors import UsageError
 from koderz_core.records.rows import BenchmarkRow
@@ -28,6 +28,7 @@ from koderz_core.workspace import Workspace
     help="Where the file of its strategy is, if it is not where it was, or another machine began this; it is executed.",
 )
 @taking_up_options
+@quiet
 @as_json
 @data_dir
 def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
@@ -42,7 +43,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         strategy_named(strategy)  # read now, it is known when the benchmark goes on
     with workspace(data_dir, **settings(options)) as opened:
         row = opened.results.benchmark(_benchmark(opened, benchmark))
-        how = manner(options, quiet=as_json)
+        how = manner(options, silent=as_json)
         if not how.fork and row.under_way and _waits(opened, row.id):
             opened.go_on(row.id)
             click.echo(f"{row.id} goes on where it was paused (PID {row.holder or 'unknown'}).", err=True)

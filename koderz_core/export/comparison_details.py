@@ -8,7 +8,18 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
-from koderz_core.export.formats import amount, chance, count, marked_rate, money, money_span, percent, rate, share_cases
+from koderz_core.export.formats import (
+    amount,
+    chance,
+    count,
+    marked_rate,
+    money,
+    money_span,
+    percent,
+    rate,
+    share_cases,
+    tier_name,
+)
 from koderz_core.export.worded import CASES, Table, columns, with_column, worded
 from koderz_core.records.marks import Marks
 
@@ -71,7 +82,7 @@ def tiers_table(comparison: Comparison) -> Table:
     for row in comparison.configurations:
         for one in row.tiers:
             each = money(comparison.measured[row.key].parts.get(one.tier) if one.tier else None)
-            tier = (one.tier or "unknown").replace("_", " ")
+            tier = tier_name(one.tier)
             rows.append((row.letter, row.label, tier, count(one.calls), money(one.cost_usd), each))
     names = columns("letter | configuration | tier | calls so far | cost so far | $ per solved")
     return Table("Cost per solved problem, by tier", names, tuple(rows))

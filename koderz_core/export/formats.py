@@ -43,6 +43,11 @@ SHARED = "shared: these tests ran in the program's own process, which could in p
 """Said beside a verdict whose tests need values that are not plain data."""
 
 
+def tier_name(tier: str | None) -> str:
+    """``small frontier``; a tier that is not known says so."""
+    return "unknown" if tier is None else tier.replace("_", " ")
+
+
 def isolation(tier: str, self_test: str) -> str:
     """``hardened, self-test 17/17``: what programs ran in, how many checks of it passed; ``limited`` is marked."""
     mark = " ⚠ (programs could read your files and use your network)" if tier == "limited" else ""

@@ -15,7 +15,7 @@ from koderz_core.records.problems import DatasetOrigin
 class TierCost:
     """What the finished calls to models of one tier cost; ``cost_usd`` None if ``unpriced`` of them have no price.
 
-    The others are as in ``Cost``, added up, None if one of the calls has none.
+    The others are as in ``Cost``, added up, None if one of the calls has none; so are ``tokens``, in and out.
     """
 
     tier: Tier | None
@@ -25,6 +25,7 @@ class TierCost:
     kwh: float | None = None
     energy_usd: float | None = None
     rental_usd: float | None = None
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

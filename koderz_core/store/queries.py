@@ -225,7 +225,8 @@ select e.benchmark, e.configuration, nullif(t.tier, '') as tier, sum(t.calls)::b
     case when count(*) = count(t.cost_usd) then sum(t.cost_usd order by e.id) end as cost_usd,
     case when count(*) = count(t.kwh) then sum(t.kwh order by e.id) end as kwh,
     case when count(*) = count(t.energy_usd) then sum(t.energy_usd order by e.id) end as energy_usd,
-    case when count(*) = count(t.rental_usd) then sum(t.rental_usd order by e.id) end as rental_usd
+    case when count(*) = count(t.rental_usd) then sum(t.rental_usd order by e.id) end as rental_usd,
+    case when count(*) = count(t.tokens) then sum(t.tokens)::bigint end as tokens
 from call_totals t join experiments e on e.id = t.experiment
 where ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
     and ($only is null or e.problem in (select unnest($only::varchar[])))
@@ -244,10 +245,12 @@ class _ConfigurationTier:
     kwh: float | None
     energy_usd: float | None
     rental_usd: float | None
+    tokens: int | None
 
     def cost(self) -> TierCost:
         """What it says of the tier, without saying of which configuration."""
-        return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, self.kwh, self.energy_usd, self.rental_usd)
+        energy = (self.kwh, self.energy_usd, self.rental_usd)
+        return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, *energy, self.tokens)
 
 
 def _pair(row: Mapping[str, object]) -> tuple[str, str]:

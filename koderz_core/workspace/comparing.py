@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from koderz_core.analysis.baseline import frontier_asked_once
+from koderz_core.analysis.baseline import frontier_asked_once, usual_baseline
 from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.analysis.sensitivity import can_show
@@ -75,6 +75,16 @@ class Comparing:
             findings=(*found.findings, *self._about_the_baseline(found, rows)),
             remarks=(*found.remarks, *self._about_grounds(rows)),
         )
+
+    def against_frontier(self, rows: Sequence[SummaryRow]) -> Comparison | None:
+        """These held against the frontier model that was asked directly on their problems, without curves.
+
+        Of several the one that ``usual_baseline`` takes; None if there is none.
+        """
+        found = self.with_baseline(rows)
+        asked_once = frontier_asked_once(found)
+        base = usual_baseline(asked_once)
+        return None if base is None else self.compare(found, letter(found.index(base)), ())
 
     def can_show(self, plan: Plan) -> str:
         """How large a difference between its configurations a plan can show, in sentences."""

@@ -1,0 +1,37 @@
+"""How the dollars and tokens of a configuration are divided among the tiers of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from koderz_core.records import Tier
+from koderz_core.records.summaries import TierCost
+
+_ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
+
+
+@dataclass(frozen=True, slots=True)
+class TierShare:
+    """What the calls to one tier took; ``usd`` and ``tokens``: the share of all tiers', None if unknown or none."""
+
+    spent: TierCost
+    usd: float | None
+    tokens: float | None
+
+
+def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
+    """The cheapest tier first. One unknown amount makes every share of it unknown."""
+    ordered = sorted(tiers, key=lambda one: _ORDER.index(one.tier))
+    usd = _shares([one.cost_usd for one in ordered])
+    tokens = _shares([one.tokens for one in ordered])
+    return tuple(TierShare(*one) for one in zip(ordered, usd, tokens, strict=True))
+
+
+def _shares(amounts: Sequence[float | None]) -> list[float | None]:
+    known = [one for one in amounts if one is not None]
+    whole = sum(known)
+    if len(known) < len(amounts) or not whole:
+        return [None] * len(amounts)
+    return [one / whole for one in known]

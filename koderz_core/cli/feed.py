@@ -1,0 +1,184 @@
+"""One line per iteration of a running benchmark, and one per spec, review and result that no iteration shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from koderz_core.events import (
+    CallFailed,
+    CallFinished,
+    CandidateScored,
+    CheckpointReviewed,
+    CodeTested,
+    Entry,
+    ExperimentFinished,
+    ExperimentStarted,
+    SpecWritten,
+)
+from koderz_core.events.unanswered import UnansweredCall
+from koderz_core.export.formats import MARKS, duration, money, plain
+from koderz_core.export.worded import WHY
+from koderz_core.records import Experiment, Plan, Verdict
+from koderz_core.records.summaries import scripted
+from koderz_core.store.labels import labels
+from koderz_core.strategies import create
+
+MOST_OF_A_TEXT = 1000  # characters of a hostile text that are looked at: no terminal is as wide
+LEAST_LABEL = 20  # columns that a label has in any case
+LEAST_SAID, ENOUGH_SAID = 6, 40  # columns of what was said: fewer are left out; so many shorten a label
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What happened to an experiment. All of it on one line, without anything a terminal would obey.
+
+    ``label``: its configuration, empty where there is only one; ``said``: as far as there is room.
+    """
+
+    problem: str
+    label: str
+    what: str
+    said: str
+    spent: str
+
+    def within(self, width: int) -> str:
+        """The line in at most so many columns: what was said is cut first, after a long label has lost its middle."""
+        said, spent = Text(f": {self.said}" if self.said else ""), Text(f" · {self.spent}")
+        room = width - Text(f"{self.problem} {self.what}").cell_len - spent.cell_len
+        label = _ends_of(self.label, max(LEAST_LABEL, room - min(said.cell_len, ENOUGH_SAID) - 1))
+        head = Text(" ".join(part for part in (self.problem, label, self.what) if part))
+        left = width - head.cell_len - spent.cell_len
+        said.truncate(left, overflow="ellipsis")
+        whole = head + said + spent if left >= LEAST_SAID else head + spent
+        whole.truncate(width, overflow="ellipsis")
+        return whole.plain
+
+
+@dataclass(slots=True)
+class _Course:
+    """An experiment under way: what its calls took since its latest line, and in total. Costs None: not known."""
+
+    problem: str
+    label: str
+    most: int | None  # iterations; None: its strategy has no limit
+    seconds: float = 0.0
+    cost_usd: float | None = 0.0
+    total_usd: float | None = 0.0
+    iterations: int = 0
+    held_out: Verdict | None = None  # of the program that it returned
+
+    def add(self, seconds: float, usd: float | None) -> None:
+        self.seconds += seconds
+        self.cost_usd, self.total_usd = _sum(self.cost_usd, usd), _sum(self.total_usd, usd)
+
+    def step(self, what: str, said: str, seconds: float = 0.0) -> Line:
+        """The line of a step, which its calls led to; ``seconds``: of its test."""
+        spent = f"{duration(self.seconds + seconds)} · {money(self.cost_usd)}"
+        self.seconds, self.cost_usd = 0.0, 0.0
+        return self.line(what, said, spent)
+
+    def line(self, what: str, said: str, spent: str) -> Line:
+        return Line(self.problem, self.label, what, said, spent)
+
+
+class Feed:
+    """Reads the entries of a benchmark in order. A step's seconds and cost are those of ``records.rows.Step``."""
+
+    def __init__(self, plan: Plan) -> None:
+        named = labels(plan.configurations)
+        self._repeated = plan.repeats > 1
+        self._names: Mapping[str, str] = (
+            named if len(named) > 1 else {one.id: "SCRIPTED" * scripted(plan.models()) for one in plan.configurations}
+        )
+        made = {one.id: create(one.strategy, one.parameters) for one in plan.configurations}
+        self._most = {name: getattr(one, "max_iterations", None) for name, one in made.items()}
+        self._courses: dict[str, _Course] = {}
+
+    def add(self, entry: Entry, unanswered: Iterable[UnansweredCall] = ()) -> Line | None:
+        """Read the next entry; ``unanswered``: the calls that ended without an answer by it."""
+        for call in unanswered:
+            if known := self._courses.get(call.experiment):
+                known.add(0.0, call.cost.usd if call.cost and call.cost.usd is not None else 0.0)
+        if isinstance(entry.event, ExperimentStarted):
+            self._courses[entry.event.experiment.id] = self._begun(entry.event.experiment)
+        course = self._courses.get(entry.experiment or "")
+        return None if course is None else self._of(course, entry)
+
+    def _begun(self, one: Experiment) -> _Course:
+        repeat = f" repeat {one.repeat + 1}" if self._repeated else ""
+        label = _one_line(self._names[one.configuration])
+        return _Course(_one_line(one.problem) + repeat, label, self._most[one.configuration])
+
+    def _of(self, course: _Course, entry: Entry) -> Line | None:
+        match entry.event:
+            case CallFinished(seconds=seconds, cost=cost):
+                course.add(seconds, cost.usd)
+            case CallFailed(seconds=seconds):
+                course.add(seconds, 0.0)
+            case SpecWritten(origin=origin):
+                return course.step("spec", f"reused from {_one_line(origin)}" if origin else "")
+            case CheckpointReviewed() as review:
+                return course.step(*_reviewed(review))
+            case CodeTested(iteration=number, verdict=verdict):
+                course.iterations = number
+                place = f"{number}/{course.most}" if course.most else f"iteration {number}"
+                return course.step(f"{place} {_counted(verdict, 'tests')}", _failure(verdict), verdict.seconds)
+            case CandidateScored(returned=True, held_out=held_out):
+                course.held_out = held_out
+            case ExperimentFinished() as ended:
+                self._courses.pop(entry.experiment or "", None)
+                return _ended(course, ended)
+        return None
+
+
+def _reviewed(review: CheckpointReviewed) -> tuple[str, str]:
+    """The review, and how what it passed on begins."""
+    why = WHY.get(review.why, review.why)
+    said = review.guidance if review.guidance.strip() else "the answer was empty"
+    return f"review {review.checkpoint} after iteration {review.after_iteration}, {why}", _one_line(said)
+
+
+def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
+    """How an experiment ended; None where its last iteration has said so, and for one that was cancelled."""
+    spent = f"{'in total ' if course.iterations else ''}{duration(ended.seconds)} · {money(course.total_usd)}"
+    if ended.outcome == "error":
+        return course.line(MARKS["error"], _one_line(ended.error or ""), spent)
+    verdict = course.held_out
+    if ended.outcome == "cancelled" or (verdict is None and course.iterations):
+        return None
+    counted = "" if verdict is None else f", {_counted(verdict, 'held-out tests', sign='')}"
+    said = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
+    return course.line(f"{MARKS[ended.outcome]}{counted}", said, spent)
+
+
+def _counted(verdict: Verdict, tests: str, sign: str | None = None) -> str:
+    """``✗ 2 of 7 tests passed``."""
+    mark = ("✓ " if verdict.passed else "✗ ") if sign is None else sign
+    return f"{mark}{verdict.tests_passed} of {verdict.tests_total} {tests} passed"
+
+
+def _failure(verdict: Verdict) -> str:
+    """The first failure in words: ``got None, expected True``, else its message, else its class."""
+    if verdict.passed:
+        return ""
+    first = verdict.failures[0] if verdict.failures else None
+    if first and first.actual is not None and first.expected is not None:
+        return f"got {_one_line(first.actual)}, expected {_one_line(first.expected)}"
+    return _one_line((first and first.message) or verdict.message or verdict.error or "")
+
+
+def _ends_of(label: str, columns: int) -> str:
+    """Both ends of a label: they say most."""
+    half = (columns - 1) // 2
+    return label if len(label) <= columns else f"{label[:half]}…{label[-half:]}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(plain(text[:MOST_OF_A_TEXT]).split())
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
