@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.text import Text
 
@@ -46,7 +46,7 @@ class Line:
 
     def within(self, width: int) -> str:
         """The line in at most so many columns: what was said is cut first, after a long label has lost its middle."""
-        said, spent = Text(f": {self.said}" if self.said else ""), Text(f" · {self.spent}")
+        said, spent = Text(f": {self.said}" if self.said else ""), Text(f" · {self.spent}" if self.spent else "")
         room = width - Text(f"{self.problem} {self.what}").cell_len - spent.cell_len
         label = _ends_of(self.label, max(LEAST_LABEL, room - min(said.cell_len, ENOUGH_SAID) - 1))
         head = Text(" ".join(part for part in (self.problem, label, self.what) if part))
@@ -59,29 +59,31 @@ class Line:
 
 @dataclass(slots=True)
 class _Course:
-    """An experiment under way: what its calls took since its latest line, and in total. Costs None: not known."""
+    """An experiment under way: what its calls took since its latest line. ``cost_usd`` None: not known."""
 
     problem: str
     label: str
     most: int | None  # iterations; None: its strategy has no limit
     seconds: float = 0.0
     cost_usd: float | None = 0.0
-    total_usd: float | None = 0.0
     iterations: int = 0
     held_out: Verdict | None = None  # of the program that it returned
 
     def add(self, seconds: float, usd: float | None) -> None:
         self.seconds += seconds
-        self.cost_usd, self.total_usd = _sum(self.cost_usd, usd), _sum(self.total_usd, usd)
+        self.cost_usd = None if self.cost_usd is None or usd is None else self.cost_usd + usd
 
     def step(self, what: str, said: str, seconds: float = 0.0) -> Line:
         """The line of a step, which its calls led to; ``seconds``: of its test."""
         spent = f"{duration(self.seconds + seconds)} · {money(self.cost_usd)}"
         self.seconds, self.cost_usd = 0.0, 0.0
-        return self.line(what, said, spent)
-
-    def line(self, what: str, said: str, spent: str) -> Line:
         return Line(self.problem, self.label, what, said, spent)
+
+    def end(self, what: str, said: str) -> Line:
+        """The line of a result: what was spent since the latest step, if anything was."""
+        called = self.seconds > 0
+        line = self.step(what, said)
+        return line if called else replace(line, spent="")
 
 
 class Feed:
@@ -143,15 +145,14 @@ def _reviewed(review: CheckpointReviewed) -> tuple[str, str]:
 
 def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
     """How an experiment ended; None where its last iteration has said so, and for one that was cancelled."""
-    spent = f"{'in total ' if course.iterations else ''}{duration(ended.seconds)} · {money(course.total_usd)}"
     if ended.outcome == "error":
-        return course.line(MARKS["error"], _one_line(ended.error or ""), spent)
+        return course.end(MARKS["error"], _one_line(ended.error or ""))
     verdict = course.held_out
     if ended.outcome == "cancelled" or (verdict is None and course.iterations):
         return None
     counted = "" if verdict is None else f", {_counted(verdict, 'held-out tests', sign='')}"
     said = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
-    return course.line(f"{MARKS[ended.outcome]}{counted}", said, spent)
+    return course.end(f"{MARKS[ended.outcome]}{counted}", said)
 
 
 def _counted(verdict: Verdict, tests: str, sign: str | None = None) -> str:
@@ -178,7 +179,3 @@ def _ends_of(label: str, columns: int) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(plain(text[:MOST_OF_A_TEXT]).split())
-
-
-def _sum(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else first + second

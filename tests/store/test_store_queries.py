@@ -64,7 +64,7 @@ def test_one_call_without_a_price_makes_the_cost_unknown(store, journal, plan):
     journal.tell(second, usd=None)
     row = summary(store)
     assert (row.cost_usd, row.unpriced) == (None, 1)
-    assert row.tiers == (TierCost("local", 2, 1, None),)
+    assert row.tiers == (TierCost("local", 2, 1, None, tokens=240),)
 
 
 def test_cost_is_told_by_tier(store, journal, plan):
@@ -73,7 +73,7 @@ def test_cost_is_told_by_tier(store, journal, plan):
     journal.ask(supervised, 2, FRONTIER)
     journal.answer(supervised, 2, "Think again.", 2.0)
     row = summary(store, 1)
-    assert row.tiers == (TierCost("frontier", 1, 0, 2.0), TierCost("local", 1, 0, 0.25))
+    assert row.tiers == (TierCost("frontier", 1, 0, 2.0, tokens=120), TierCost("local", 1, 0, 0.25, tokens=120))
     assert row.cost_usd == 2.25
 
 
@@ -85,7 +85,7 @@ def test_the_energy_of_local_calls_and_what_they_cost_rented_are_added_up_by_tie
         usage, cost = Usage(100, 20, None, None, None, 1.2, 90.0), Cost(0.5, "energy", 0.25, 0.125, 0.0625)
         said = CallFinished(journal.text("x"), "stop", usage, cost, 1.5, None, Sampling(seed=7))
         journal.say(said, one.id, ordinal)
-    assert summary(store).tiers == (TierCost("local", 2, 0, 1.0, 0.5, 0.25, 0.125),)
+    assert summary(store).tiers == (TierCost("local", 2, 0, 1.0, 0.5, 0.25, 0.125, 240),)
     with store.open() as con:
         call = Reader(con).calls(one.id)[0]
     assert (call.kwh, call.machine_seconds, call.gpu_joules, call.honoured) == (0.25, 1.2, 90.0, Sampling(seed=7))
@@ -116,7 +116,7 @@ def test_a_summary_of_some_problems_counts_nothing_of_the_others(store, journal,
         whole = Reader(con).summaries(Writers(store.journals_dir), [plan.id])[0]
         assert Reader(con).summaries(Writers(store.journals_dir), [plan.id], ["elsewhere/0"]) == []
     assert (row.planned, row.problems, row.solved, row.unsolved, row.unpriced) == (1, 1, 0, 1, 0)
-    assert (row.cost_usd, row.ended_cost_usd, row.tiers) == (0.25, 0.25, (TierCost("local", 1, 0, 0.25),))
+    assert (row.cost_usd, row.ended_cost_usd, row.tiers) == (0.25, 0.25, (TierCost("local", 1, 0, 0.25, tokens=120),))
     assert (row.only, whole.only) == ((first.problem,), None)
     assert row.problem_set == other.problem_set != whole.problem_set
 
