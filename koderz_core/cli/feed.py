@@ -127,7 +127,8 @@ class Feed:
             case CodeTested(iteration=number, verdict=verdict):
                 course.iterations = number
                 place = f"{number}/{course.most}" if course.most else f"iteration {number}"
-                return course.step(f"{place} {_counted(verdict, 'tests')}", _failure(verdict), verdict.seconds)
+                what = f"{place} {'✓' if verdict.passed else '✗'} {_counted(verdict, 'tests')}"
+                return course.step(what, _failure(verdict), verdict.seconds)
             case CandidateScored(returned=True, held_out=held_out):
                 course.held_out = held_out
             case ExperimentFinished() as ended:
@@ -150,15 +151,16 @@ def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
     verdict = course.held_out
     if ended.outcome == "cancelled" or (verdict is None and course.iterations):
         return None
-    counted = "" if verdict is None else f", {_counted(verdict, 'held-out tests', sign='')}"
     said = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
+    counted = f", {_counted(verdict, 'held-out tests')}" if verdict else ""
     return course.end(f"{MARKS[ended.outcome]}{counted}", said)
 
 
-def _counted(verdict: Verdict, tests: str, sign: str | None = None) -> str:
-    """``✗ 2 of 7 tests passed``."""
-    mark = ("✓ " if verdict.passed else "✗ ") if sign is None else sign
-    return f"{mark}{verdict.tests_passed} of {verdict.tests_total} {tests} passed"
+def _counted(verdict: Verdict, tests: str) -> str:
+    """``2 of 7 tests passed``. Held-out tests are not run where base tests have failed."""
+    if not verdict.marks.strip("-"):
+        return f"{tests} not run"
+    return f"{verdict.tests_passed} of {verdict.tests_total} {tests} passed"
 
 
 def _failure(verdict: Verdict) -> str:

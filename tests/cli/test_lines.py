@@ -101,6 +101,8 @@ def test_what_the_last_iteration_did_not_say_is_said_at_the_end(plan: Plan) -> N
     assert (held_out.what, held_out.said) == ("✗ unsolved, 2 of 7 held-out tests passed", "wrong")
     assert held_out.spent == ""  # nothing was asked since
     assert said(plan, ANSWERED, scored, ENDED)[0].spent == "4.0 s · $0.000020"
+    not_run = replace(scored, held_out=replace(FAILED, marks="----", message=""))
+    assert said(plan, not_run, ENDED)[0].what == "✗ unsolved, held-out tests not run"
     oracle = replace(ENDED, score_kind="oracle")
     assert len(said(plan, TESTED, replace(scored, held_out=None), oracle)) == 1  # only its iteration
     assert said(plan, replace(ENDED, outcome="cancelled")) == []
