@@ -67,12 +67,12 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
 
     if not comparison.pairs:
         return
-    screen.print(f"\nAgainst a frontier model alone{at_once(comparison)}", style="bold")
+    screen.print(f"\nAgainst a frontier model alone{at_once(comparison) or ' (intervals at 95 %)'}", style="bold")
     for sentence in savings_said(comparison):
         screen.print(plain(sentence), soft_wrap=True)
     for remark in comparison.remarks:
         if remark not in remarks(rows):
-            screen.print(plain(remark), style="dim", soft_wrap=True)
+            screen.print(plain(remark.strip()), style="dim", soft_wrap=True)
 
 
 def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:

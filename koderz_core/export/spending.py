@@ -64,12 +64,10 @@ def _saved(pair: Pair) -> str:
 
 
 def _share(found: Interval) -> str:
-    """``saved 92 % [85, 97]``, or ``spent 40 % more``."""
-    if found.value >= 0:
-        return f"saved {_spanned(found.value, found.low, found.high)}"
-    low, high = (None if one is None else -one for one in (found.high, found.low))
-    return f"spent {_spanned(-found.value, low, high)} more"
-
-
-def _spanned(value: float, low: float | None, high: float | None) -> str:
-    return percent(value) if low is None or high is None else span(value, low, high)
+    """``saved 92 % [85, 97]``, or ``spent 40 % [20, 60] more``; an interval that includes 0 says so."""
+    value, (low, high) = abs(found.value), (found.low, found.high)
+    saved, more = ("saved", "") if found.value >= 0 else ("spent", " more")
+    if low is None or high is None:
+        return f"{saved} {percent(value)}{more}"
+    unsure = ", which includes 0," if low <= 0 <= high else ""
+    return f"{saved} {span(value, *((low, high) if found.value >= 0 else (-high, -low)))}{more}{unsure}"
