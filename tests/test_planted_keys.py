@@ -167,6 +167,7 @@ def test_no_file_database_export_log_or_screen_holds_a_planted_key(
     with open_workspace() as opened:
         dataset = opened.keep_problem(PROBLEM, f"assert f() == 1, {KEYS!r}")
         coders = [Wanted("supervised", {"coder": name}, {"max_iterations": 3}) for name in MODELS]
+        coders += [Wanted("direct", {"coder": "openai/it"})]  # without a spec
         specs = [
             Wanted(
                 "supervised",
@@ -193,7 +194,8 @@ def test_no_file_database_export_log_or_screen_holds_a_planted_key(
         ("bundle", benchmark, "--privacy", level, "--out", out / f"{level}.zip")
         for level in ("public_safe", "team_safe", "full_internal")
     ]
-    commands += [("show-spec", rows[0].id), ("cortex", "status"), ("cortex", "backfill")]
+    commands += [("show-spec", row.id) for row in rows]
+    commands += [("cortex", "status"), ("cortex", "backfill")]
     said = {f"{place} {command}": koderz(*command) for place, command in enumerate(commands)}
     assert {one.code for one in said.values()} <= {0, 3}, {
         command: one.err for command, one in said.items() if one.code

@@ -79,7 +79,7 @@ def _found(opened: Workspace, what: str) -> str:
 
 
 def _text(opened: Workspace, experiment: str) -> str:
-    """What the problem says, or why that cannot be told."""
+    """The problem's text with keys masked, as models receive it, or the reason why it cannot be shown."""
     row = opened.results.experiment(experiment).experiment
     try:
         dataset = opened.dataset(row.dataset)
@@ -88,7 +88,7 @@ def _text(opened: Workspace, experiment: str) -> str:
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
     if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
         return f"({row.dataset} is not the dataset any more that {row.problem} was taken from.)"
-    return texts[row.problem]
+    return opened.settings.redaction().text(texts[row.problem])
 
 
 def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: bool) -> None:

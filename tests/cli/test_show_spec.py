@@ -64,6 +64,17 @@ def test_an_experiment_without_a_spec_shows_its_problem(koderz: Any) -> None:
     assert "def has_close_elements" in said
 
 
+def test_a_problem_is_shown_as_its_prompts_have_it_without_a_key(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-openai-key")
+    with open_workspace() as workspace:
+        dataset = workspace.keep_problem('def f():\n    """Use planted-openai-key."""\n', "assert f() == 1")
+        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "all"), dataset)
+        workspace.run(plan)
+        (row,) = workspace.results.experiments(plan.id)
+    said = koderz("show-spec", row.id).out
+    assert ("planted-openai-key" in said, '"""Use [secret]."""' in said) == (False, True)
+
+
 @pytest.mark.parametrize("asked", [(), ("nothing",), ("--compare", "nothing")])
 def test_what_is_not_there_is_wrong_usage(koderz: Any, asked: tuple[str, ...]) -> None:
     assert koderz("show-spec", *asked).code == 2
