@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +14,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from sample import SAMPLE
 
 import koderz_core
 from koderz_core.cli import main
@@ -30,6 +33,58 @@ TRY_IT = {"sandbox", "diagnosis", "test_doctor.py"}  # where the sandbox itself 
 PROBED = cache(probe)
 TRIED: dict[str, SelfTest] = {}
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
+
+
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 4 * 2**30  # more than the folders of all workers hold at any time
+SLOWEST = ("e2e", "cli", "pages", "sandbox")  # folders with files of a minute, which start first
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="run every case of the lists that are sampled by default")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    SAMPLE.whole = config.option.whole or any("[" in argument for argument in config.args)  # a case named by its id
+    sys.dont_write_bytecode = False  # else each of the hundreds of child processes would compile koderz anew
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if _runs_fast(MEMORY):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def _runs_fast(folder: Path) -> bool:
+    """Whether test folders may lie there: in memory nobody waits for the disk at every line of a journal."""
+    if not os.access(folder, os.W_OK) or shutil.disk_usage(folder).free < ROOM_BYTES:
+        return False
+    return not os.statvfs(folder).f_flag & os.ST_NOEXEC
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slowest folders first, so that no worker is left alone with a long file in the end."""
+    places = {name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One and a half workers for each core: tests wait for servers, browsers and deadlines a third of the time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = SAMPLE.left_out
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:  # Any: a worker of xdist
+    SAMPLE.add(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if said := SAMPLE.summary():
+        terminalreporter.write_line(said)
 
 
 @dataclass(frozen=True)

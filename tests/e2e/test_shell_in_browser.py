@@ -12,8 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sample import thinned
 from serving import KODERZ, WITHIN, Serve
-from thinned import thinned
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("overview", "launch", "live", "experiment", "compare", "problems", "memory", "export", "models", "settings")
@@ -37,7 +37,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=WITHIN, check=False)
 
 
-@pytest.mark.parametrize("name", thinned(PAGES))
+@pytest.mark.parametrize("name", thinned(PAGES, "first visits to a page"))
 def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
     server: Serve, page: Page, console_errors: list[str], name: str
 ) -> None:

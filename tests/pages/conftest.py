@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import koderz_core
@@ -24,6 +25,15 @@ def _run_as_served() -> None:
     served = tomllib.loads((APP.parent / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     for name, value in served["runner"].items():
         config.set_option(f"runner.{name}", value)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _scanned_once() -> Iterator[None]:
+    """Each ``AppTest`` reads the metadata of all installed packages for Streamlit components: once is enough."""
+    found = manifest_scanner.scan_component_manifests()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
+        yield
 
 
 @pytest.fixture(autouse=True)

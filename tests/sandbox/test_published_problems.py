@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from mutants import changed, plain_verdicts
+from sample import thinned
 from small_problem import best_tier, judge_of
-from thinned import thinned
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
@@ -20,7 +20,7 @@ def problems(request):
     folder = request.getfixturevalue("test_data") if request.param != "humaneval" else None
     found = load(request.param, load_settings(datasets_dir=folder)).problems
     assert len(found) == SIZES[request.param]
-    return thinned(found)
+    return thinned(found, f"published problems of {request.param}")
 
 
 def test_every_solution_of_the_publisher_passes(problems):

@@ -52,5 +52,5 @@ class Host:
     settle_seconds: float = 0.0
 
 
-def named(attack: Cheat | Host) -> str:
-    return attack.name
+def named(attack: Cheat | Host | Tier) -> str:
+    return attack if isinstance(attack, str) else attack.name
