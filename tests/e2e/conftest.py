@@ -11,13 +11,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket, expect, sync_playwright
 from serving import KODERZ, WITHIN, Serve, Server, serving
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Not even Chromium's own services are asked for anything; and it spends no time on what nobody sees.
 QUIETLY = ("--disable-gpu", "--disable-extensions", "--mute-audio")
 ALONE = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking")
+expect.set_options(timeout=WITHIN * 1000)  # only a failing test waits as long
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 
 

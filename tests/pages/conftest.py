@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import koderz_core
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.config import load_settings
 from koderz_core.records import Plan
 from koderz_core.workspace import leave
 
@@ -44,8 +47,9 @@ def _no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def visit() -> Iterator[Callable[..., AppTest]]:
-    """A page as its address opens it; the process's workspace is a fresh one for each test."""
+    """A page as its address opens it; the process's workspace is a fresh one for each test, and no answer is kept."""
     leave()
+    st.cache_resource.clear()  # two tests on copies of one journal would share them
 
     def open_page(page: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=30)
@@ -59,12 +63,20 @@ def visit() -> Iterator[Callable[..., AppTest]]:
     leave()
 
 
-@pytest.fixture
-def recorded() -> Plan:
-    """Three problems with two configurations, one of which fails at times, as the runner recorded them."""
+@pytest.fixture(scope="session")
+def _recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Plan]:
+    home = tmp_path_factory.mktemp("recorded")
     weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 3, "checkpoint_interval": 1})
     order = Order([Wanted("direct", {"coder": "scripted/strong"}), weak], "0:3")
-    with open_workspace() as workspace:
+    with open_workspace(home=home, memory="off") as workspace:
         plan = workspace.plan(order)
         workspace.run(plan)
+    return home, plan
+
+
+@pytest.fixture
+def recorded(_recorded: tuple[Path, Plan]) -> Plan:
+    """Three problems with two configurations, one of which fails at times, as the runner recorded them."""
+    home, plan = _recorded
+    shutil.copytree(home, load_settings().home, dirs_exist_ok=True)
     return plan
