@@ -131,7 +131,9 @@ def test_an_installed_wheel_has_the_dashboard_in_it(server: Serve, page: Page, t
     (wheel,) = tmp_path.glob("*.whl")
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in top if not name.endswith(".dist-info")} == {"koderz_core", "koderz_dashboard"}
-    subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", str(target), str(wheel)], check=True)
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", "--no-compile", "--target", str(target), str(wheel)], check=True
+    )
     running = server(
         environment={"PYTHONPATH": str(target)},
         command=(str(target / "bin" / "koderz"), "ui", "--no-browser", "--port", "0"),
