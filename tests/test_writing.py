@@ -22,4 +22,4 @@ def test_what_cannot_be_replaced_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     with pytest.raises(OSError, match="taken"):
         replace_file(tmp_path / "taken", b"content")
-    assert [path.name for path in tmp_path.iterdir()] == ["cwd", "taken"]
+    assert {path.name for path in tmp_path.iterdir()} == {"cwd", "taken"}
