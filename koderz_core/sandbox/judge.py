@@ -47,8 +47,8 @@ class BoxedJudge:
         # Where programs can write files or start processes, one may leave something behind for the next.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
         self._canonical: dict[
-            tuple[str, str, Cases | None], Answer
-        ] = {}  # by solution and tests; the same whoever computes it
+            tuple[str, str, Cases | None, bool], Answer
+        ] = {}  # by solution, tests and whether they run beside it; the same whoever computes it
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """What comes of running ``code``, after the problem's preamble, on ``tests``.
@@ -56,9 +56,10 @@ class BoxedJudge:
         What no program may choose for itself, the canonical solution decides: that the tests are broken, that they
         need values that cannot cross (they run in the program's own process then), and which of them look at what is
         changed in place in arguments. All others a program that changes its arguments has to pass with the tests' own
-        objects unchanged, too, else it could empty what it is compared with. Where there is no solution, tests are
-        taken to be broken as it seems, and to look at arguments as ``in_place`` reads them; they run beside the program
-        only if they say so.
+        objects unchanged, too, else it could empty what it is compared with; of one that its tests run beside, nobody
+        can tell whether it changes them, so each is run twice. Where there is no solution, tests are taken to be broken
+        as it seems, and to look at arguments as ``in_place`` reads them; they run beside the program only if they say
+        so.
 
         A program that cannot be run, since it is too long or UTF-8 cannot encode it, has failed. Raise DataError if the
         tests are broken or too large, SandboxError if programs cannot be run here or workers were lost.
@@ -73,7 +74,9 @@ class BoxedJudge:
         if report.stuck and self._needs_sharing(problem, tests):
             report = ask(self._workers, replace(order, shared=True)).report or report
         verdict = report.verdict(self.isolation)
-        return self._without_changes(problem, tests, order, verdict) if report.changed and verdict.passed else verdict
+        if verdict.passed and (report.changed or report.shared):
+            return self._without_changes(problem, tests, replace(order, shared=report.shared), verdict)
+        return verdict
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
         """What ``calls`` give, at most ``MOST_CALLS`` expressions in the names of ``code``, one after the other.
@@ -123,7 +126,7 @@ class BoxedJudge:
         answer = ask(self._workers, replace(order, mirrors=False))
         if answer.report is None:
             return self._without_report(problem, tests, order, answer)
-        if self._fails_rightly(problem, tests, answer.report):
+        if self._fails_rightly(problem, replace(tests, shared=order.shared), answer.report):
             return passed
         verdict = answer.report.verdict(self.isolation)
         return replace(verdict, message=f"{verdict.message} ({_ON_COPIES})")
@@ -141,7 +144,7 @@ class BoxedJudge:
 
     def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
         """What came of the canonical solution, with the tests' own objects unchanged; no report where there is none."""
-        key = (problem.canonical_solution, tests.source, tests.cases)
+        key = (problem.canonical_solution, tests.source, tests.cases, tests.shared)
         if not problem.canonical_solution:
             return Answer()
         if key not in self._canonical:
@@ -150,7 +153,7 @@ class BoxedJudge:
         return self._canonical[key]
 
 
-_ON_COPIES = "judged with copies of the arguments, since the program changes them in place"
+_ON_COPIES = "judged with copies of the arguments; it passes only with the tests' own objects"
 _STALLED = "what it returned could not be dealt with in time"
 
 

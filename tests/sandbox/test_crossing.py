@@ -244,3 +244,36 @@ def test_a_program_that_is_to_change_its_arguments_may():
 def test_where_there_is_no_solution_to_tell_a_change_in_place_is_what_the_tests_look_at():
     tests = checks("given = [3, 1]", "candidate(given)", "assert given == [1, 3]")
     assert judged("def double(x): x.sort()", tests, canonical="").passed
+
+
+PLACE = "class Place:\n    def __init__(self, v): self.v = v\n"
+BY_KEY = checks("given = [3, 1]", "assert candidate(given, lambda x: -x) == sorted(given, key=lambda x: -x)")
+OF_OBJECT = PLACE + checks("place = Place(3)", "assert candidate(place) == place.v * 2")
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "emptied"),
+    [
+        (BY_KEY, "def double(a, key): return sorted(a, key=key)", "def double(a, key):\n    a.clear()\n    return []"),
+        (BY_KEY, "def double(a, key):\n    a.sort(key=key)\n    return a", "def double(a, key): return a.clear() or a"),
+        (OF_OBJECT, "def double(a): return a.v * 2", "def double(a):\n    a.v = 0\n    return 0"),
+    ],
+)
+def test_beside_its_tests_too_a_program_cannot_change_what_it_is_compared_with(tests, right, emptied):
+    assert judged(right, tests, canonical=right).passed
+    verdict = judged(emptied, tests, canonical=right)
+    assert (verdict.marks, verdict.shared) == ("F", True)
+    assert verdict.message.endswith("(judged with copies of the arguments; it passes only with the tests' own objects)")
+
+
+@pytest.mark.parametrize(
+    ("right", "lines"),
+    [
+        ("def double(a, key): a.sort(key=key)", ("candidate(given, lambda x: x)", "assert given == [1, 3]")),
+        ("def double(a, key): return a", ("assert candidate(given, lambda x: x) is given",)),
+        ("def double(a, key): return key(a)", ("assert candidate((n for n in given), list) == [3, 1]",)),
+    ],
+)
+def test_beside_its_tests_a_program_may_change_what_it_is_asked_to_change(right, lines):
+    verdict = judged(right, checks("given = [3, 1]", *lines), canonical=right)
+    assert (verdict.passed, verdict.shared) == (True, True), verdict.message

@@ -63,9 +63,60 @@ def test_to_send_to_a_generator_is_a_call():
     assert judged("def double(x): yield x", tests).marks == "F"
 
 
-@pytest.mark.parametrize(("named", "marks"), [("", "F"), ("expected = StopIteration", "P")])
-def test_beside_the_program_only_tests_that_name_it_get_it(named, marks):
-    tests = checks(*filter(None, [named]), "assert all(map(candidate, [Odd()]))")
-    honest = ODD + "def double(x): return x == Odd()"
-    verdict = judged("def double(x): raise StopIteration", tests, ODD, canonical=honest)
-    assert (verdict.marks, verdict.shared) == (marks, True)
+HONEST = ODD + "def double(x): return x == Odd()"
+SHARED = "assert all(map(lambda n: candidate(Odd()), [1, 2]))"
+CATCHES = ("try: next(iter([]))", "except StopIteration: pass")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (SHARED,),
+        (*CATCHES, SHARED),
+        ("expected = StopIteration", SHARED),
+        ("try: seen = list(map(candidate, [Odd()]))", "except StopIteration: pass", "assert seen != []"),
+        ("try: seen = [candidate(Odd()) for _ in iter(lambda: candidate(Odd()), 0)]", CATCHES[1], "assert seen != []"),
+        ("try: pass", "except StopIteration: pass", "else: seen = {*map(lambda n: candidate(Odd()), [1])}", SHARED),
+        ("from contextlib import suppress", "with suppress(StopIteration): candidate(Odd())", SHARED),
+    ],
+    ids=" ".join,
+)
+def test_beside_the_program_too_no_iteration_takes_a_failed_call_for_its_end(lines):
+    verdict = judged("def double(x): raise StopIteration", checks(*lines), ODD, canonical=HONEST)
+    assert (verdict.passed, verdict.shared) == (False, True)
+
+
+RAISES = "import unittest\ncase = unittest.TestCase()\n"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("try: ended = not candidate(Odd())", "except StopIteration: ended = True", "assert ended"),
+        ("try: ended = not candidate(Odd())", "except (KeyError, StopIteration): ended = True", "assert ended"),
+        ("with case.assertRaises(StopIteration): candidate(Odd())", "assert case"),
+        ("case.assertRaises(StopIteration, candidate, Odd())", "assert case"),
+        ("case.assertRaises(StopIteration, lambda: candidate(Odd()))", "assert case"),
+    ],
+    ids=" ".join,
+)
+def test_beside_the_program_tests_that_expect_a_call_to_raise_it_get_it(lines):
+    expecting = "def double(x):\n    if x == Odd(): raise StopIteration"
+    verdict = judged(ODD + expecting, RAISES + checks(*lines), ODD, canonical=ODD + expecting)
+    assert (verdict.passed, verdict.shared) == (True, True), verdict.message
+    failed = judged("def double(x): raise StopAsyncIteration", RAISES + checks(*lines), ODD, canonical=ODD + expecting)
+    assert not failed.passed
+
+
+def test_beside_the_program_an_iterator_ends_as_usual():
+    tests = checks(
+        "numbers = candidate(Odd())",
+        "next(numbers)",
+        *CATCHES,
+        "try: next(numbers)",
+        CATCHES[1] + "; ended = 1",
+        "assert ended",
+    )
+    honest = ODD + "def double(x): yield x == Odd()"
+    verdict = judged(honest, tests, ODD, canonical=honest)
+    assert (verdict.marks, verdict.shared) == ("P", True)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
+from .expecting import marked
 from .faults import TestsBrokenError, describe
 from .instrument import SITE, instrument
 from .recorder import Recorder
@@ -22,15 +23,16 @@ class Suite(NamedTuple):
     sources: tuple[str, ...]
 
 
-def ready(tests: str) -> Suite:
-    """Raise TestsBrokenError if they are not Python."""
-    return _kept(tests) if len(tests) < _LONG else _kept_briefly(tests)
+def ready(tests: str, *, expecting: bool = False) -> Suite:
+    """Raise TestsBrokenError if they are not Python. ``expecting``: marked for a function of that name to be given."""
+    return _kept(tests, expecting) if len(tests) < _LONG else _kept_briefly(tests, expecting)
 
 
-def _made(tests: str) -> Suite:
+def _made(tests: str, expecting: bool) -> Suite:
     try:
         instrumented = instrument(tests)
-        code = compile(instrumented.tree, "<tests>", "exec", dont_inherit=True)
+        tree = marked(instrumented.tree, tests) if expecting else instrumented.tree
+        code = compile(tree, "<tests>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise TestsBrokenError(describe(error)) from None
     return Suite(code, instrumented.sources)
