@@ -1,4 +1,4 @@
-"""Reading a file that a person names: a regular file or a pipe, of bounded size. The only way to read one.
+"""Reading a file that a person names: a regular file or a pipe of the shell, of bounded size. The only way to read one.
 
 A device such as ``/dev/zero`` never ends, and opening a pipe that nobody writes to waits for ever; both are decided
 before the first byte is read. Bytes that are no text and texts that no file can hold are refused here too.
@@ -25,7 +25,10 @@ MOST_TEXT_BYTES = 4 << 20
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+"""Where a command finds the pipes that its shell has opened for it: ``| koderz ...`` and ``koderz ... <(...)``."""
 _OTHERS = {
+    stat.S_IFIFO: "it is a named pipe",
     stat.S_IFDIR: "it is a folder",
     stat.S_IFCHR: "it is a device",
     stat.S_IFBLK: "it is a device",
@@ -34,15 +37,16 @@ _OTHERS = {
 
 
 def require_file(path: Path, cure: str) -> None:
-    """Raise DataError for what ``read_bytes`` would not begin to read. ``cure``: what to do, in a sentence."""
-    with _opened(path, cure):
-        pass
+    """Raise DataError for all but a regular file, which can be read in any order. ``cure``: what to do."""
+    with _opened(path, cure) as file:
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            raise DataError(f"{path} cannot be read (it is a pipe). {cure}")
 
 
 def read_bytes(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
-    """The content of a file or a pipe. Raises DataError if it cannot be read, is no file, or is longer than ``most``.
+    """The content of a file or of a pipe that the shell opened, whose end is waited for.
 
-    A pipe without a writer is empty; of one that has a writer the end is waited for.
+    Raises DataError if it cannot be read, is neither (a named pipe is none), or is longer than ``most``.
     """
     try:
         with _opened(path, cure) as file:
@@ -89,13 +93,14 @@ def surrogate_in(text: str) -> str:
 
 @contextmanager
 def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
-    """A regular file or a pipe. Opened without waiting for a writer, and read as any other file then."""
+    """A regular file or a pipe of the shell. Opened without waiting for a writer, and read as any other file then."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError) as error:  # the second: a null character in the name
         raise DataError(f"{path} cannot be read ({getattr(error, 'strerror', error)}). {cure}") from error
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
-    if kind not in (stat.S_IFREG, stat.S_IFIFO):
+    piped = kind == stat.S_IFIFO and str(path.absolute()).startswith(_DESCRIPTORS)
+    if kind != stat.S_IFREG and not piped:
         os.close(descriptor)
         raise DataError(f"{path} cannot be read ({_OTHERS.get(kind, 'it is no file')}). {cure}")
     os.set_blocking(descriptor, True)

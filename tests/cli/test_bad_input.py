@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -31,6 +32,7 @@ WRONG_FILES = {
     "missing": "No such file or directory",
     "device": "it is a device",
     "socket": "it is a socket|No such device or address",
+    "fifo": "it is a named pipe",
 }
 TAKING_A_FILE: dict[str, tuple[object, ...]] = {
     "grade": ("grade", "FILE"),
@@ -85,6 +87,8 @@ def made(kind: str, path: Path) -> Path:
 
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(path.name)  # a socket's path is short
+    elif kind == "fifo":
+        os.mkfifo(path)
     return path
 
 
@@ -213,14 +217,29 @@ def test_a_byte_order_mark_is_no_part_of_a_file(koderz: Any, tmp_path: Path) -> 
     assert koderz(*PLAN, *WEAK).code == 0
 
 
-def test_samples_may_come_from_a_pipe_and_a_pipe_without_a_writer_is_empty(koderz: Any) -> None:
-    line = json.dumps(sample(1, RIGHT.canonical_solution)) + "\n"
-    command = [*KODERZ, "grade", "/dev/stdin", "--workers", "1"]
-    ended = subprocess.run(command, input=line, capture_output=True, text=True, timeout=120, check=False)
+@pytest.mark.parametrize(
+    "shell", ["koderz grade /dev/stdin < line", "cat line | koderz grade /dev/stdin", "koderz grade <(cat line)"]
+)
+def test_samples_may_come_from_a_pipe_of_the_shell(tmp_path: Path, shell: str) -> None:
+    (tmp_path / "line").write_text(json.dumps(sample(1, RIGHT.canonical_solution)) + "\n")
+    koderz = " ".join(map(shlex.quote, KODERZ))
+    script = shell.replace("koderz", koderz)
+    ended = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
     assert (ended.returncode, "1 of 1 samples passed" in ended.stdout) == (0, True), ended.stderr
-    os.mkfifo("pipe.jsonl")
-    said = koderz("grade", "pipe.jsonl")
-    assert (said.code, "holds no samples" in one_line_of_error(said)) == (3, True)
+
+
+def test_a_pipe_whose_writer_wrote_nothing_is_empty() -> None:
+    command = ["bash", "-c", f"{' '.join(map(shlex.quote, KODERZ))} grade <(true)"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, "holds no samples" in ended.stderr) == (3, True), ended.stderr
+
+
+def test_a_bundle_cannot_come_from_a_pipe() -> None:
+    command = ["bash", "-c", f"{' '.join(map(shlex.quote, KODERZ))} verify <(sleep 20)"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    assert (ended.returncode, "cannot be read (it is a pipe)" in ended.stderr) == (3, True), ended.stderr
 
 
 @pytest.mark.parametrize("name", ["long.jsonl", "long.jsonl.gz"])
