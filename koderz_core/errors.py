@@ -48,15 +48,15 @@ class ConfigError(UsageError):
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing has; the message lists what there is."""
+    """A name that nothing has; the message lists what there is. ``known`` None: what there is cannot be listed."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        choices = sorted(known)
+    def __init__(self, kind: str, name: str, known: Iterable[str] | None, hint: str = "") -> None:
+        choices = sorted(known or ())
         near = get_close_matches(name, choices, n=3, cutoff=0.5)
         shown = near or choices[:12]
         lead = "Did you mean" if near else "Known"
-        tail = f" {lead}: {', '.join(shown)}." if shown else f" There is no {kind} yet."
-        super().__init__(f"Unknown {kind} {name!r}.{tail}{' ' + hint if hint else ''}")
+        tail = f" {lead}: {', '.join(shown)}." if shown else "" if known is None else " There are none."
+        super().__init__(f"Unknown {kind}: {name!r}.{tail}{' ' + hint if hint else ''}")
         self.name = name
 
 

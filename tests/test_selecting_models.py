@@ -93,7 +93,7 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
 
 
 def test_a_policy_that_there_is_none_of_and_two_choices_for_one_role_are_refused(measured: Workspace) -> None:
-    with pytest.raises(UnknownNameError, match="Unknown policy of a selection 'best'"):
+    with pytest.raises(UnknownNameError, match="Unknown policy of a selection: 'best'"):
         planned(measured, "select:best")
     with pytest.raises(PlanError, match="one model is chosen for the coder"):
         planned(measured, ["select:quality", STRONG])

@@ -75,7 +75,7 @@ def _found(opened: Workspace, what: str) -> str:
         return opened.results.find(what)
     except UnknownNameError as error:
         problems = {row.problem for row in opened.results.experiments()}
-        raise UnknownNameError("experiment, or problem of one,", what, problems) from error
+        raise UnknownNameError("experiment or problem", what, problems) from error
 
 
 def _text(opened: Workspace, experiment: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.prompts.personas import check
 from koderz_core.reading import read_text
 from koderz_core.records import Scalar
 from koderz_core.runner.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
@@ -68,11 +69,13 @@ def strategy_named(text: str) -> str:
 def personas_named(text: str) -> str:
     """The personas that a person names: the text of a file called ``.yaml`` or ``.yml``, else the text itself.
 
-    Raises DataError for a file that cannot be read.
+    Raises DataError for a file that cannot be read, PlanError for one that holds no personas.
     """
     if not text.endswith((".yaml", ".yml")) or "\n" in text:
         return text
-    return read_text(Path(text).expanduser(), "Name a YAML file of personas.")
+    personas = read_text(Path(text).expanduser(), "Name a YAML file of personas.")
+    check(personas, f"The personas in {text}")
+    return personas
 
 
 def words_of(wanted: Wanted) -> str:

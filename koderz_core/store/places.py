@@ -28,7 +28,7 @@ def neighbours(con: DuckDBPyConnection, experiment: str) -> Neighbours:
     rows = con.execute(_PLACES, {"experiment": experiment, "problems": _near(problems)}).fetchall()
     ids = [None, *(row[0] for row in sorted(rows, key=lambda row: _place(*row[1:]))), None]
     if experiment not in ids:
-        raise UnknownNameError("experiment", experiment, [])
+        raise UnknownNameError("experiment", experiment, None)
     at = ids.index(experiment)
     return Neighbours(ids[at - 1], ids[at + 1])
 

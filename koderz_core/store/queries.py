@@ -97,7 +97,7 @@ class Reader:
         """The experiment of an id; ``find`` gives it. Raises UnknownNameError."""
         found = experiment_of(self._con, experiment)
         if found is None:
-            raise UnknownNameError("experiment", experiment, [])
+            raise UnknownNameError("experiment", experiment, None)
         return found
 
     def standing(self, writers: Writers, followed: Followed, row: BenchmarkRow) -> Standing:

@@ -84,7 +84,7 @@ def test_sources_are_listed_with_address_licence_and_hash(koderz: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("download-data", "nothing"), 2, "Unknown dataset to download 'nothing'"),
+        (("download-data", "nothing"), 2, "Unknown dataset to download: 'nothing'"),
         (("download-data", "bigcodebench"), 3, "knows no SHA-256"),
         (("list-problems", "--dataset", "mbpp"), 3, "Fetch it with: koderz download-data mbpp"),
         (("list-problems", "--dataset", "mpbb"), 2, "A file of your own is named by its path"),

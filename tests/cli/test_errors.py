@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import koderz_core
-from koderz_core.errors import UsageError
+from koderz_core.errors import UnknownNameError, UsageError
 
 SMALL = ("benchmark", "--problems", "0:2", "--coder")
 
@@ -38,7 +38,7 @@ def test_an_unknown_strategy_is_named_with_those_there_are(koderz: Any) -> None:
 def test_a_parameter_that_no_strategy_has_is_not_ignored(koderz: Any) -> None:
     said = koderz(*SMALL, "scripted/weak", "--strategy", "direct", "--max-iterations", "7")
     assert said.code == 2
-    assert "Unknown parameter of direct 'max_iterations'" in said.err
+    assert "Unknown parameter of direct: 'max_iterations'" in said.err
 
 
 def test_a_model_for_a_role_that_nobody_asks_is_not_ignored(koderz: Any) -> None:
@@ -212,3 +212,15 @@ def test_offline_no_address_beyond_this_machine_is_asked(koderz: Any, monkeypatc
     said = koderz("models", "test", "gpt-4o-mini")
     assert said.code == 3
     assert "KODERZ_OFFLINE" in said.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "known", "said"),
+    [
+        ("problem in these results", ["HumanEval/1"], "'HumanEval/999'. Did you mean: HumanEval/1."),
+        ("strategy in mine.py", [], "'HumanEval/999'. There are none."),
+        ("experiment", None, "'HumanEval/999'."),
+    ],
+)
+def test_an_unknown_name_is_told_with_what_there_is(kind: str, known: list[str] | None, said: str) -> None:
+    assert str(UnknownNameError(kind, "HumanEval/999", known)) == f"Unknown {kind}: {said}"

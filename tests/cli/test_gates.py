@@ -75,8 +75,8 @@ def test_a_file_whose_plus_inputs_repeat_its_asserts_holds_nothing_out_from_a_lo
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--gate", "half"), "Unknown gate 'half'"),
-        (("--feedback", "much"), "Unknown feedback 'much'"),
+        (("--gate", "half"), "Unknown gate: 'half'"),
+        (("--feedback", "much"), "Unknown feedback: 'much'"),
         (("--strategy", "direct", "--gate", "examples"), "direct never runs gate tests"),
         (("--gate", "split:1.5"), "between 0 and 1"),
         (("--configuration", "supervised coder=scripted/weak", "--gate", "tests"), "--configuration replaces"),

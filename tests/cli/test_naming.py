@@ -46,6 +46,16 @@ def test_a_personas_file_that_is_missing_is_named(koderz: Any) -> None:
     assert (said.code, "gone.yaml cannot be read" in said.err) == (3, True)
 
 
+def test_a_personas_file_with_a_wrong_field_is_named_with_role_and_field(koderz: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("poet: {style: In verse., rules: [Rhyme.], modle: x}\n")
+    said = koderz(*ONE_PROBLEM, "--strategy", "debate", "--personas", str(file))
+    told = (
+        f"The personas in {file} cannot be read: role 'poet' has an unknown field 'modle'; the fields are style, rules."
+    )
+    assert (said.code, told in said.err) == (2, True), said.err
+
+
 def test_benchmarks_are_shown_and_found_by_their_names(koderz: Any) -> None:
     koderz(*ONE_PROBLEM, "--name", "first-look")
     koderz(*ONE_PROBLEM, "--name", "second-look", "--seed", "1")

@@ -125,9 +125,9 @@ def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results:
     (experiment,) = results.experiments(row.id)
     for words, message in (
         ((row.id,), "is not being run now, so there is nothing to pause."),
-        ((row.id, "--only", "nothing"), "Unknown configuration or experiment 'nothing'"),
+        ((row.id, "--only", "nothing"), "Unknown configuration or experiment: 'nothing'"),
         ((experiment.id,), f"is an experiment of {row.id}. Name that, and the experiment with --only."),
-        (("bench_nothing",), "Unknown benchmark or experiment 'bench_nothing'"),
+        (("bench_nothing",), "Unknown benchmark or experiment: 'bench_nothing'"),
     ):
         said = koderz("pause", *words)
         assert said.code == 2

@@ -85,7 +85,7 @@ def test_nothing_is_read_because_a_record_names_it(mine: Path) -> None:
     ("before", "after", "said"),
     [
         ("frozen=True", "frozen=False", "no frozen dataclass"),
-        ("class Mine", "class Other", "Unknown strategy in .* Known: Other"),
+        ("class Mine", "class Other", r"Unknown strategy in .*\.py: 'Mine'\. Known: Other"),
         ("size: int = 3", "size: int", "size has no default"),
         ("size: int = 3", "size: tuple = ()", "size has no default"),
         ("def solve", "def solved", "no method solve"),

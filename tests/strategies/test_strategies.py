@@ -128,7 +128,7 @@ def test_guidance_is_the_answer_without_its_thinking_and_bounded() -> None:
 
 
 def test_unknown_strategies_and_parameters_are_named_with_what_there_is() -> None:
-    with pytest.raises(UnknownNameError, match=r"Unknown strategy 'supervise'\..*supervised"):
+    with pytest.raises(UnknownNameError, match=r"Unknown strategy: 'supervise'\..*supervised"):
         create("supervise", {})
     with pytest.raises(UnknownNameError, match="max_iterations"):
         create("supervised", {"max_iteration": 3})
