@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 MASK = "[secret]"
 SHORTEST = 8
-SHORTEST_ISSUED = 20
-"""Characters that every key has which is known by its form alone."""
+SHORTEST_ISSUED = 7
+"""Characters that the shortest key has which is known by its form alone, with what it is known by: ``//:abc@``."""
 MOST_HELD = 8192
 """Characters of a streamed text that are held back because they may become a key of unknown length."""
 
@@ -39,16 +39,26 @@ _KINDS = (
     _Kind(("xox",), r"[a-z]-(?=[\w-]*\d)[\w-]{16,}", r"[a-z]-[\w-]+"),  # Slack
     _Kind(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"[A-Za-z0-9]{30,}", r"\w{20,}"),  # GitHub
     _Kind(("github_pat_",), r"\w{30,}", r"\w+"),
+    _Kind(("gsk_", "npm_"), r"[A-Za-z0-9]{30,}", r"\w{20,}"),  # Groq, npm
+    _Kind(("xai-", "pplx-", "r8_"), r"[A-Za-z0-9]{30,}", r"\w{20,}"),  # xAI, Perplexity, Replicate
+    _Kind(("nvapi-",), r"[\w-]{30,}", r"[\w-]{20,}"),  # NVIDIA
+    _Kind(("pypi-AgE",), r"[\w-]{30,}", r"[\w-]+"),  # PyPI
+    _Kind(("hooks.slack.com/",), r"(?:services|workflows|triggers)/[\w/-]{16,}", r"[\w/-]+"),
     _Kind(("glpat-",), r"[\w-]{20,}", r"[\w-]+"),  # GitLab
     _Kind(("hf_",), r"[A-Za-z0-9]{30,}", r"\w{20,}"),  # Hugging Face
     _Kind(("AKIA", "ASIA"), r"[0-9A-Z]{16}(?![0-9A-Za-z])", r"[0-9A-Z]{16}"),  # AWS
     _Kind(("AIza",), r"[\w-]{30,}", r"[\w-]{30,}"),  # Google
     _Kind(("eyJ",), r"[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*", r"[\w-]{10,}\.[\w-]+\.[\w-]*"),  # JSON web tokens
 )
-_SCHEMES = ("Bearer", "bearer", "BEARER")
-_TOKEN = r"[\w.~+/=-]"  # noqa: S105 (the letters of one)
 _STARTS = tuple(start for kind in _KINDS for start in kind.starts)
-_HINTS = (*_STARTS, *_SCHEMES)
+_WORDS = ("bearer", "authorization")  # in any case
+_HINTS = (*_STARTS, "//", "-----BEGIN ")
+_TOKEN = r"[\w.~+/=-]"  # noqa: S105 (the letters of one)
+_BASE64 = r"[A-Za-z0-9+/=_-]"
+_QUOTE = r"\\?[\"']"
+_LOGIN = r"[^\s/?#@'\"<>{}\[\]\\]"  # the letters of a user, a colon and a password in an address
+_HEADER, _FOOTER = (rf"-----{word} [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----" for word in ("BEGIN", "END"))
+_BOUND = r"(?<![^\W_])(?<!-)"  # no letter, digit or hyphen stands before it
 
 
 def _any(texts: Iterable[str]) -> str:
@@ -61,13 +71,20 @@ def _beginnings(words: Iterable[str]) -> set[str]:
 
 
 _CERTAIN = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.certain}' for kind in _KINDS)}"
-    rf"|(?:{_any(_SCHEMES)})\s+(?={_TOKEN}*\d){_TOKEN}{{20,}})"
+    rf"{_BOUND}(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.certain}' for kind in _KINDS)}"
+    rf"|(?i:bearer)(?:\s+|{_QUOTE}\s*[:=]\s*{_QUOTE})(?={_TOKEN}*\d){_TOKEN}{{20,}}"
+    rf"|(?P<kept>(?i:authorization)(?:{_QUOTE})?\s*[:=,]\s*(?:{_QUOTE})?)(?i:basic)\s+{_BASE64}{{6,}}(?!{_BASE64}))"
+    rf"|(?<=://){_LOGIN}*:{_LOGIN}{{3,}}(?=@)"
+    rf"|{_HEADER}(?:(?:(?!-----BEGIN )[\s\S]){{0,{MOST_HELD}}}?{_FOOTER}|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{{40,}})*)"
 )
-_GUESSED = re.compile(rf"(?<![\w-])(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.guessed}' for kind in _KINDS)})")
+_GUESSED = re.compile(rf"{_BOUND}(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.guessed}' for kind in _KINDS)})")
 _OPEN = re.compile(  # the end of a text that may go on to be a key
-    rf"(?<![\w-])(?:(?:{_any(_STARTS)}){_TOKEN}*+|(?:{_any(_SCHEMES)})(?:\s++{_TOKEN}*+)?"
-    rf"|{_any(_beginnings((*_STARTS, *_SCHEMES)))})\Z"
+    rf"{_BOUND}(?:(?:{_any(_STARTS)}){_TOKEN}*+|(?i:bearer)[\s\\\"':=]*+{_TOKEN}*+"
+    rf"|(?i:authorization)[\s\\\"':=,]*+(?:[A-Za-z]++(?:\s++{_TOKEN}*+)?)?"
+    rf"|{_any(_beginnings(_STARTS))}|(?i:{_any(_beginnings(_WORDS))}))\Z"
+    rf"|//?\Z|//{_LOGIN}+\Z"
+    rf"|(?:{_any(_beginnings(['-----BEGIN ']))}|-----BEGIN [A-Z0-9 ]{{0,50}}-{{0,5}})\Z"
+    rf"|{_HEADER}(?:(?!{_FOOTER})[\s\S])*\Z"
 )
 
 
@@ -82,12 +99,13 @@ class Redaction:
         self.prompt = lru_cache(maxsize=256)(self.text)
         """As ``text``, for what is asked again and again."""
 
-    def text(self, text: str, *, inside_word: bool = False) -> str:
-        """The text without any; ``inside_word``: what stands before it ends in a letter, so no key starts with it."""
+    def text(self, text: str, *, before: str = "") -> str:
+        """The text without any; ``before``: the character that stands before it."""
         text = _replaced(text, self._known) if len(text) >= SHORTEST else text
-        if len(text) < SHORTEST_ISSUED or not any(start in text for start in _HINTS):
+        if len(text) < SHORTEST_ISSUED or not _may_hold_a_key(text):
             return text  # the usual case, found out at a fraction of the price
-        return _CERTAIN.sub(MASK, f"_{text}")[1:] if inside_word else _CERTAIN.sub(MASK, text)
+        before = "a" if re.match(r"[^\W_]|-", before) else before if before == ":" else ""
+        return _CERTAIN.sub(_mask, before + text)[len(before) :]
 
     def stream(self) -> Stream:
         """For one text that comes in pieces."""
@@ -97,10 +115,15 @@ class Redaction:
         """How much of a text, from its start, holds no beginning of a key that what follows may complete."""
         tails = range(max(0, len(text) - self._longest), len(text))
         end = next((at for at in tails if text[at : at + 2] in self._heads and self._may_go_on(text[at:])), len(text))
-        open_ = _OPEN.search(_replaced(text, self._known, lambda key: "]" * len(key)))
+        unknown = _replaced(text, self._known, lambda key: "]" * len(key))
+        open_ = _OPEN.search(unknown)
         if open_ and len(text) - open_.start() <= MOST_HELD:
             end = min(end, open_.start())
-        return self._between_keys(text, end)
+        end = self._between_keys(text, end)
+        if end == len(text):
+            return end
+        within = (found.start() for found in _CERTAIN.finditer(unknown) if found.start() < end <= found.end())
+        return self._between_keys(text, min(within, default=end))
 
     def _may_go_on(self, tail: str) -> bool:
         at = bisect_left(self._sorted, tail)
@@ -122,7 +145,7 @@ class Stream:
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
         self._held = ""
-        self._inside_word = False
+        self._before = ""
 
     def take(self, piece: str) -> str:
         """What may be shown now; "" if the piece has to wait for the next."""
@@ -134,10 +157,9 @@ class Stream:
         return self._let_out(len(self._held))
 
     def _let_out(self, length: int) -> str:
-        shown = self._redaction.text(self._held[:length], inside_word=self._inside_word)
+        shown = self._redaction.text(self._held[:length], before=self._before)
         self._held = self._held[length:]
-        if shown:
-            self._inside_word = re.fullmatch(r"[\w-]", shown[-1]) is not None
+        self._before = shown[-1:] or self._before
         return shown
 
 
@@ -154,7 +176,16 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 def without_shapes(text: str) -> str:
     """The text without what may be a key, for texts in which a word too few does no harm."""
-    return _GUESSED.sub(MASK, _CERTAIN.sub(MASK, text))
+    return _GUESSED.sub(MASK, _CERTAIN.sub(_mask, text))
+
+
+def _mask(found: re.Match[str]) -> str:
+    return (found["kept"] or "") + MASK
+
+
+def _may_hold_a_key(text: str) -> bool:
+    small = text.lower()
+    return any(hint in text for hint in _HINTS) or any(word in small for word in _WORDS)
 
 
 def _replaced(text: str, secrets: Iterable[str], by: Callable[[str], str] = lambda _: MASK) -> str:

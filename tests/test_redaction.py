@@ -28,7 +28,28 @@ ISSUED = (
     "hf_" + "aBcDeFgH" * 4,
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
     "Bearer 0123456789abcdefghijklmn",
+    "bEARER 0123456789abcdefghijklmn",
+    'bearer": "0123456789abcdefghijklmn',
+    "gsk_" + "aB3dE" * 10,
+    "xai-" + "aB3dE" * 16,
+    "nvapi-" + "aB3_-" * 13,
+    "pplx-" + "aB3dE" * 10,
+    "r8_" + "aB3dE" * 7 + "xy",
+    "npm_" + "aB3dE6" * 6,
+    "pypi-AgEIcHlwaS5vcmc" + "aB3_-" * 20,
+    "hooks.slack.com/services/T0123ABCD/B0123ABCD/abcdefghijkl0123456789",
+    "-----BEGIN PRIVATE KEY-----\n" + "aB3/+" * 12 + "\naB3=\n-----END PRIVATE KEY-----",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\\n" + "aB3/+" * 12 + "\\n-----END OPENSSH PRIVATE KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\n" + ("aB3/+" * 12 + "\n") * 3 + "aB3/+" * 12,
 )
+KEPT = {  # what stands before a key and is no part of it
+    "Authorization: ": "Basic dXNlcjpwYXNz",
+    'authorization": "': "basic dXNlcjpwYXNzd29yZA==",
+    "postgres://": "me:pa5s",
+    "aws_": "AKIAIOSFODNN7EXAMPLE",
+    "_": "ghp_" + "a1B2c3" * 6,
+    "https://": "hooks.slack.com/services/T0123ABCD/B0123ABCD/abcdefghijkl0123456789",
+}
 REDACTION = Redaction(KNOWN)
 
 
@@ -41,6 +62,15 @@ def streamed(text: str, cuts: list[int], redaction: Redaction = REDACTION) -> li
 @pytest.mark.parametrize("key", [*KNOWN[:3], *ISSUED])
 def test_a_key_is_masked_and_what_stands_around_it_stays(key: str) -> None:
     assert REDACTION.text(f"KEY = '{key}', said it.\n") == f"KEY = '{MASK}', said it.\n"
+
+
+@pytest.mark.parametrize("before", KEPT)
+def test_a_key_is_masked_behind_what_is_no_part_of_it_and_wherever_it_is_split(before: str) -> None:
+    text = f"x = {before}{KEPT[before]}@host\n"
+    assert REDACTION.text(text) == f"x = {before}{MASK}@host\n"
+    for cut in range(len(text) + 1):
+        assert "".join(streamed(text, [cut])) == f"x = {before}{MASK}@host\n"
+    assert "".join(streamed(text, list(range(len(text))))) == f"x = {before}{MASK}@host\n"
 
 
 @pytest.mark.parametrize("key", KNOWN)
@@ -60,7 +90,27 @@ def test_a_streamed_key_is_never_seen_wherever_it_is_split(key: str) -> None:
     assert "".join(streamed(text, list(range(len(text))))) == f"x = '{MASK}'\n"
 
 
-PARTS = st.sampled_from((*KNOWN[:3], *ISSUED, "s", "sk-", "_", "-", "ta", "word ", "eyJ", " ", ".", "Bearer ", "AKIA"))
+PARTS = st.sampled_from(
+    (
+        *KNOWN[:3],
+        *ISSUED,
+        "s",
+        "sk-",
+        "_",
+        "-",
+        "ta",
+        "word ",
+        "eyJ",
+        " ",
+        ".",
+        "Bearer ",
+        "AKIA",
+        *KEPT,
+        *KEPT.values(),
+        "@",
+        "-----",
+    )
+)
 
 
 @given(st.lists(PARTS, max_size=12).map("".join), st.data())
@@ -94,6 +144,13 @@ def test_programs_and_prose_stay_as_they_are() -> None:
         "sk-learn",
         "risk-free",
         "hf_something_quite_long_indeed",
+        "npm_config_registry_of_some_long_name",
+        "Authorization: Basic realm or Basic authentication",
+        "Authorization: basic x",
+        "f'postgres://{user}:{password}@{host}/db'",
+        "http://localhost:8000/a@b and mailto:me@host",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "the bearer of 0123456789",
     ):
         assert REDACTION.text(text) == text
 

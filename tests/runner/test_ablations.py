@@ -85,7 +85,7 @@ def test_a_preset_of_supervised_has_ablations_of_what_it_has() -> None:
 def test_what_there_is_no_ablation_of_is_said_so() -> None:
     with pytest.raises(PlanError, match="direct has no ablations"):
         ablations(Wanted("direct", {"coder": "a"}))
-    with pytest.raises(UnknownNameError, match=r"ablation 'no-specs'.*no-spec"):
+    with pytest.raises(UnknownNameError, match=r"ablation: 'no-specs'.*no-spec"):
         ablations_named("no-cot,no-specs")
     assert ablations_named(" interval, no-cot,interval ") == ("interval", "no-cot")
     assert ablations_named("no-cot,all") == tuple(ABLATIONS)

@@ -48,8 +48,8 @@ def test_a_sample_that_is_empty_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (Wanted("supervised", CODER, gate="half"), "gate 'half'"),
-        (Wanted("supervised", CODER, feedback="much"), "feedback 'much'"),
+        (Wanted("supervised", CODER, gate="half"), "gate: 'half'"),
+        (Wanted("supervised", CODER, feedback="much"), "feedback: 'much'"),
         (Wanted("direct", CODER, gate="examples"), "direct never runs gate tests"),
         (Wanted("direct", CODER, feedback="none"), "direct never runs gate tests"),
         (Wanted("supervised", CODER, gate="split:2"), "between 0 and 1"),
