@@ -58,5 +58,5 @@ def test_counts_do_not_tell_which() -> None:
 
 
 def test_an_unknown_feedback_is_named() -> None:
-    with pytest.raises(UnknownNameError, match=r"feedback 'much'.*count"):
+    with pytest.raises(UnknownNameError, match=r"feedback: 'much'.*count"):
         visible(FAILED, "much")
