@@ -5,23 +5,18 @@ The only reader of the environment.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 from urllib.parse import urlsplit, urlunsplit
 
 from platformdirs import user_data_path
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-    TomlConfigSettingsSource,
-)
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
@@ -39,26 +34,14 @@ def default_home() -> Path:
     return CHECKOUT / "data" if inside_checkout else user_data_path("koderz")
 
 
-class _SettingsFile(TomlConfigSettingsSource):
-    def _read_file(self, file_path: Any) -> dict[str, Any]:  # Any: a path, as pydantic-settings has it; TOML's values
-        return tomllib.loads(read_text(file_path, "Mend or remove it."))
-
-
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Everything a user may set. Secrets never leave this record.
 
     In the environment and ``.env`` a field is ``KODERZ_<FIELD>``, those named after a provider go without the prefix;
     in ``settings.toml``, which stands in the data folder, it has its own name.
     """
 
-    model_config = SettingsConfigDict(
-        env_prefix="KODERZ_",
-        env_file=".env",
-        env_file_encoding="utf-8-sig",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     home: Path = Field(default_factory=default_home, description="folder of journals, index, weights and settings.toml")
     offline: bool = Field(False, description="refuse every address beyond this machine")
@@ -177,23 +160,16 @@ class Settings(BaseSettings):
     def _ollama_address(cls, value: str) -> str:
         return ollama_address(value)
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 (the signature is pydantic-settings')
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        above = (init_settings, env_settings, dotenv_settings)
-        home = next((source()["home"] for source in above if "home" in source()), default_home())
-        path = Path(home) / "settings.toml"
-        file = _SettingsFile(settings_cls, path)
-        refuse_unknown(file.toml_data, {*settings_cls.model_fields, "ollama_host"}, path)
-        if isinstance(dotenv_settings, DotEnvSettingsSource):
-            refuse_programs(dotenv_settings.env_vars)
-        return *above, file
+    def __init__(self, **given: Any) -> None:  # Any: one value per field, validated
+        """``given``: as on the command line. Raises ValidationError, ConfigError, DataError."""
+        in_env_file = env_file()
+        refuse_programs(in_env_file)
+        above = (given, said_by(environment()), said_by(in_env_file))
+        home = next((Path(one["home"]) for one in above if "home" in one), default_home())
+        merged: dict[str, Any] = by_field(settings_file(home.expanduser()))
+        for source in reversed(above):
+            merged = _merged(merged, source)
+        super().__init__(**merged)
 
     @property
     def bwrap(self) -> str | None:
@@ -250,12 +226,6 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         return Settings(**given)
     except ValidationError as error:
         raise ConfigError(_explain(error)) from None  # its text may hold a secret's value
-    except SettingsError as error:
-        name = "LIMITS" if '"limits"' in str(error) else "TIERS"
-        raise ConfigError(
-            f'KODERZ_{name} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
-            "[limits.openai] or [tiers]."
-        ) from None
     except DataError as error:
         raise ConfigError(str(error)) from error  # settings stand for options of a command line
     except UnicodeDecodeError as error:
@@ -268,3 +238,71 @@ def _explain(error: ValidationError) -> str:
     told = ((".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")) for fault in error.errors())
     faults = "; ".join(f"{name}: {message}" for name, message in told)
     return f"Settings are wrong: {faults}. Correct them on the command line, in the environment, .env or settings.toml."
+
+
+def environment() -> dict[str, str]:
+    """The variables of the process that are not empty; names in lower case."""
+    return {name.lower(): value for name, value in os.environ.items() if value}
+
+
+def env_file() -> dict[str, str]:
+    """What ``.env`` in the current folder sets, as ``environment`` has it."""
+    path = Path(".env")
+    if not (path.is_file() or path.is_fifo()):
+        return {}
+    from dotenv import dotenv_values  # noqa: PLC0415 (most folders have no such file)
+
+    return {name.lower(): value for name, value in dotenv_values(path, encoding="utf-8-sig").items() if value}
+
+
+def settings_file(home: Path) -> dict[str, Any]:
+    """What ``settings.toml`` of a data folder holds, by the names that stand there.
+
+    Raises ConfigError for a key that no setting has, DataError, TOMLDecodeError.
+    """
+    path = home / "settings.toml"
+    found = tomllib.loads(read_text(path, "Mend or remove it.")) if path.is_file() else {}
+    refuse_unknown(found, {name for field in Settings.model_fields for name in names_of(field)}, path)
+    return found
+
+
+def names_of(field: str) -> tuple[str, ...]:
+    """What a setting may be called in settings.toml; the first one counts where there are several."""
+    alias = Settings.model_fields[field].validation_alias
+    return tuple(map(str, alias.choices)) if isinstance(alias, AliasChoices) else (field,)
+
+
+def said_by(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Field -> what variables of an environment say of it. Raises ConfigError."""
+    own = {f"koderz_{field}": field for field, about in Settings.model_fields.items() if not about.validation_alias}
+    named = {own.get(name, name): value for name, value in variables.items() if name not in own.values()}
+    return {field: _decoded(field, value) for field, value in by_field(named).items()}
+
+
+def by_field(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The same under the names of fields; what is no setting is left out."""
+    found = {field: [said[name] for name in names_of(field) if name in said] for field in Settings.model_fields}
+    return {field: values[0] for field, values in found.items() if values}
+
+
+def _decoded(field: str, value: str) -> object:
+    """A table stands as JSON where there is only text."""
+    if get_origin(Settings.model_fields[field].annotation) is not dict:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ConfigError(
+            f'KODERZ_{field.upper()} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
+            "[limits.openai] or [tiers]."
+        ) from error
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, where ``above`` counts first; tables that both have are merged alike."""
+    tables = {
+        name: _merged(below[name], value)
+        for name, value in above.items()
+        if isinstance(value, dict) and isinstance(below.get(name), dict)
+    }
+    return {**below, **above, **tables}

@@ -1,7 +1,4 @@
-"""Every setting as a person may see it: its value, where that comes from, what it means; secrets only as set or not.
-
-Beside ``config``, the only reader of the environment.
-"""
+"""Every setting as a person may see it: its value, where that comes from, what it means; secrets only as set or not."""
 
 from __future__ import annotations
 
@@ -11,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Union, get_args, get_origin
 
-from pydantic import AliasChoices, SecretStr
-from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
+from pydantic import SecretStr
 
 from koderz_core.addresses import secrets_of
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import Settings, env_file, environment, load_settings, names_of, said_by, settings_file
 from koderz_core.settings_files import PROGRAMS
 
 Kind = Literal["secret", "program", "table", "place", "switch", "choice", "number", "text"]
@@ -76,13 +72,6 @@ def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]
     return [one.name for one in shown if one.value != _value(one.kind, getattr(in_use, one.name))]
 
 
-def names_in_file(name: str) -> tuple[str, ...]:
-    """What a setting may be called in settings.toml."""
-    alias = Settings.model_fields[name].validation_alias
-    others = alias.choices if isinstance(alias, AliasChoices) else ()
-    return (name, *(str(one) for one in others if one != name))
-
-
 def has_password(value: object) -> bool:
     """Whether an address holds a login or a key."""
     return isinstance(value, str) and "://" in value and bool(secrets_of(value))
@@ -100,14 +89,14 @@ def said(value: object) -> str:
 def _sources(home: Path, given: Path | None) -> Iterator[tuple[str, Mapping[str, object]]]:
     """What each place says, the strongest first."""
     yield "command line", {} if given is None else {"home": given}
-    yield "environment", EnvSettingsSource(Settings)()
-    yield ".env", DotEnvSettingsSource(Settings)()
-    yield FILE, TomlConfigSettingsSource(Settings, settings_path(home)).toml_data
+    yield "environment", said_by(environment())
+    yield ".env", said_by(env_file())
+    yield FILE, settings_file(home)
 
 
 def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, object]]) -> ShownSetting:
     field, value = Settings.model_fields[name], getattr(settings, name)
-    places = {place: given[key] for place, given in sources.items() for key in names_in_file(name) if key in given}
+    places = {place: given[key] for place, given in sources.items() for key in names_of(name) if key in given}
     kind: Kind = "secret" if has_password(value) or has_password(places.get(FILE)) else _kind(name)
     usual = field.get_default(call_default_factory=True)
     return ShownSetting(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import Settings, load_settings, names_of
 from koderz_core.errors import ConfigError
 from koderz_core.settings_shown import (
     CANNOT,
     ShownSetting,
     has_password,
-    names_in_file,
     settings_path,
     shown_settings,
 )
@@ -60,7 +59,7 @@ def _change(path: Path, name: str, value: object) -> None:
     try:
         before = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
         document = tomlkit.parse(before)
-        for key in names_in_file(name):
+        for key in names_of(name):
             if value is None or key != name:
                 document.pop(key, None)
         if value is not None:

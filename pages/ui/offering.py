@@ -15,8 +15,6 @@ from pages.ui.frame import show_isolation, show_origin
 from pages.ui.preparing import prepared
 from pages.ui.text import worded
 
-TESTED_NOW = "Isolation of programs: the self-test of the sandbox is running."
-
 
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     """Its size, what that can show, and what it stands on. Raises SandboxError, StoreError."""
@@ -27,9 +25,13 @@ def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
         st.text(remark)
     show_origin(plan.dataset)
     # Its first self-test takes seconds on a busy machine, and whoever fills in the page need not wait for it.
-    tested = prepared("sandbox", workspace.sandbox.self_test, lambda: st.caption(TESTED_NOW))
+    tested = prepared("sandbox", workspace.sandbox.self_test, _say_it_is_tested)
     if tested:
         show_isolation(tested.isolation, tested.score)
+
+
+def _say_it_is_tested() -> None:
+    st.caption("Isolation of programs: the self-test of the sandbox is running.")
 
 
 def show_recorded(benchmarks: Sequence[BenchmarkRow], plan: Plan) -> None:
