@@ -11,7 +11,8 @@ from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.prompts import ATTEMPTS, OF_ROLES, REMINDING, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
-from koderz_core.strategies import STRATEGIES, UNTOLD
+from koderz_core.records.marks import UNTOLD
+from koderz_core.strategies import STRATEGIES
 from koderz_core.strategies.outside import version_of
 
 Conditions = Mapping[str, Scalar]
