@@ -1,32 +1,33 @@
-"""What the first page of a server needs is loaded while the server starts and a browser fetches the page's frame."""
+"""What the first page of a server needs is imported while the server starts and a browser fetches the page's frame."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from importlib import import_module
 from pathlib import Path
 
-from koderz_core import process, the_workspace
-from koderz_core.workspace.background import Background
+from koderz_core import process
 
 NAME = "warming"
 
 
 def begin_warming(script: Path) -> None:
-    """Import beside everything else what a page's script imports, then bring the index up to date with the journals."""
-    imported: Future[None] = Future()
-    if process.the_one(NAME, lambda: imported) is imported:
-        Background[None]().begin(NAME, "", lambda: _warm_up(script, imported))
+    """Import, beside everything else, what a page's script imports.
+
+    Nothing but imports: a process that is told to end waits for this thread.
+    """
+    process.the_one(NAME, lambda: _begun(script))
 
 
 def wait_for_imports() -> None:
     """Two threads must not import the same packages at once: those that import each other would be met half imported.
 
-    Returns at once where nothing was begun, as in a test of one page.
+    Returns at once where nothing was begun, as in a test of one page. An import that failed fails again in the page,
+    which says so.
     """
-    process.the_one(NAME, _nothing_begun).result()
+    wait([process.the_one(NAME, _nothing_begun)])
 
 
 def imported_by(script: Path) -> Iterator[str]:
@@ -38,16 +39,16 @@ def imported_by(script: Path) -> Iterator[str]:
             yield from (one.name for one in node.names)
 
 
-def _warm_up(script: Path, imported: Future[None]) -> None:
-    """A failure is only logged: the page meets it again, and says there what to do."""
-    try:
-        for name in imported_by(script):
-            import_module(name)
-    finally:
-        imported.set_result(None)
-    results = the_workspace().results
-    if rows := results.benchmarks():
-        results.summaries(rows[0].id)
+def _begun(script: Path) -> Future[None]:
+    worker = ThreadPoolExecutor(1, NAME)
+    begun = worker.submit(_import, script)
+    worker.shutdown(wait=False)  # after this one
+    return begun
+
+
+def _import(script: Path) -> None:
+    for name in imported_by(script):
+        import_module(name)
 
 
 def _nothing_begun() -> Future[None]:
