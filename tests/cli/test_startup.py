@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from koderz_core.cli import COMMANDS, SUMMARIES, commands
 
 HEAVY = {
     *("anthropic", "openai", "ollama", "mcp", "httpx", "httpx2", "pandas", "pyarrow", "numpy", "plotly", "streamlit"),
@@ -50,3 +53,9 @@ def test_help_opens_no_database_and_reads_no_settings() -> None:
 def test_reading_results_loads_no_strategy_no_prompt_and_no_model() -> None:
     parts = {name.split(".")[1] for name in imported_by("results") if name.startswith("koderz_core.")}
     assert parts & {"strategies", "prompts", "models", "runner", "sandbox", "grading", "memory", "bundles"} == set()
+
+
+def test_the_help_lists_each_command_that_can_be_loaded_under_that_name() -> None:
+    context = click.Context(commands)
+    assert list(SUMMARIES) == list(COMMANDS)
+    assert [name for name in COMMANDS if getattr(commands.get_command(context, name), "name", None) != name] == []
