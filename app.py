@@ -25,10 +25,12 @@ from pages.ui.headers import Headers
 from pages.ui.leaving import pass_over_left_pages
 from pages.ui.origins import SameOrigin
 from pages.ui.sending import PATH, send
+from pages.ui.warming import begin_warming, wait_for_imports
 
 WITHIN_SECONDS = 3  # for answers that are being sent when the dashboard is told to end
 MIDDLEWARE = (Middleware(Headers), Middleware(SameOrigin))
 LOOKS = Path(__file__).parent / "pages" / "ui"
+FIRST = Path(__file__).parent / "pages" / "overview.py"
 PAGES = {
     "overview": ("", "Overview", "🏠"),
     "launch": ("Experiments", "Launch", "🚀"),
@@ -55,6 +57,7 @@ def menu() -> None:
         sections.setdefault(section, []).append(page)
     chosen = st.navigation(sections, expanded=True)
     st.set_page_config(page_title=f"{chosen.title} · koderz")
+    wait_for_imports()
     chosen.run()
 
 
@@ -79,6 +82,7 @@ if get_script_run_ctx(suppress_warning=True):
 else:
     check_exposure()
     pass_over_left_pages()
+    begin_warming(FIRST)
     # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
     PagesManager.uses_pages_directory = False
     app = st.App(__file__, routes=[Route(PATH, send)], middleware=MIDDLEWARE, lifespan=lifespan)

@@ -66,5 +66,5 @@ def _url(server: subprocess.Popen[bytes], log: Path) -> str:
     while time.monotonic() < last and server.poll() is None:
         if said := re.search(r"koderz is at (\S+)", log.read_text()):
             return said[1]
-        time.sleep(0.2)
+        time.sleep(0.02)
     raise SystemExit(f"The dashboard does not come up: {log.read_text()}")

@@ -5,8 +5,9 @@ The public Python interface is ``__all__``; each name is imported when it is fir
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from koderz_core.deferred import importer
 
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
@@ -51,8 +52,4 @@ _HOMES = {
     "with_ablations": "koderz_core.runner.ablations",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = importer(__name__, _HOMES)

@@ -5,29 +5,26 @@ The only reader of the environment.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import tomllib
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin, get_type_hints
 from urllib.parse import urlsplit, urlunsplit
 
 from platformdirs import user_data_path
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-    TomlConfigSettingsSource,
-)
 
 from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
 from koderz_core.limits import Limits
 from koderz_core.reading import read_text
 from koderz_core.redaction import Redaction, redaction_of
+from koderz_core.settings_fields import SecretStr, Setting
 from koderz_core.settings_files import refuse_programs, refuse_unknown
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -39,161 +36,152 @@ def default_home() -> Path:
     return CHECKOUT / "data" if inside_checkout else user_data_path("koderz")
 
 
-class _SettingsFile(TomlConfigSettingsSource):
-    def _read_file(self, file_path: Any) -> dict[str, Any]:  # Any: a path, as pydantic-settings has it; TOML's values
-        return tomllib.loads(read_text(file_path, "Mend or remove it."))
+def _setting(
+    default: Any,  # Any: a value, or what makes one
+    description: str,
+    *,
+    prefixed: bool = True,
+    names: tuple[str, ...] = (),
+    check: Callable[[Any], Any] | None = None,
+    **bounds: float,
+) -> Any:  # Any: what a dataclass makes a field of
+    """One line of ``Settings``; what it takes is told at ``Setting``."""
+    about = {"default": default, "description": description, "prefixed": prefixed, "names": names, "check": check}
+    return field(default=None, metadata={**about, **bounds})
 
 
-class Settings(BaseSettings):
+def _key(key: SecretStr) -> SecretStr | None:
+    text = key.get_secret_value().strip()
+    if not re.fullmatch("[!-~]*", text):
+        raise ValueError("a key has only ASCII characters that can be seen: was something else pasted?")
+    return SecretStr(text) if text else None
+
+
+def _address(text: str) -> str:
+    return urlunsplit(address(text))
+
+
+@dataclass(frozen=True, init=False)
+class Settings:
     """Everything a user may set. Secrets never leave this record.
 
     In the environment and ``.env`` a field is ``KODERZ_<FIELD>``, those named after a provider go without the prefix;
     in ``settings.toml``, which stands in the data folder, it has its own name.
     """
 
-    model_config = SettingsConfigDict(
-        env_prefix="KODERZ_",
-        env_file=".env",
-        env_file_encoding="utf-8-sig",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-    )
+    home: Path = _setting(default_home, "folder of journals, index, weights and settings.toml")
+    offline: bool = _setting(False, "refuse every address beyond this machine")
+    models_dir: Path | None = _setting(None, "folder of GGUF files; else models in home")
+    datasets_dir: Path | None = _setting(None, "folder of published datasets; else datasets in home")
+    humaneval_path: Path | None = _setting(None, "a HumanEval file of your own (.jsonl or .jsonl.gz)")
 
-    home: Path = Field(default_factory=default_home, description="folder of journals, index, weights and settings.toml")
-    offline: bool = Field(False, description="refuse every address beyond this machine")
-    models_dir: Path | None = Field(None, description="folder of GGUF files; else models in home")
-    datasets_dir: Path | None = Field(None, description="folder of published datasets; else datasets in home")
-    humaneval_path: Path | None = Field(None, description="a HumanEval file of your own (.jsonl or .jsonl.gz)")
-
-    openai_api_key: SecretStr | None = Field(None, validation_alias="openai_api_key", description="key of OpenAI")
-    openai_base_url: str = Field(
-        "https://api.openai.com/v1", validation_alias="openai_base_url", description="any server of OpenAI's protocol"
+    openai_api_key: SecretStr | None = _setting(None, "key of OpenAI", prefixed=False, check=_key)
+    openai_base_url: str = _setting(
+        "https://api.openai.com/v1", "any server of OpenAI's protocol", prefixed=False, check=_address
     )
-    openai_org_id: str | None = Field(None, validation_alias="openai_org_id", description="sent with OpenAI's key")
-    openai_project_id: str | None = Field(None, validation_alias="openai_project_id", description="as openai_org_id")
-    anthropic_api_key: SecretStr | None = Field(
-        None, validation_alias="anthropic_api_key", description="key of Anthropic"
+    openai_org_id: str | None = _setting(None, "sent with OpenAI's key", prefixed=False)
+    openai_project_id: str | None = _setting(None, "as openai_org_id", prefixed=False)
+    anthropic_api_key: SecretStr | None = _setting(None, "key of Anthropic", prefixed=False, check=_key)
+    anthropic_base_url: str = _setting(
+        "https://api.anthropic.com", "Anthropic, without /v1", prefixed=False, check=_address
     )
-    anthropic_base_url: str = Field(
-        "https://api.anthropic.com", validation_alias="anthropic_base_url", description="Anthropic, without /v1"
+    ollama_api_key: SecretStr | None = _setting(
+        None, "only for an Ollama server elsewhere that wants one", prefixed=False, check=_key
     )
-    ollama_api_key: SecretStr | None = Field(
-        None, validation_alias="ollama_api_key", description="only for an Ollama server elsewhere that wants one"
-    )
-    ollama_base_url: str = Field(
+    ollama_base_url: str = _setting(
         "http://127.0.0.1:11434",
-        validation_alias=AliasChoices("ollama_base_url", "ollama_host"),
-        description="where Ollama answers, as OLLAMA_HOST says it too",
+        "where Ollama answers, as OLLAMA_HOST says it too",
+        prefixed=False,
+        names=("ollama_base_url", "ollama_host"),
+        check=ollama_address,
     )
-    lmstudio_base_url: str = Field(
-        "http://127.0.0.1:1234/v1", validation_alias="lmstudio_base_url", description="where LM Studio answers"
+    lmstudio_base_url: str = _setting(
+        "http://127.0.0.1:1234/v1", "where LM Studio answers", prefixed=False, check=_address
     )
-    vllm_base_url: str = Field(
-        "http://127.0.0.1:8000/v1", validation_alias="vllm_base_url", description="where vLLM or llama-server answers"
-    )
-
-    openai_service_tier: Literal["auto", "default", "flex", "priority"] = Field(
-        "default", validation_alias="openai_service_tier", description="how OpenAI processes requests; flex costs less"
+    vllm_base_url: str = _setting(
+        "http://127.0.0.1:8000/v1", "where vLLM or llama-server answers", prefixed=False, check=_address
     )
 
-    slack_webhook_url: SecretStr | None = Field(
-        None, validation_alias="slack_webhook_url", description="where to tell that a benchmark or a command has ended"
-    )
-    notices: SecretStr | None = Field(None, description="more such places: addresses as Apprise has them, with spaces")
-
-    memory: Literal["on", "all", "off"] = Field(
-        "on", description="whether cortex remembers what experiments leave behind; all: also of scripted models"
-    )
-    cortex_path: Path | None = Field(None, validation_alias="cortex_path", description="claude-cortex-core's index.js")
-    cortex_db: Path | None = Field(None, validation_alias="cortex_db", description="the file of all memories")
-    cortex_command: str = Field("", description="any other memory server: its command line, which speaks MCP")
-
-    tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = Field(
-        default_factory=dict, description="tier by model id or provider, where koderz cannot know it"
+    openai_service_tier: Literal["auto", "default", "flex", "priority"] = _setting(
+        "default", "how OpenAI processes requests; flex costs less", prefixed=False
     )
 
-    allowed_models: str = Field("", description="models that may be asked, with spaces between; empty: all")
-    timeout: float = Field(300.0, gt=0, le=86_400, description="seconds one request takes; embedded, until a next word")
-    connect_timeout: float = Field(10.0, gt=0, le=600, description="seconds that reaching a server may take")
-    first_token_timeout: float = Field(
-        180.0, gt=0, le=86_400, description="seconds a streamed answer may be silent, above all before its first token"
+    slack_webhook_url: SecretStr | None = _setting(
+        None, "where to tell that a benchmark or a command has ended", prefixed=False, check=_key
     )
-    retries: int = Field(7, ge=0, le=100, description="attempts after the first, of a call that failed in passing")
-    patience: float = Field(
-        300.0, ge=0, le=604_800, description="seconds calls wait for a provider that keeps failing, before they fail"
+    notices: SecretStr | None = _setting(None, "more such places: addresses as Apprise has them, with spaces")
+
+    memory: Literal["on", "all", "off"] = _setting(
+        "on", "whether cortex remembers what experiments leave behind; all: also of scripted models"
     )
-    limits: dict[str, Limits] = Field(
-        default_factory=dict, description="calls at the same time, requests and tokens per minute, by provider"
+    cortex_path: Path | None = _setting(None, "claude-cortex-core's index.js", prefixed=False)
+    cortex_db: Path | None = _setting(None, "the file of all memories", prefixed=False)
+    cortex_command: str = _setting("", "any other memory server: its command line, which speaks MCP")
+
+    tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
+        dict, "tier by model id or provider, where koderz cannot know it"
     )
-    sandbox: Literal["auto", "hardened", "strong", "limited"] = Field(
-        "auto", description="tier that programs are judged in; auto: the best that holds here, never limited"
+
+    allowed_models: str = _setting("", "models that may be asked, with spaces between; empty: all")
+    timeout: float = _setting(300.0, "seconds one request takes; embedded, until a next word", above=0, most=86_400)
+    connect_timeout: float = _setting(10.0, "seconds that reaching a server may take", above=0, most=600)
+    first_token_timeout: float = _setting(
+        180.0, "seconds a streamed answer may be silent, above all before its first token", above=0, most=86_400
     )
-    test_timeout: float = Field(
+    retries: int = _setting(7, "attempts after the first, of a call that failed in passing", least=0, most=100)
+    patience: float = _setting(
+        300.0, "seconds calls wait for a provider that keeps failing, before they fail", least=0, most=604_800
+    )
+    limits: dict[str, Limits] = _setting(dict, "calls at the same time, requests and tokens per minute, by provider")
+    sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
+        "auto", "tier that programs are judged in; auto: the best that holds here, never limited"
+    )
+    test_timeout: float = _setting(
         10.0,
-        gt=0,
-        le=3600,
-        description="seconds one program may take on its tests; unless it is set, 4 times what the canonical solution "
+        "seconds one program may take on its tests; unless it is set, 4 times what the canonical solution "
         "takes, at least 4, where there is one",
+        above=0,
+        most=3600,
     )
-    num_ctx: int = Field(8192, ge=512, le=100_000_000, description="context of an embedded or Ollama model, in tokens")
-    llama_server: Path | None = Field(None, description="a llama-server that embedded models run in, for GPUs say")
-    reproducible: bool = Field(
-        False, description="embedded models repeat a text for the same seed, but read every prompt from its beginning"
+    num_ctx: int = _setting(8192, "context of an embedded or Ollama model, in tokens", least=512, most=100_000_000)
+    llama_server: Path | None = _setting(None, "a llama-server that embedded models run in, for GPUs say")
+    reproducible: bool = _setting(
+        False, "embedded models repeat a text for the same seed, but read every prompt from its beginning"
     )
-    local_watts: float = Field(
-        65.0, ge=0, allow_inf_nan=False, description="power this machine draws while a local model works"
+    local_watts: float = _setting(65.0, "power this machine draws while a local model works", least=0, most=1e6)
+    measure_gpu: bool = _setting(
+        True, "measure NVIDIA GPUs if nvidia-ml-py is there; local_watts is then the rest of the machine"
     )
-    measure_gpu: bool = Field(
-        True, description="measure NVIDIA GPUs if nvidia-ml-py is there; local_watts is then the rest of the machine"
+    usd_per_kwh: float = _setting(0.15, "price of electricity", least=0, most=1e6)
+    confirm_usd: float = _setting(
+        1.0, "dollars; what may cost more in one case of ten, Launch asks about first", least=0, most=1e6
     )
-    usd_per_kwh: float = Field(0.15, ge=0, le=1e6, description="price of electricity")
-    confirm_usd: float = Field(
-        1.0, ge=0, le=1e6, description="dollars; what may cost more in one case of ten, Launch asks about first"
-    )
-    confirm_hours: float = Field(1.0, ge=0, le=1e6, description="hours; what may take longer, it asks about too")
-    local_usd_per_hour: float = Field(0.0, ge=0, le=1e6, description="amortisation of this machine")
+    confirm_hours: float = _setting(1.0, "hours; what may take longer, it asks about too", least=0, most=1e6)
+    local_usd_per_hour: float = _setting(0.0, "amortisation of this machine", least=0, most=1e6)
+    stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    """The settings that some source gives, even if it gives the default."""
 
-    @field_validator("home", "models_dir", "datasets_dir", "humaneval_path", "cortex_path", "cortex_db", "llama_server")
-    @classmethod
-    def _in_full(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser()
+    def __init__(self, **given: Any) -> None:  # Any: one value per field, checked
+        """``given``: as on the command line. Raises ConfigError, DataError."""
+        in_env_file = env_file()
+        refuse_programs(in_env_file)
+        above = (given, said_by(environment()), said_by(in_env_file))
+        home = next((Path(one["home"]) for one in above if "home" in one), default_home())
+        merged: dict[str, Any] = by_field(settings_file(home.expanduser()))
+        for source in reversed(above):
+            merged = _merged(merged, source)
+        self._set({name: setting.usual() for name, setting in SETTINGS.items()} | _checked(merged))
+        self._set({"stated": frozenset(merged)})
 
-    @field_validator("openai_api_key", "anthropic_api_key", "ollama_api_key", "slack_webhook_url")
-    @classmethod
-    def _a_key(cls, value: SecretStr | None) -> SecretStr | None:
-        key = value.get_secret_value().strip() if value else ""
-        if not re.fullmatch("[!-~]*", key):
-            raise ValueError("a key has only ASCII characters that can be seen: was something else pasted?")
-        return SecretStr(key) if key else None
+    def changed(self, **values: Any) -> Settings:  # Any: one value per field, taken as it is
+        """The same with other values."""
+        other = copy(self)
+        other._set(values)
+        return other
 
-    @field_validator("openai_base_url", "anthropic_base_url", "lmstudio_base_url", "vllm_base_url")
-    @classmethod
-    def _an_address(cls, value: str) -> str:
-        return urlunsplit(address(value))
-
-    @field_validator("ollama_base_url")
-    @classmethod
-    def _ollama_address(cls, value: str) -> str:
-        return ollama_address(value)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 (the signature is pydantic-settings')
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        above = (init_settings, env_settings, dotenv_settings)
-        home = next((source()["home"] for source in above if "home" in source()), default_home())
-        path = Path(home) / "settings.toml"
-        file = _SettingsFile(settings_cls, path)
-        refuse_unknown(file.toml_data, {*settings_cls.model_fields, "ollama_host"}, path)
-        if isinstance(dotenv_settings, DotEnvSettingsSource):
-            refuse_programs(dotenv_settings.env_vars)
-        return *above, file
+    def _set(self, values: Mapping[str, Any]) -> None:  # Any: as above
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def bwrap(self) -> str | None:
@@ -226,7 +214,7 @@ class Settings(BaseSettings):
         """The values of all keys that are set, and what is secret in addresses: what must never be written anywhere."""
         keys = (self.openai_api_key, self.anthropic_api_key, self.ollama_api_key, self.slack_webhook_url)
         whole = (*(key.get_secret_value() for key in keys if key), *self.notice_addresses())
-        servers = (getattr(self, name) for name in type(self).model_fields if name.endswith("_base_url"))
+        servers = (getattr(self, name) for name in SETTINGS if name.endswith("_base_url"))
         return tuple(dict.fromkeys((*whole, *(part for url in (*servers, *whole) for part in secrets_of(url)))))
 
     def redaction(self) -> Redaction:
@@ -243,19 +231,24 @@ class Settings(BaseSettings):
             raise OfflineError(f"KODERZ_OFFLINE is set, so {host} was not asked for {purpose}. Unset it to allow that.")
 
 
-def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, validated by pydantic
+def _settings() -> dict[str, Setting]:
+    kinds = get_type_hints(Settings)
+    about = {one.name: dict(one.metadata) for one in fields(Settings) if one.metadata}
+    return {
+        name: Setting(**{"name": name, "annotation": kinds[name], **said, "names": said["names"] or (name,)})
+        for name, said in about.items()
+    }
+
+
+SETTINGS: Mapping[str, Setting] = _settings()
+"""Every field of ``Settings`` by its name, except ``stated``."""
+
+
+def load_settings(**overrides: Any) -> Settings:  # Any: one value per field
     """Settings with the command line's ``overrides`` on top; None means not given. Raises ConfigError."""
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)
-    except ValidationError as error:
-        raise ConfigError(_explain(error)) from None  # its text may hold a secret's value
-    except SettingsError as error:
-        name = "LIMITS" if '"limits"' in str(error) else "TIERS"
-        raise ConfigError(
-            f'KODERZ_{name} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
-            "[limits.openai] or [tiers]."
-        ) from None
     except DataError as error:
         raise ConfigError(str(error)) from error  # settings stand for options of a command line
     except UnicodeDecodeError as error:
@@ -264,7 +257,79 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field, va
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Mend that line or remove the file.") from error
 
 
-def _explain(error: ValidationError) -> str:
-    told = ((".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")) for fault in error.errors())
-    faults = "; ".join(f"{name}: {message}" for name, message in told)
-    return f"Settings are wrong: {faults}. Correct them on the command line, in the environment, .env or settings.toml."
+def _checked(said: Mapping[str, Any]) -> dict[str, Any]:  # Any: one value per field
+    """The values as they are kept. Raises ConfigError for all that cannot be, and never quotes one."""
+    found, faults = {}, []
+    for name, value in said.items():
+        try:
+            found[name] = SETTINGS[name].taken(value)
+        except ValueError as error:
+            faults.append(f"{name}: {error}")
+    if faults:
+        raise ConfigError(
+            f"Settings are wrong: {'; '.join(faults)}. Correct them on the command line, in the environment, .env or "
+            "settings.toml."
+        )
+    return found
+
+
+def environment() -> dict[str, str]:
+    """The variables of the process that are not empty; names in lower case."""
+    return {name.lower(): value for name, value in os.environ.items() if value}
+
+
+def env_file() -> dict[str, str]:
+    """What ``.env`` in the current folder sets, as ``environment`` has it."""
+    path = Path(".env")
+    if not (path.is_file() or path.is_fifo()):
+        return {}
+    from dotenv import dotenv_values  # noqa: PLC0415 (most folders have no such file)
+
+    return {name.lower(): value for name, value in dotenv_values(path, encoding="utf-8-sig").items() if value}
+
+
+def settings_file(home: Path) -> dict[str, Any]:
+    """What ``settings.toml`` of a data folder holds, by the names that stand there.
+
+    Raises ConfigError for a key that no setting has, DataError, TOMLDecodeError.
+    """
+    path = home / "settings.toml"
+    found = tomllib.loads(read_text(path, "Mend or remove it.")) if path.is_file() else {}
+    refuse_unknown(found, {name for setting in SETTINGS.values() for name in setting.names}, path)
+    return found
+
+
+def said_by(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Field -> what variables of an environment say of it. Raises ConfigError."""
+    own = {f"koderz_{name}": name for name, setting in SETTINGS.items() if setting.prefixed}
+    named = {own.get(name, name): value for name, value in variables.items() if name not in own.values()}
+    return {name: _decoded(SETTINGS[name], value) for name, value in by_field(named).items()}
+
+
+def by_field(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The same under the names of fields; what is no setting is left out."""
+    found = {name: [said[one] for one in setting.names if one in said] for name, setting in SETTINGS.items()}
+    return {name: values[0] for name, values in found.items() if values}
+
+
+def _decoded(setting: Setting, value: str) -> object:
+    """A table stands as JSON where there is only text."""
+    if get_origin(setting.annotation) is not dict:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ConfigError(
+            f'{setting.variable} is not JSON. Write it as {{"openai": ...}}, or as a table in settings.toml, '
+            "[limits.openai] or [tiers]."
+        ) from error
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, where ``above`` counts first; tables that both have are merged alike."""
+    tables = {
+        name: _merged(below[name], value)
+        for name, value in above.items()
+        if isinstance(value, dict) and isinstance(below.get(name), dict)
+    }
+    return {**below, **above, **tables}

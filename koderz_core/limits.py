@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated
+
+import msgspec
+
+Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+PerMinute = Annotated[float, msgspec.Meta(gt=0)]
 
 
-class Limits(BaseModel):
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The limits of one provider. None: only the provider itself says when it is too much.
 
-    Tokens count with what a call may take at most as long as it is under way, and with what it took afterwards.
+    ``concurrency``: calls at the same time; the others: calls, and tokens both ways, in any minute. Tokens count with
+    what a call may take at most as long as it is under way, and with what it took afterwards.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    concurrency: int = Field(default=64, ge=1, le=10_000, description="calls at the same time")
-    requests_per_minute: float | None = Field(default=None, gt=0, description="calls in any minute")
-    tokens_per_minute: float | None = Field(default=None, gt=0, description="tokens in any minute, both ways")
+    concurrency: Whole = 64
+    requests_per_minute: PerMinute | None = None
+    tokens_per_minute: PerMinute | None = None

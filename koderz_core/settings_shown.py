@@ -1,21 +1,14 @@
-"""Every setting as a person may see it: its value, where that comes from, what it means; secrets only as set or not.
-
-Beside ``config``, the only reader of the environment.
-"""
+"""Every setting as a person may see it: its value, where that comes from, what it means; secrets only as set or not."""
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Union, get_args, get_origin
-
-from pydantic import AliasChoices, SecretStr
-from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
+from typing import Literal, get_args, get_origin
 
 from koderz_core.addresses import secrets_of
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import SETTINGS, Settings, env_file, environment, load_settings, said_by, settings_file
 from koderz_core.settings_files import PROGRAMS
 
 Kind = Literal["secret", "program", "table", "place", "switch", "choice", "number", "text"]
@@ -68,19 +61,12 @@ def shown_settings(home: Path | None = None) -> list[ShownSetting]:
     """All settings as they would be loaded now; ``home`` as the command line names it. Raises ConfigError."""
     settings = load_settings(home=home)
     sources = dict(_sources(settings.home, home))
-    return [_shown(name, settings, sources) for name in Settings.model_fields]
+    return [_shown(name, settings, sources) for name in SETTINGS]
 
 
 def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]:
     """The names of those that are others now than those of a process that has begun with ``in_use``."""
     return [one.name for one in shown if one.value != _value(one.kind, getattr(in_use, one.name))]
-
-
-def names_in_file(name: str) -> tuple[str, ...]:
-    """What a setting may be called in settings.toml."""
-    alias = Settings.model_fields[name].validation_alias
-    others = alias.choices if isinstance(alias, AliasChoices) else ()
-    return (name, *(str(one) for one in others if one != name))
 
 
 def has_password(value: object) -> bool:
@@ -100,25 +86,24 @@ def said(value: object) -> str:
 def _sources(home: Path, given: Path | None) -> Iterator[tuple[str, Mapping[str, object]]]:
     """What each place says, the strongest first."""
     yield "command line", {} if given is None else {"home": given}
-    yield "environment", EnvSettingsSource(Settings)()
-    yield ".env", DotEnvSettingsSource(Settings)()
-    yield FILE, TomlConfigSettingsSource(Settings, settings_path(home)).toml_data
+    yield "environment", said_by(environment())
+    yield ".env", said_by(env_file())
+    yield FILE, settings_file(home)
 
 
 def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, object]]) -> ShownSetting:
-    field, value = Settings.model_fields[name], getattr(settings, name)
-    places = {place: given[key] for place, given in sources.items() for key in names_in_file(name) if key in given}
+    setting, value = SETTINGS[name], getattr(settings, name)
+    places = {place: given[key] for place, given in sources.items() for key in setting.names if key in given}
     kind: Kind = "secret" if has_password(value) or has_password(places.get(FILE)) else _kind(name)
-    usual = field.get_default(call_default_factory=True)
     return ShownSetting(
         name=name,
-        variable=_variable(name),
-        meaning=field.description or "",
+        variable=setting.variable,
+        meaning=setting.description,
         kind=kind,
         value=_value(kind, value),
         origins=tuple(places) or (DEFAULT,),
-        default=_value(kind, usual),
-        choices=_choices(field.annotation),
+        default=_value(kind, setting.usual()),
+        choices=_choices(setting.annotation),
         written="" if kind == "secret" else said(places.get(FILE)),
         why_not=CANNOT.get(kind, ""),
     )
@@ -133,10 +118,10 @@ def _value(kind: Kind, value: object) -> str:
 
 
 def _kind(name: str) -> Kind:
-    annotation = Settings.model_fields[name].annotation
+    annotation = SETTINGS[name].annotation
     if name in PROGRAMS or name == "home":
         return "place" if name == "home" else "program"
-    if SecretStr in _members(annotation):
+    if SETTINGS[name].secret:
         return "secret"
     if get_origin(annotation) is dict:
         return "table"
@@ -149,12 +134,3 @@ def _choices(annotation: object) -> tuple[str, ...]:
     if annotation is bool:
         return SWITCH
     return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
-
-
-def _members(annotation: object) -> tuple[object, ...]:
-    return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
-
-
-def _variable(name: str) -> str:
-    """What the environment calls it."""
-    return (name if Settings.model_fields[name].validation_alias else f"koderz_{name}").upper()

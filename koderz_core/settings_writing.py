@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import SETTINGS, load_settings
 from koderz_core.errors import ConfigError
 from koderz_core.settings_shown import (
     CANNOT,
     ShownSetting,
     has_password,
-    names_in_file,
     settings_path,
     shown_settings,
 )
@@ -41,8 +40,8 @@ def remove_setting(home: Path, name: str) -> ShownSetting:
 
 
 def _writable(home: Path, name: str) -> ShownSetting:
-    if name not in Settings.model_fields:
-        raise ConfigError(f"There is no setting {name!r}. Known: {', '.join(sorted(Settings.model_fields))}.")
+    if name not in SETTINGS:
+        raise ConfigError(f"There is no setting {name!r}. Known: {', '.join(sorted(SETTINGS))}.")
     found = _one(home, name)
     if found.why_not:
         raise ConfigError(f"{name} is not written here. {found.why_not}")
@@ -60,7 +59,7 @@ def _change(path: Path, name: str, value: object) -> None:
     try:
         before = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
         document = tomlkit.parse(before)
-        for key in names_in_file(name):
+        for key in SETTINGS[name].names:
             if value is None or key != name:
                 document.pop(key, None)
         if value is not None:

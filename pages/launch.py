@@ -17,20 +17,16 @@ from pages.ui.configurations import choose_configurations
 from pages.ui.edge import edge
 from pages.ui.frame import Opened, open_page
 from pages.ui.offering import show_lacking, show_plan, show_recorded
-from pages.ui.preparing import WORKERS
 from pages.ui.problems import choose_problems
 from pages.ui.tables import availability_table
 
 ABOUT = "Strategies × models × problems. It runs in the background; closing this tab stops nothing."
-TRIED = "the sandbox was tried"
 FRESH_SECONDS = 15.0  # how long the list of models that can run is believed
 
 
 def main() -> None:
     opened = open_page("Launch", ABOUT)
     workspace = opened.workspace
-    if TRIED not in st.session_state:  # the first test takes a moment, in which the page is drawn
-        st.session_state[TRIED] = WORKERS.submit(workspace.sandbox.self_test)
     surveyed = _surveyed(str(workspace.settings.home))
     clone = cloned(workspace, opened.benchmarks)
     begin = clone.preset if clone else _preset(opened, surveyed)

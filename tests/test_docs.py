@@ -10,13 +10,12 @@ from pathlib import Path
 
 import click
 import pytest
-from pydantic import AliasChoices
 
 import koderz_core
 from koderz_core.cli import COMMANDS, commands
 from koderz_core.cli.ordering import order
 from koderz_core.cli.reference import markdown
-from koderz_core.config import Settings
+from koderz_core.config import SETTINGS
 
 ROOT = Path(koderz_core.__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -158,12 +157,7 @@ def test_the_reference_has_every_command_and_the_index_every_guide() -> None:
 
 def of_the_environment() -> set[str]:
     """How each setting is called there, under its first name."""
-    names = set()
-    for field, about in Settings.model_fields.items():
-        alias = about.validation_alias
-        first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
-        names.add(str(first or f"koderz_{field}").upper())
-    return names
+    return {setting.variable for setting in SETTINGS.values()}
 
 
 def test_the_example_of_an_env_file_has_every_setting_once_and_no_other() -> None:

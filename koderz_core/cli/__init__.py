@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import NoReturn
 import click
 
 from koderz_core import __version__
+from koderz_core.deferred import load_module
 from koderz_core.errors import Cancelled, InfrastructureError, KoderzError, UsageError
 from koderz_core.export.formats import plain
 
@@ -99,7 +99,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[name].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"koderz_core.cli.{module}"), attribute)
+        command: click.Command = getattr(load_module(f"koderz_core.cli.{module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (click's)

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from koderz_core.config import load_settings
+import koderz_core
 from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
-from koderz_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from koderz_core import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
 
@@ -53,7 +55,7 @@ def quiet(command: Command) -> Command:
 @contextmanager
 def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  # Any: settings by field name
     """An open workspace under the command line's settings."""
-    with Workspace(load_settings(home=data_dir, **settings)) as opened:
+    with koderz_core.open_workspace(home=data_dir, **settings) as opened:
         try:
             yield opened
         except UnknownNameError as error:

@@ -29,7 +29,7 @@ def load_humaneval_plus_mini(settings: Settings) -> Dataset:
 
     The file has no base tests: they are those of the packaged problems, as in HumanEval+, letter by letter.
     """
-    packaged = load_humaneval(settings.model_copy(update={"humaneval_path": None}))
+    packaged = load_humaneval(settings.changed(humaneval_path=None))
     tests = {problem.id: problem.tests.source for problem in packaged.problems}
 
     def problem(line: bytes) -> Problem:

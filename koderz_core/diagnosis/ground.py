@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pydantic import SecretStr
-
-from koderz_core.config import Settings
+from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
 from koderz_core.errors import KoderzError
@@ -115,9 +113,9 @@ def _nearest(path: Path) -> Path:
 
 def keys(settings: Settings) -> Iterator[Finding]:
     """Which keys are set. They are never shown, nor is their length."""
-    for name in type(settings).model_fields:
+    for name in SETTINGS:
         if name.endswith("_api_key"):
-            held = isinstance(getattr(settings, name), SecretStr)
+            held = getattr(settings, name) is not None
             cure = "" if held else f"To use it: set {name.upper()} in the environment or .env"
             yield Finding("keys", name.upper(), "ready" if held else "absent", "set" if held else "not set", cure)
 

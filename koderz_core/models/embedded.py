@@ -20,7 +20,6 @@ from threading import Lock, Thread
 from typing import IO
 
 import msgspec
-from pydantic import SecretStr
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
@@ -31,6 +30,7 @@ from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.provider import Advice, Lack, ModelCard, Programs, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
+from koderz_core.settings_fields import SecretStr
 
 PACKAGE = "xllamacpp"
 ADVICE = Advice(
@@ -216,7 +216,7 @@ _REPLIES: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
 def _client(model: str, url: str, key: SecretStr, settings: Settings) -> OpenAICompatibleModel:
     """Its time limits are those of ``EmbeddedModel.complete``."""
     silence, whole = settings.timeout, WHOLE_TIMES * settings.timeout
-    limits = settings.model_copy(update={"timeout": whole, "first_token_timeout": silence})
+    limits = settings.changed(timeout=whole, first_token_timeout=silence)
     provider, _, name = model.partition("/")
     return OpenAICompatibleModel(ModelCard(model, provider, name, "local"), f"{url}/v1", key, limits, ADVICE)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import SecretStr
-
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, OfflineError
 from koderz_core.models.provider import Lack
+from koderz_core.settings_fields import SecretStr
 
 NO_KEY = "local-servers-ask-for-none"
 """Sent where no key is set: the official clients insist on one, and would else look for one themselves."""

@@ -6,8 +6,6 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any, cast
 
-from pydantic import SecretStr
-
 from koderz_core.config import Settings
 from koderz_core.models.addresses import is_at, redact
 from koderz_core.models.answer import Answer, count_of, held, text_of, tier_of
@@ -18,6 +16,7 @@ from koderz_core.models.keys import key_text
 from koderz_core.models.provider import Advice, ModelCard
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Sampling, Usage
+from koderz_core.settings_fields import SecretStr
 
 _PATH = "/chat/completions"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from koderz_core.config import Settings
+from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import KoderzError, PlanError
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
@@ -67,7 +67,7 @@ def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
 def settings_of(plan: Plan, now: Settings) -> Mapping[str, str]:
     """The options for settings that the plan was made under and that are otherwise now, or by default."""
     limit, context = plan.conditions.get(TIME_LIMIT), plan.conditions.get(CONTEXT)
-    usual = {now.num_ctx, Settings.model_fields["num_ctx"].default}
+    usual = {now.num_ctx, SETTINGS["num_ctx"].default}
     said = {} if isinstance(limit, str | None) else {"--test-timeout": str(limit)}
     return said if context is None or usual == {context} else {**said, "--num-ctx": str(context)}
 

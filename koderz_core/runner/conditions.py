@@ -11,7 +11,8 @@ from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.prompts import ATTEMPTS, OF_ROLES, REMINDING, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
-from koderz_core.strategies import STRATEGIES, UNTOLD
+from koderz_core.records.marks import UNTOLD
+from koderz_core.strategies import STRATEGIES
 from koderz_core.strategies.outside import version_of
 
 Conditions = Mapping[str, Scalar]
@@ -31,7 +32,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     kinds = {gates.gate_of(one.gate).kind for one in configurations}
     packages = {one.strategy: version_of(one.strategy) for one in configurations if one.strategy not in STRATEGIES}
     return {
-        TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.model_fields_set else BY_CANONICAL,
+        TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
         **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},

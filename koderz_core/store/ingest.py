@@ -26,7 +26,6 @@ from koderz_core.events import (
 from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.records import Cost, Verdict
 from koderz_core.store.changes import Change, Meaning, Place, Value, as_json
-from koderz_core.store.labels import labels
 from koderz_core.store.notes import NOTES
 
 
@@ -61,6 +60,8 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     }
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
     yield Change("benchmarks", "merge", columns)  # a plan that has grown began when it was first opened
+    from koderz_core.store.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
+
     named = labels(plan.configurations)
     for one in plan.configurations:
         known: dict[str, Value] = {"benchmark": event.benchmark, "id": one.id, "label": named[one.id]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.strategies import UNTOLD
+from koderz_core.records.marks import UNTOLD
 
 _SILENT = ", ".join(f"'{one}'" for one in sorted(UNTOLD))
 SAW_BASE_TESTS = f"""

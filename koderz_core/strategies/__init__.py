@@ -111,9 +111,6 @@ COMPARING = frozenset({"ensemble"})
 TOGETHER = LADDERS | COMPARING
 """Strategies and presets that are about several coders: a list of coders makes one configuration of all of them."""
 
-UNTOLD = UNTESTED | COMPARING | {"ladder", "best_of"}
-"""Strategies whose coders are shown nothing of what they wrote before."""
-
 
 def create(name: str, parameters: Mapping[str, Scalar]) -> Known | Outside:
     """The strategy or preset called ``name`` with these parameters, the others at their defaults.

@@ -4,78 +4,115 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core import __version__
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.config import Settings
-from koderz_core.datasets import dataset_names, load
-from koderz_core.datasets.typed import keep
+from koderz_core.deferred import part
 from koderz_core.errors import UnknownNameError
-from koderz_core.grading.typed import problem_of, require_solved, typed_row
-from koderz_core.models.availability import Availability, lacking, survey
-from koderz_core.models.opened import OpenModels
-from koderz_core.models.weights import fetch
-from koderz_core.models.weights_download import Report
-from koderz_core.protocols import Model
 from koderz_core.records import Completion, Dataset, Plan, Problem, Verdict
 from koderz_core.records.forecasts import Forecast
-from koderz_core.runner.header import header
-from koderz_core.runner.live import Spoken
-from koderz_core.runner.outside import require_strategies
-from koderz_core.runner.parts import Parts
-from koderz_core.runner.planning import Order
-from koderz_core.runner.recorder import Watch
-from koderz_core.runner.redaction import Redactor
-from koderz_core.runner.resumption import dataset_of, forked, recorded_plan
-from koderz_core.runner.runner import Assignment, Runner
-from koderz_core.runner.running import Running, default_concurrency
-from koderz_core.runner.wording import command_of
-from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.opening import Sandbox
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
-from koderz_core.workspace.allowing import Allowing
-from koderz_core.workspace.announcing import Announcing
-from koderz_core.workspace.asking import Asking
-from koderz_core.workspace.awaiting import Awaiting
-from koderz_core.workspace.baselines import Baselines
-from koderz_core.workspace.bundling import Bundling
-from koderz_core.workspace.comparing import Comparing
-from koderz_core.workspace.costs import Costs
-from koderz_core.workspace.exporting import Exporting
-from koderz_core.workspace.gradable import require_gradable
-from koderz_core.workspace.judging import Judging
-from koderz_core.workspace.launching import Launching
-from koderz_core.workspace.memories import Memories
-from koderz_core.workspace.remembering import Remembering
-from koderz_core.workspace.selecting import planned
-from koderz_core.workspace.upkeep import Upkeep
+from koderz_core.workspace import parts
+
+if TYPE_CHECKING:
+    from koderz_core.models.availability import Availability
+    from koderz_core.models.weights_download import Report
+    from koderz_core.protocols import Model
+    from koderz_core.runner.live import Spoken
+    from koderz_core.runner.planning import Order
+    from koderz_core.runner.recorder import Watch
+    from koderz_core.sandbox.judge import BoxedJudge
+
+Closable = TypeVar("Closable", "parts.Running", "parts.Remembering", "parts.Sandbox")
 
 
 class Workspace:
-    """The open parts of one process. Close it, or use it as a context manager: models hold child processes."""
+    """The open parts of one process. Close it, or use it as a context manager: models hold child processes.
+
+    A part is made, and its modules are imported, when it is first asked for.
+    """
 
     def __init__(self, settings: Settings) -> None:
+        self.guard = RLock()  # guards the making of parts, and _closed
+        self._closed = False
         self.settings = settings
         self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
-        self.costs = Costs(settings, self.results)
-        self.baselines = Baselines(settings, self.results, self.costs, self.plan, self.dataset)
-        self.comparing = Comparing(self.results, self.baselines)
-        self.awaiting = Awaiting(self.results, self.comparing)
-        self.exporting = Exporting(self.results, self.comparing, settings.home)
-        self.bundling = Bundling(settings, self.results, self.exporting)
-        self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
-        self._redactor = Redactor(settings.secrets())
-        self.judging = Judging(settings, self.sandbox, self._redactor)
-        self.launching = Launching(settings, self.recorded)
-        self._remembering = Remembering(settings)
-        self._announcing = Announcing(settings, self.results, self._remembering.follow)
-        self._running = Running(settings.journals_dir)
-        self.allowing = Allowing(settings.journals_dir, self._running, self.costs.check)
-        self.memories = Memories(settings, self.results, self.dataset, self.judging.may_solve)
-        self.upkeep = Upkeep(settings, self.results)
-        self._asking = Asking(settings, self.results, self.memories)
-        self._models = OpenModels(settings, lambda dataset: self.dataset(dataset).solutions())
+
+    @part
+    def costs(self) -> parts.Costs:
+        return parts.Costs(self.settings, self.results)
+
+    @part
+    def baselines(self) -> parts.Baselines:
+        return parts.Baselines(self.settings, self.results, self.costs, self.plan, self.dataset)
+
+    @part
+    def comparing(self) -> parts.Comparing:
+        return parts.Comparing(self.results, self.baselines)
+
+    @part
+    def awaiting(self) -> parts.Awaiting:
+        return parts.Awaiting(self.results, self.comparing)
+
+    @part
+    def exporting(self) -> parts.Exporting:
+        return parts.Exporting(self.results, self.comparing, self.settings.home)
+
+    @part
+    def bundling(self) -> parts.Bundling:
+        return parts.Bundling(self.settings, self.results, self.exporting)
+
+    @part
+    def sandbox(self) -> parts.Sandbox:
+        return self._closed_too(parts.Sandbox(self.settings.sandbox, self.settings.bwrap, self.settings.test_timeout))
+
+    @part
+    def judging(self) -> parts.Judging:
+        return parts.Judging(self.settings, self.sandbox, self._redactor)
+
+    @part
+    def launching(self) -> parts.Launching:
+        return parts.Launching(self.settings, self.recorded)
+
+    @part
+    def allowing(self) -> parts.Allowing:
+        return parts.Allowing(self.settings.journals_dir, self._running, self.costs.check)
+
+    @part
+    def memories(self) -> parts.Memories:
+        return parts.Memories(self.settings, self.results, self.dataset, self.judging.may_solve)
+
+    @part
+    def upkeep(self) -> parts.Upkeep:
+        return parts.Upkeep(self.settings, self.results)
+
+    @part
+    def _redactor(self) -> parts.Redactor:
+        return parts.Redactor(self.settings.secrets())
+
+    @part
+    def _remembering(self) -> parts.Remembering:
+        return self._closed_too(parts.Remembering(self.settings))
+
+    @part
+    def _announcing(self) -> parts.Announcing:
+        return parts.Announcing(self.settings, self.results, self._remembering.follow)
+
+    @part
+    def _running(self) -> parts.Running:
+        return self._closed_too(parts.Running(self.settings.journals_dir))
+
+    @part
+    def _asking(self) -> parts.Asking:
+        return parts.Asking(self.settings, self.results, self.memories)
+
+    @part
+    def _models(self) -> parts.OpenModels:
+        return parts.OpenModels(self.settings, lambda dataset: self.dataset(dataset).solutions())
 
     def __enter__(self) -> Workspace:
         return self
@@ -88,16 +125,31 @@ class Workspace:
 
         ``patient``: wait some seconds for what the memory lacks; else it is left to the next start.
         """
-        self._running.close()
-        self._remembering.close(patient=patient)
-        self._models.close()
-        self.sandbox.close()
+        with self.guard:
+            self._closed = True
+        if running := Workspace._running.made(self):
+            running.close()
+        if remembering := Workspace._remembering.made(self):
+            remembering.close(patient=patient)
+        if models := Workspace._models.made(self):
+            models.close()
+        if sandbox := Workspace.sandbox.made(self):
+            sandbox.close()
 
     def abandon(self) -> None:
         """End every child process now, also those of calls that hang: for a process that is about to end itself."""
-        self.sandbox.close()
-        self._remembering.abandon()
-        self._models.abandon()
+        if sandbox := Workspace.sandbox.made(self):
+            sandbox.close()
+        if remembering := Workspace._remembering.made(self):
+            remembering.abandon()
+        if models := Workspace._models.made(self):
+            models.abandon()
+
+    def _closed_too(self, made: Closable) -> Closable:
+        """A part that is first asked for after the workspace was closed is a closed one."""
+        if self._closed:
+            made.close()
+        return made
 
     @property
     def judge(self) -> BoxedJudge:
@@ -106,7 +158,7 @@ class Workspace:
 
     def dataset(self, name: str = "humaneval") -> Dataset:
         """The problems of a dataset. Raises UnknownNameError, DataError."""
-        return load(name, self.settings)
+        return parts.load(name, self.settings)
 
     def problem(self, name: str, dataset: str = "humaneval") -> Problem:
         """One problem by its id. Raises UnknownNameError."""
@@ -120,38 +172,40 @@ class Workspace:
 
         Raises DataError for tests that are none, SandboxError if the program could not be judged.
         """
-        problem = problem_of(tests) if isinstance(tests, str) else tests
+        problem = parts.problem_of(tests) if isinstance(tests, str) else tests
         return self._redactor.verdict(self.judge.check(problem, code, problem.tests))
 
     def require_gradable(self, problems: Iterable[Problem]) -> None:
         """Raise DataError if some of these no program could pass here, and SandboxError."""
-        require_gradable(problems, lambda one: self.judge.check(one, one.canonical_solution, one.tests))
+        parts.require_gradable(problems, lambda one: self.judge.check(one, one.canonical_solution, one.tests))
 
     def datasets(self) -> tuple[str, ...]:
         """The names of all datasets: those that are published, then the problems that somebody typed."""
-        return dataset_names(self.settings)
+        return parts.dataset_names(self.settings)
 
     def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
         """Keep a problem that somebody typed; it is a dataset of its own, whose name this is: ``typed-...``.
 
         The same text gives the same name. Raises DataError, also for a solution that fails the tests; SandboxError.
         """
-        return keep(require_solved(typed_row(prompt, tests, solution), self.grade), self.settings).origin.name
+        return parts.keep(
+            parts.require_solved(parts.typed_row(prompt, tests, solution), self.grade), self.settings
+        ).origin.name
 
     def command(
         self, order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
     ) -> str:
         """The command line that makes the same benchmark. Raises UsageError for an unknown strategy or parameter."""
-        return command_of(order, dataset, concurrency, baselines=baselines)
+        return parts.command_of(order, dataset, concurrency, baselines=baselines)
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
         """What an order comes to. Raises UsageError if it cannot be done."""
-        return planned(order, self.dataset(dataset), self.settings, self.results.store, self.judging.gate)
+        return parts.planned(order, self.dataset(dataset), self.settings, self.results.store, self.judging.gate)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; what it did before is not done again. Raises as ``runner``."""
         with self.runner(plan) as runner:
-            runner.start(concurrency or default_concurrency(plan))
+            runner.start(concurrency or parts.default_concurrency(plan))
             runner.wait()
 
     def start(
@@ -181,11 +235,11 @@ class Workspace:
 
     def recorded(self, benchmark: str) -> Plan:
         """The plan that the journal of a benchmark (by id) holds. Raises JournalError."""
-        return recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
+        return parts.recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
 
     def fork(self, plan: Plan) -> Plan:
         """The same anew, under today's dataset and conditions and a name that nothing has. Raises DataError."""
-        return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
+        return parts.forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
 
     def pause(self, benchmark: str, target: str | None = None) -> int:
         """Let it, or only its configuration or experiment ``target``, wait. Gives and raises as ``Running.control``."""
@@ -226,23 +280,23 @@ class Workspace:
         retry_errors: bool = False,
         forked_from: str | None = None,
         pilot: int | None = None,
-    ) -> Runner:
+    ) -> parts.Runner:
         """A runner for a plan, ready to start; it goes on with a benchmark that has a journal already, or extends it.
 
         ``retry_errors``: also what ended as an error is run again. ``pilot``: only so many of its problems.
         Raises PlanError, DataError, JournalError, ModelError; nothing has been asked of a model then.
         """
         self.bundling.require_own()
-        require_strategies(plan, self.settings)
+        parts.require_strategies(plan, self.settings)
         self.costs.check(plan)
-        problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
+        problems = {problem.id: problem for problem in parts.dataset_of(plan, self.settings).problems}
         tested = self.sandbox.self_test()
         self.require_gradable(problems[name] for name in plan.problems if name in problems)
-        opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
-        assignment = Assignment(opened, problems, retry_errors, pilot)
+        opened = parts.header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
+        assignment = parts.Assignment(opened, problems, retry_errors, pilot)
         return self._announcing.runner(assignment, lambda names: self._parts(names, plan.dataset.name), watches)
 
-    def _parts(self, names: Iterable[str], dataset: str) -> Parts:
+    def _parts(self, names: Iterable[str], dataset: str) -> parts.Parts:
         return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor, self.judging.divide)
 
     def model(self, name: str, dataset: str = "humaneval") -> Model:
@@ -258,12 +312,12 @@ class Workspace:
 
     def available_models(self) -> list[Availability]:
         """Which models can be asked now, and what the others lack."""
-        return survey(self.settings)
+        return parts.survey(self.settings)
 
     def lacking(self, plan: Plan, surveyed: Iterable[Availability]) -> list[Availability]:
         """The models of a plan that cannot be asked now, going by what ``available_models`` found."""
-        return lacking(plan.models(), surveyed)
+        return parts.lacking(plan.models(), surveyed)
 
     def fetch_weights(self, name: str, report: Report) -> Path:
         """The file of an embedded model's weights, downloaded if need be. Raises WeightsError, UnknownNameError."""
-        return fetch(name, self.settings, report)
+        return parts.fetch(name, self.settings, report)

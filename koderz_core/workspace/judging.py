@@ -69,7 +69,7 @@ class Judging:
     @property
     def _policy(self) -> TestPolicy:
         """All base tests, and the time limit that the settings give."""
-        own = self._settings.test_timeout if "test_timeout" in self._settings.model_fields_set else None
+        own = self._settings.test_timeout if "test_timeout" in self._settings.stated else None
         return TestPolicy(seconds=own, by_canonical=own is None)
 
     def _expectations(self) -> Expectations:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from koderz_core import __version__
-from koderz_core.config import Settings
+from koderz_core.config import SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.memory.forgetting import forget, remembered_of
 from koderz_core.memory.servers import memory_file
@@ -141,6 +139,4 @@ def _may_go(journal: Path) -> bool:
 
 def _is_secret(name: str, value: object) -> bool:
     """Keys, addresses that are secrets, logins in addresses, and programs, which are of this machine only."""
-    field = Settings.model_fields.get(name)
-    kept_secret = field is not None and SecretStr in (field.annotation, *getattr(field.annotation, "__args__", ()))
-    return kept_secret or has_password(value) or name in PROGRAMS
+    return (name in SETTINGS and SETTINGS[name].secret) or has_password(value) or name in PROGRAMS

@@ -12,6 +12,7 @@ from koderz_core.records import Plan
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.summaries import scripted
 from pages.ui.frame import show_isolation, show_origin
+from pages.ui.preparing import prepared
 from pages.ui.text import worded
 
 
@@ -22,9 +23,15 @@ def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     st.text(workspace.comparing.can_show(plan))
     for remark in remarks:
         st.text(remark)
-    tested = workspace.sandbox.self_test()
     show_origin(plan.dataset)
-    show_isolation(tested.isolation, tested.score)
+    # Its first self-test takes seconds on a busy machine, and whoever fills in the page need not wait for it.
+    tested = prepared("sandbox", workspace.sandbox.self_test, _say_it_is_tested)
+    if tested:
+        show_isolation(tested.isolation, tested.score)
+
+
+def _say_it_is_tested() -> None:
+    st.caption("Isolation of programs: the self-test of the sandbox is running.")
 
 
 def show_recorded(benchmarks: Sequence[BenchmarkRow], plan: Plan) -> None:

@@ -89,4 +89,4 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left_behind(settings: Settin
 def test_a_folder_that_cannot_be_written_is_named(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match=r"typed-.*cannot be written"):
-        keep(ADD, settings.model_copy(update={"home": tmp_path / "file"}))
+        keep(ADD, settings.changed(home=tmp_path / "file"))

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from pydantic import SecretStr
-
 from koderz_core.config import load_settings
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Completion, Message, Request, Sampling
+from koderz_core.settings_fields import SecretStr
 
 SECRET = "sk-test-5ecret"
 PROMPT = "a prompt nobody else may read"

@@ -49,7 +49,7 @@ def make(settings: Settings) -> Iterator[Make]:
     made: list[EmbeddedModel] = []
 
     def make(**changed: object) -> EmbeddedModel:
-        made.append(EmbeddedModel("tiny", settings.model_copy(update=changed), catalogue={"tiny": TINY}))
+        made.append(EmbeddedModel("tiny", settings.changed(**changed), catalogue={"tiny": TINY}))
         return made[-1]
 
     yield make
@@ -249,7 +249,7 @@ def test_missing_weights_say_how_to_get_them(make: Make, tmp_path: Path) -> None
 
 def test_a_runtime_that_does_not_load_says_what_to_do(settings: Settings) -> None:
     code = "import sys; sys.modules['xllamacpp'] = None; from koderz_core.models.embedded_server import main; main()"
-    bundled = settings.model_copy(update={"llama_server": None})
+    bundled = settings.changed(llama_server=None)
     model = EmbeddedModel("tiny", bundled, catalogue={"tiny": TINY}, command=[sys.executable, "-c", code])
     with pytest.raises(ModelError, match=r"xllamacpp does not load.*KODERZ_LLAMA_SERVER") as caught:
         model.complete(say("hello"))

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from chat_server import PROMPT, REQUEST, SECRET, USAGE, Server, ask, says, sends, serving_chat, streams, whole
-from pydantic import SecretStr
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
@@ -14,6 +13,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Request, Sampling, Usage
+from koderz_core.settings_fields import SecretStr
 
 
 @pytest.fixture

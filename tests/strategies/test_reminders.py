@@ -9,8 +9,9 @@ from stage import Stage
 
 from koderz_core.prompts.reminding import EXAMPLES_LIMIT, LIMITS, example
 from koderz_core.records import Memory, Query
+from koderz_core.records.marks import UNTOLD
 from koderz_core.records.steps import QueryKind
-from koderz_core.strategies import ADDED, STRATEGIES, UNTOLD, WRITERS, complete, create, recorded
+from koderz_core.strategies import ADDED, STRATEGIES, WRITERS, complete, create, recorded
 
 TOLD = (Memory("Mind the MARK.", "3 other problems", {"member": "0"}),)
 ONE_BY_ONE = {"beam": {"width": 1, "branches": 1}}

@@ -1,0 +1,163 @@
+"""What one setting is, and how a value that a person wrote becomes one that it can have."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import msgspec
+
+SWITCHES: Mapping[str, bool] = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
+}
+
+
+class SecretStr:
+    """A text that is shown only to who asks for it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_secret_value(self) -> str:
+        return self._text
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SecretStr) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        return "SecretStr('**********')"
+
+    def __str__(self) -> str:
+        return "**********"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field of the settings.
+
+    ``names``: what it may be called in settings.toml, the one that counts first at the front; the environment has them
+    too where it is not ``prefixed``. ``most``, ``least`` and ``above`` bound a number. ``check`` gives the value that
+    is kept, and raises ValueError.
+    """
+
+    name: str
+    annotation: Any  # Any: a type or a form of one, which typing has no name for
+    default: Any  # Any: a value, or a function without arguments that makes it
+    description: str
+    names: tuple[str, ...]
+    prefixed: bool
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    check: Callable[[Any], Any] | None = None
+
+    @property
+    def variable(self) -> str:
+        """What the environment calls it, under its first name."""
+        return (f"koderz_{self.name}" if self.prefixed else self.name).upper()
+
+    @property
+    def secret(self) -> bool:
+        return SecretStr in self.kinds
+
+    @property
+    def kinds(self) -> tuple[object, ...]:
+        """The types that its values may have."""
+        united = get_origin(self.annotation) in (Union, types.UnionType)
+        return get_args(self.annotation) if united else (self.annotation,)
+
+    def usual(self) -> Any:  # Any: as ``default``
+        """Its value where nobody says anything."""
+        return self.default() if callable(self.default) else self.default
+
+    def taken(self, value: object) -> Any:  # Any: a value of ``annotation``
+        """The value as it is kept. Raises ValueError, which never quotes it: it may be a secret."""
+        if value is None and type(None) in self.kinds:
+            return None
+        found = _converted(value, self.kinds[0])
+        self._check_bounds(found)
+        return self.check(found) if self.check else found
+
+    def _check_bounds(self, value: object) -> None:
+        bounds = {"at least": (self.least, float.__ge__), "more than": (self.above, float.__gt__)}
+        for words, (bound, holds) in {**bounds, "at most": (self.most, float.__le__)}.items():
+            if bound is not None and not (isinstance(value, int | float) and holds(float(value), float(bound))):
+                raise ValueError(f"this must be {words} {bound:,}")
+
+
+def _converted(value: object, kind: Any) -> object:  # Any: as ``Setting.annotation``
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise ValueError(f"this must be one of {', '.join(get_args(kind))}")
+        return value
+    if get_origin(kind) is dict:
+        return _table(value, kind)
+    return _CONVERTED[kind](value)
+
+
+def _table(value: object, kind: Any) -> object:  # Any: as above
+    try:
+        return msgspec.convert(value, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"this is not such a table: {error}") from error
+
+
+def _switch(value: object) -> bool:
+    found = value if isinstance(value, bool) else SWITCHES.get(str(value).strip().lower())
+    if found is None:
+        raise ValueError("this must be yes or no")
+    return found
+
+
+def _whole(value: object) -> int:
+    number = _number(value)
+    if not number.is_integer():
+        raise ValueError("this must be a whole number")
+    return int(number)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("this must be a number")
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("this must be a number") from None  # its text would quote the value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("this must be text")
+    return value
+
+
+def _path(value: object) -> Path:
+    if not isinstance(value, str | Path):
+        raise ValueError("this must be the path of a file or folder")
+    return Path(value).expanduser()
+
+
+def _secret(value: object) -> SecretStr:
+    return value if isinstance(value, SecretStr) else SecretStr(_text(value))
+
+
+_CONVERTED: Mapping[object, Callable[[object], object]] = {
+    bool: _switch,
+    int: _whole,
+    float: _number,
+    str: _text,
+    Path: _path,
+    SecretStr: _secret,
+}

@@ -1,0 +1,126 @@
+"""What a workspace is made of, by name; each is imported when it is first used, so a command pays for its own only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from koderz_core.deferred import importer
+
+if TYPE_CHECKING:
+    from koderz_core.datasets import dataset_names, load
+    from koderz_core.datasets.typed import keep
+    from koderz_core.grading.typed import problem_of, require_solved, typed_row
+    from koderz_core.models.availability import lacking, survey
+    from koderz_core.models.opened import OpenModels
+    from koderz_core.models.weights import fetch
+    from koderz_core.runner.header import header
+    from koderz_core.runner.outside import require_strategies
+    from koderz_core.runner.parts import Parts
+    from koderz_core.runner.redaction import Redactor
+    from koderz_core.runner.resumption import dataset_of, forked, recorded_plan
+    from koderz_core.runner.runner import Assignment, Runner
+    from koderz_core.runner.running import Running, default_concurrency
+    from koderz_core.runner.wording import command_of
+    from koderz_core.sandbox.opening import Sandbox
+    from koderz_core.workspace.allowing import Allowing
+    from koderz_core.workspace.announcing import Announcing
+    from koderz_core.workspace.asking import Asking
+    from koderz_core.workspace.awaiting import Awaiting
+    from koderz_core.workspace.baselines import Baselines
+    from koderz_core.workspace.bundling import Bundling
+    from koderz_core.workspace.comparing import Comparing
+    from koderz_core.workspace.costs import Costs
+    from koderz_core.workspace.exporting import Exporting
+    from koderz_core.workspace.gradable import require_gradable
+    from koderz_core.workspace.judging import Judging
+    from koderz_core.workspace.launching import Launching
+    from koderz_core.workspace.memories import Memories
+    from koderz_core.workspace.remembering import Remembering
+    from koderz_core.workspace.selecting import planned
+    from koderz_core.workspace.upkeep import Upkeep
+
+__all__ = [
+    "Allowing",
+    "Announcing",
+    "Asking",
+    "Assignment",
+    "Awaiting",
+    "Baselines",
+    "Bundling",
+    "Comparing",
+    "Costs",
+    "Exporting",
+    "Judging",
+    "Launching",
+    "Memories",
+    "OpenModels",
+    "Parts",
+    "Redactor",
+    "Remembering",
+    "Runner",
+    "Running",
+    "Sandbox",
+    "Upkeep",
+    "command_of",
+    "dataset_names",
+    "dataset_of",
+    "default_concurrency",
+    "fetch",
+    "forked",
+    "header",
+    "keep",
+    "lacking",
+    "load",
+    "planned",
+    "problem_of",
+    "recorded_plan",
+    "require_gradable",
+    "require_solved",
+    "require_strategies",
+    "survey",
+    "typed_row",
+]
+
+_HOMES = {
+    "Allowing": "koderz_core.workspace.allowing",
+    "Announcing": "koderz_core.workspace.announcing",
+    "Asking": "koderz_core.workspace.asking",
+    "Assignment": "koderz_core.runner.runner",
+    "Awaiting": "koderz_core.workspace.awaiting",
+    "Baselines": "koderz_core.workspace.baselines",
+    "Bundling": "koderz_core.workspace.bundling",
+    "Comparing": "koderz_core.workspace.comparing",
+    "Costs": "koderz_core.workspace.costs",
+    "Exporting": "koderz_core.workspace.exporting",
+    "Judging": "koderz_core.workspace.judging",
+    "Launching": "koderz_core.workspace.launching",
+    "Memories": "koderz_core.workspace.memories",
+    "OpenModels": "koderz_core.models.opened",
+    "Parts": "koderz_core.runner.parts",
+    "Redactor": "koderz_core.runner.redaction",
+    "Remembering": "koderz_core.workspace.remembering",
+    "Runner": "koderz_core.runner.runner",
+    "Running": "koderz_core.runner.running",
+    "Sandbox": "koderz_core.sandbox.opening",
+    "Upkeep": "koderz_core.workspace.upkeep",
+    "command_of": "koderz_core.runner.wording",
+    "dataset_names": "koderz_core.datasets",
+    "dataset_of": "koderz_core.runner.resumption",
+    "default_concurrency": "koderz_core.runner.running",
+    "fetch": "koderz_core.models.weights",
+    "forked": "koderz_core.runner.resumption",
+    "header": "koderz_core.runner.header",
+    "keep": "koderz_core.datasets.typed",
+    "lacking": "koderz_core.models.availability",
+    "load": "koderz_core.datasets",
+    "planned": "koderz_core.workspace.selecting",
+    "problem_of": "koderz_core.grading.typed",
+    "recorded_plan": "koderz_core.runner.resumption",
+    "require_gradable": "koderz_core.workspace.gradable",
+    "require_solved": "koderz_core.grading.typed",
+    "require_strategies": "koderz_core.runner.outside",
+    "survey": "koderz_core.models.availability",
+    "typed_row": "koderz_core.grading.typed",
+}
+
+__getattr__ = importer(__name__, _HOMES)
