@@ -52,10 +52,10 @@ def main() -> None:
     _go_on(rows)
     lead = st.container()
     st.subheader("Benchmarks")
-    chosen = choose_benchmark(rows)
-    if chosen is not None:
-        with lead:
-            _glance(opened.workspace, chosen)
+    newest = next((row for row in rows if by_script or not row.scripted), None)
+    chosen = choose_benchmark(rows, newest)
+    with lead:
+        _latest(opened.workspace, chosen)
     for fault in results.faults:
         st.warning("A journal could not be read to its end.", icon="⚠️")
         st.text(fault)
@@ -99,9 +99,17 @@ def _go_on(rows: Sequence[BenchmarkRow]) -> None:
             st.text(called(row))
 
 
+def _latest(workspace: Workspace, row: BenchmarkRow | None) -> None:
+    """The benchmark that was chosen, else the newest of real models."""
+    st.subheader("Latest results")
+    if row is None:
+        st.info("All benchmarks here have scripted models, which show nothing about models.", icon="🎭")
+    else:
+        _glance(workspace, row)
+
+
 def _glance(workspace: Workspace, row: BenchmarkRow) -> None:
-    """What one benchmark came to, how sure that is, and the ways to the rest of it."""
-    st.subheader("What it came to")
+    """What the results of one benchmark are, how sure that is, and the ways to the rest of it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
         for page, label, icon in WAYS:

@@ -6,8 +6,11 @@ missing because it was hard (it ran longest when the budget ended), so leaving i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import comb, prod
 from statistics import fmean
 
 from msgspec import structs
@@ -15,6 +18,11 @@ from msgspec import structs
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import by_problem
 from koderz_core.records.trials import Trial
+
+ALPHA = 0.05
+MOST_COMPLETIONS = 128
+"""Completions that are tested at most: each test takes 1 to 50 ms."""
+_Counts = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +38,10 @@ class WorstCase:
     """Two configurations on all problems that both were given.
 
     ``missing``: how many of their experiments there have no result. ``difference``: a's share solved less b's, at
-    least (a's missing ones unsolved, b's solved) and at most. ``p``: that of the paired test with the missing ones
-    counted against whichever solves more of what has a result; 1 if that turns the difference round, as then some
-    results of the missing ones leave no difference at all. Where nothing is missing all is as in ``Paired``.
+    least (a's missing ones unsolved, b's solved) and at most. ``p``: the largest that the paired test could have,
+    whatever the missing results are; if that is above ``ALPHA`` perhaps a smaller one that is above it too. It is 1 if
+    some results of the missing ones leave no difference, or if there are too many possible results to test them all.
+    Where nothing is missing all is as in ``Paired``.
     """
 
     missing: int
@@ -73,4 +82,37 @@ def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCas
     if left <= 0:
         return WorstCase(missing, difference, 1.0)
     against = paired(filled(of_a, solved=not better), filled(of_b, solved=better))
-    return WorstCase(missing, difference, against.p)
+    if against.method == "exact McNemar" or against.p is None or against.p > ALPHA:
+        return WorstCase(missing, difference, against.p)
+    return WorstCase(missing, difference, _largest_p(of_a, of_b))
+
+
+def _largest_p(a: Sequence[Trial], b: Sequence[Trial]) -> float:
+    """Over all results of the missing trials, up to the first above ``ALPHA``; 1 if there are too many of them.
+
+    With repeats the p of a studentized statistic may be larger where fewer results speak against the difference, so
+    no single completion is known to be the worst. Problems with the same counts are interchangeable.
+    """
+    from koderz_core.analysis.permutation import label_permutation  # noqa: PLC0415 (numpy is slow to import)
+
+    found = Counter(zip(_possible(a), _possible(b), strict=True))
+    kinds = [(tuple(product(*possible)), problems) for possible, problems in found.items()]
+    if prod(comb(len(results) + problems - 1, problems) for results, problems in kinds) > MOST_COMPLETIONS:
+        return 1.0
+    largest = 0.0
+    for completion in product(*(combinations_with_replacement(results, problems) for results, problems in kinds)):
+        tables = [table for some in completion for table in some]
+        largest = max(largest, label_permutation([of_a for of_a, _ in tables], [of_b for _, of_b in tables]))
+        if largest > ALPHA:
+            break
+    return largest
+
+
+def _possible(trials: Sequence[Trial]) -> Iterator[tuple[_Counts, ...]]:
+    """By problem, the counts of solved trials, of all planned, that its missing results allow."""
+    held: defaultdict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        held[trial.problem].append(trial)
+    for _, of_problem in sorted(held.items()):
+        solved, missing = (sum(one) for one in zip(*((t.solved, not t.scored) for t in of_problem), strict=True))
+        yield tuple((solved + more, len(of_problem)) for more in range(missing + 1))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from koderz_core.analysis.bootstrap import Interval
-from koderz_core.analysis.bounds import WorstCase, worst_case
+from koderz_core.analysis.bounds import ALPHA, WorstCase, worst_case
 from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.findings import Against, finding
@@ -22,8 +22,6 @@ from koderz_core.records.trials import Trial
 
 Key = tuple[str, str]
 """Benchmark and configuration."""
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ def rate_of(row: SummaryRow) -> Rate | None:
 
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The sentences that apply to these configurations, however they are compared."""
-    found = (_origins, _kinds, _missing, _across, flips, _graded, _scripted)
+    found = (_origins, _limits, _kinds, _missing, _across, flips, _graded, _scripted)
     return tuple(sentence for tell in found for sentence in tell(rows))
 
 
@@ -43,6 +43,21 @@ def _origins(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def footnotes(marks: Iterable[Marks]) -> tuple[str, ...]:
     """What the signs of these rates mean."""
     return tuple(_footnotes([one for one in marks if one.kind]))
+
+
+def _limits(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    """How many of a configuration's unsolved experiments its own limits ended; they stay in the denominator."""
+    for row in rows:
+        said = [
+            f"{ended} {cause}"
+            for ended, cause in (
+                (row.context_ends, "because a prompt did not fit the context of its model"),
+                (row.budget_ends, "because the budget per experiment was used up"),
+            )
+            if ended
+        ]
+        if said:
+            yield f"{row.label}: of {row.unsolved} unsolved, {' and '.join(said)}."
 
 
 def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:

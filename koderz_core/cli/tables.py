@@ -66,7 +66,7 @@ def print_summaries(
     if left_out:
         console().print(f"… and {left_out} more (--limit 0 shows all)")
     for remark in (*remarks(rows), *untested(rows)):
-        console().print(remark, style="dim")
+        console().print(plain(remark), style="dim")
 
 
 def print_experiments(rows: Sequence[ExperimentRow]) -> None:

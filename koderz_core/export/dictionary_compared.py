@@ -82,7 +82,11 @@ PAIRS: tuple[Column, ...] = (
     text("method", "`exact McNemar`, with repeats `label permutation`"),
     number("p_adjusted", "p adjusted by Holm over all pairs", "`n` is 0"),
     whole("missing", "experiments of the two without a result, on problems that both were given"),
-    number("p_worst", "`p_adjusted` with the missing counted against the one that seems better", "`n` is 0"),
+    number(
+        "p_worst",
+        "the largest `p_adjusted` that the missing results allow; above 0.05 perhaps not the largest",
+        "`n` is 0",
+    ),
     number("difference_worst", "`difference` with its missing unsolved and the baseline's solved", _NOT_BOTH, "share"),
     number("difference_best", "`difference` with its missing solved and the baseline's unsolved", _NOT_BOTH, "share"),
     yes("told_apart", "whether `p_adjusted` and `p_worst` are at most 0.05", "`n` is 0"),

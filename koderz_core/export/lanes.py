@@ -85,7 +85,8 @@ def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
     tried = dict.fromkeys(problem for problem, outcome in ended if outcome in ("solved", "unsolved"))
     known = clustered({one: (solved := ended[one, "solved"], solved + ended[one, "unsolved"]) for one in tried})
     if not known.n:
-        return f"no result yet of {count(len(lane))}"
+        errors, planned = sum(row.shown == "error" for row in lane), count(len(lane))
+        return f"{count(errors)} of {planned} errors, no result" if errors else f"no result yet of {planned}"
     left = len(lane) - known.n
     cases = share_cases(Cases(known.successes / len(lane), (known.successes + left) / len(lane)))
     partial = (

@@ -45,12 +45,14 @@ def standing(progress: BenchmarkProgress) -> Remark | None:
     if row.state == "stopped" and any(unpaid):
         return Remark("warning", f"Stopped, since its budget is used up. {_more(row)} Every finished step is kept.")
     if row.state == "finished" and row.errors:
-        return Remark("warning", f"{state(row).capitalize()}. They have no result, so no rate counts them. {_RETRY}")
+        return Remark("warning", f"{state(row).capitalize()}. {_UNCOUNTED} {_RETRY}")
     return _STANDING.get(row.state)
 
 
 def state(row: BenchmarkRow) -> str:
-    """``running``, ``finished``, ``finished with 4 errors``."""
+    """``running``, ``finished``, ``finished with 4 errors``, ``ended: 6 of 6 errors, no result``."""
+    if row.state == "finished" and row.errors and row.errors == row.planned:
+        return f"ended: {count(row.errors)} of {count(row.planned)} errors, no result"
     return f"{row.state} with {numbered(row.errors, 'error')}" if row.errors and not row.under_way else row.state
 
 
@@ -115,6 +117,7 @@ def ago(seconds: float) -> str:
     return "just now" if seconds < 1 else f"{_rough(seconds)} ago"
 
 
+_UNCOUNTED = "Experiments that ended as an error have no result, so no rate counts them."
 _RETRY = "Fix the cause, then retry them."
 _STANDING = {
     "queued": Remark("info", "Begun, and nothing of it runs yet: it waits for a place or for a model."),

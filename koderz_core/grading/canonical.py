@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from ast import literal_eval
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from koderz_core.grading import recording
 from koderz_core.grading.kept import Kept
 from koderz_core.protocols import Judge
 from koderz_core.records import Problem, TestSet
@@ -16,6 +19,7 @@ MOST_SECONDS = 60.0
 """What a canonical solution may take on its tests: the slowest of HumanEval and MBPP take a fraction of a second."""
 LEAST_SECONDS = 4.0
 _MOST_MEASURED = 3
+_MOST_TEXTS = 250  # of a recording, each an answer of one probe
 TIMES_CANONICAL = 4.0
 """EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
 
@@ -27,6 +31,21 @@ class Measure:
     marks: str
     passed: bool
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls that tests make of the function, by their keys; ``defaults`` as ``recording.key_of`` takes them.
+
+    None of either: they could not be recorded.
+    """
+
+    defaults: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
+
+    def hold(self, arguments: Sequence[object]) -> bool:
+        """Whether one of them passes the same values by place."""
+        return recording.key_of(arguments, self.defaults) in self.keys
 
 
 class Canonical:
@@ -44,6 +63,33 @@ class Canonical:
         public = problem.public
         parts = [VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
         return self._kept.get(parts, Measure) or self._kept.put(parts, self._measured(problem, tests))
+
+    def calls(self, problem: Problem, tests: TestSet) -> Calls:
+        """Those that the tests really make, found by running them in the solution's own process. Raises SandboxError.
+
+        None are known where the solution fails the tests there, takes longer than the judge gives or is called with
+        more than about 5,000 different arguments.
+        """
+        parts = ["calls", VERSION, problem.canonical_solution, problem.public.entry_point, tests.source]
+        if kept := self._kept.get(parts, Calls):
+            return kept
+        found = self._recorded(problem, tests)
+        return self._kept.put(parts, found) if found.keys else found
+
+    def _recorded(self, problem: Problem, tests: TestSet) -> Calls:
+        scope = "{'__name__': 'recording'}"
+        call = f"({tests.source!r}, {problem.public.entry_point!r}, dict(globals()))"
+        code = (
+            f"{problem.canonical_solution}\n\n_koderz_ = {scope}\n"
+            f"exec({inspect.getsource(recording)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
+        )
+        asked = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
+        said = [one.value for one in self._judge().probe(problem.public, code, asked)]
+        if not (said and said[0] and said[0].isdecimal() and 1 < int(said[0]) <= _MOST_TEXTS):
+            return Calls()
+        defaults, *texts = (str(literal_eval(one or "''")) for one in said[1 : int(said[0]) + 1])
+        keys = (key for text in texts for key in recording.keys_in(text))
+        return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys))
 
     def _measured(self, problem: Problem, tests: TestSet) -> Measure:
         """A busy machine makes it longer: where a limit would depend on that, it is measured again."""

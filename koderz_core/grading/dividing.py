@@ -9,14 +9,14 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from koderz_core.errors import DataError
-from koderz_core.grading.calls import parameters_of
+from koderz_core.grading.calls import call_of, parameters_of
 from koderz_core.grading.canonical import Canonical, limit
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.expected import Expectations
 from koderz_core.grading.parting import calls_of
 from koderz_core.grading.plus import parted_plus, plus_tests
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, by_examples, split
-from koderz_core.records import Problem, PublicProblem, TestSet
+from koderz_core.records import Problem, TestSet
 
 Divide = Callable[[Problem, TestPolicy], Split | Outside]
 Made = TypeVar("Made")
@@ -81,19 +81,22 @@ class Divider:
         elif policy.by_canonical:
             seconds = self._limit(problem, found.base)
             found = _limited(found, seconds if found.within_base else self._limit(problem, found.gate), seconds)
-        return _with_plus(problem.public, found, plus) if plus else found
+        return self._with_plus(problem, found, plus) if plus else found
 
     def _limit(self, problem: Problem, tests: TestSet) -> float | None:
         """None, the judge's own, if there is no solution that passes to measure."""
         measure = self._canonical.on(problem, tests)
         return limit(measure.seconds) if measure and measure.passed else None
 
+    def _with_plus(self, problem: Problem, tests: Split, plus: TestSet) -> Split:
+        """Who runs the gate has seen what its calls give, so plus tests that make the same calls are not held out.
 
-def _with_plus(problem: PublicProblem, tests: Split, plus: TestSet) -> Split:
-    """Who runs the gate has seen what its calls give, so plus tests that make the same calls are not held out."""
-    calls = calls_of(tests.gate.source, parameters_of(problem), problem.entry_point)
-    shown, rest = parted_plus(plus, calls)
-    return replace(tests, plus=plus, plus_shown=shown, plus_rest=rest)
+        Calls are recorded while the canonical solution runs the gate, and read from the gate's text as well.
+        """
+        public, made = problem.public, self._canonical.calls(problem, tests.gate)
+        read = calls_of(tests.gate.source, parameters_of(public), public.entry_point)
+        shown, rest = parted_plus(plus, lambda arguments: made.hold(arguments) or call_of(arguments) in read)
+        return replace(tests, plus=plus, plus_shown=shown, plus_rest=rest)
 
 
 def _limited(tests: Split, of_gate: float | None, of_base: float | None) -> Split:

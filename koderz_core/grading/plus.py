@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.errors import UsageError
-from koderz_core.grading.calls import call_of
 from koderz_core.grading.canonical import limit
 from koderz_core.grading.expected import Expectations
 from koderz_core.records import Cases, PlusTests, Problem, TestSet
@@ -34,13 +33,14 @@ def plus_tests(problem: Problem, expectations: Expectations) -> TestSet:
     )
 
 
-def parted_plus(tests: TestSet, calls: AbstractSet[str]) -> tuple[TestSet, TestSet]:
-    """The plus tests that make one of these ``calls`` (as ``calls_in`` tells them), and all others."""
+def parted_plus(tests: TestSet, is_made: Callable[[Sequence[object]], bool]) -> tuple[TestSet, TestSet]:
+    """The plus tests with arguments of which ``is_made`` holds, and all others."""
     cases = tests.cases
     if cases is None:
         return TestSet(), tests
     pairs = list(zip(cases.calls.split("\n"), cases.answers.split("\n"), strict=True))
-    made = [_call(line) in calls for line, _ in pairs]
+    arguments = (_arguments(line) for line, _ in pairs)
+    made = [one is not None and is_made(one) for one in arguments]
     sets = ([pair for pair, one in zip(pairs, made, strict=True) if one is wanted] for wanted in (True, False))
     shown, rest = (_of_pairs(tests, cases, one) for one in sets)
     return shown, rest
@@ -53,13 +53,13 @@ def require_plus(problem: Problem) -> PlusTests:
     return problem.plus
 
 
-def _call(line: str) -> str | None:
-    """As ``calls_in`` tells it; None for one that holds what is no plain data."""
+def _arguments(line: str) -> list[object] | None:
+    """None for a call that holds what is no plain data."""
     try:
         arguments = decode(json.loads(line))
     except WireError:
         return None
-    return call_of(arguments) if isinstance(arguments, list) else None
+    return arguments if isinstance(arguments, list) else None
 
 
 def _of_pairs(tests: TestSet, cases: Cases, pairs: list[tuple[str, str]]) -> TestSet:

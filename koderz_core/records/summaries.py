@@ -75,6 +75,8 @@ class SummaryRow:
     scored_problems: int = 0
     oracle_problems: int = 0
     saw_base_tests: bool = False
+    context_ends: int = 0  # of the unsolved: a prompt did not fit the context of its model
+    budget_ends: int = 0  # of the unsolved: the budget per experiment was used up
 
     @property
     def marks(self) -> Marks:

@@ -11,18 +11,23 @@ FEWEST = 20  # problems in common: with fewer, how many they differ on says litt
 MOST = 20  # benchmarks, the newest: enough for a median, and quickly read
 
 
-def past_pairs(con: DuckDBPyConnection, dataset_sha256: str) -> list[PastPair]:
+def past_pairs(con: DuckDBPyConnection, dataset_sha256: str, *, scripted: bool) -> list[PastPair]:
     """Every two configurations of a benchmark on this dataset with a result of both on at least ``FEWEST`` problems.
+
+    ``scripted``: those of which one has a scripted model, else those of which none has.
 
     ``from_chance`` is by the unbiased variances of the trials of the problems of which both have two or more.
     """
-    asked = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST}
+    asked = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST, "scripted": scripted}
     return records(con, PastPair, _PAST_PAIRS, asked)
 
 
 _PAST_PAIRS = """
 with asked as materialized (
-    select id from benchmarks where dataset_sha256 = $dataset order by opened_at desc, id limit $most
+    select id from benchmarks where dataset_sha256 = $dataset and (
+        select case when $scripted then bool_or(is_scripted(models))
+            else count(*) filter (not is_scripted(models)) > 1 end from configurations where benchmark = benchmarks.id
+    ) order by opened_at desc, id limit $most
 ),
 solved as materialized (
     select r.benchmark, r.configuration, r.problem, count(*) as trials, avg((r.outcome = 'solved')::integer) as share
@@ -47,5 +52,6 @@ select to_json([f.strategy, g.strategy]) as strategies, json_array(f.models, g.m
     p.discordant, case when variance > 0 then least(1, within_problem / variance) end as from_chance
 from pairs p join configurations f on f.benchmark = p.benchmark and f.id = p.one
 join configurations g on g.benchmark = p.benchmark and g.id = p.other
+where (is_scripted(f.models) or is_scripted(g.models)) = $scripted
 order by p.benchmark, p.one, p.other
 """

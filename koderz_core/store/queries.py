@@ -163,9 +163,9 @@ class Reader:
         """What experiments of these strategies took that came to a result, the newest of each configuration."""
         return past(self._con, strategies)
 
-    def past_pairs(self, dataset_sha256: str) -> list[PastPair]:
-        """Every two configurations of a benchmark on this dataset that have enough problems in common."""
-        return past_pairs(self._con, dataset_sha256)
+    def past_pairs(self, dataset_sha256: str, *, scripted: bool) -> list[PastPair]:
+        """As ``past_pairs.past_pairs``."""
+        return past_pairs(self._con, dataset_sha256, scripted=scripted)
 
     def receipt(self, benchmark: str) -> Receipt | None:
         """What a benchmark has come to, beside what was foretold; None before its end, or if nothing was."""
@@ -201,6 +201,8 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(distinct r.problem) as problems, count(*) as planned,
     count(*) filter (where r.outcome = 'solved') as solved,
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
+    count(*) filter (where r.outcome = 'unsolved' and r.reason = 'context') as context_ends,
+    count(*) filter (where r.outcome = 'unsolved' and r.reason = 'budget') as budget_ends,
     count(*) filter (where r.outcome = 'cancelled') as cancelled,
     count(*) filter (where r.outcome = 'error') as errors,
     count(*) filter (where r.state = 'running') as running, {COUNTS}, bool_or({SAW_BASE_TESTS}) as saw_base_tests,

@@ -169,9 +169,10 @@ class Results:
         with self._reader() as reader:
             return reader.past(strategies)
 
-    def past_pairs(self, dataset_sha256: str) -> list[PastPair]:
+    def past_pairs(self, dataset_sha256: str, *, scripted: bool) -> list[PastPair]:
         """Every two configurations of a benchmark on this dataset that have enough problems in common."""
-        return list(self._known(("past pairs", dataset_sha256), lambda reader, _: reader.past_pairs(dataset_sha256)))
+        asked = ("past pairs", dataset_sha256, scripted)
+        return list(self._known(asked, lambda reader, _: reader.past_pairs(dataset_sha256, scripted=scripted)))
 
     def receipt(self, benchmark: str) -> Receipt | None:
         """What a benchmark (by id) has come to, beside what was foretold; None before its end, or if nothing was."""

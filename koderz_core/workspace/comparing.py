@@ -14,7 +14,7 @@ from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.prompts.sameness import shape
 from koderz_core.records import Plan, Scalar
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.summaries import SummaryRow, scripted
 from koderz_core.records.trials import Trial
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
@@ -88,7 +88,7 @@ class Comparing:
 
     def can_show(self, plan: Plan) -> str:
         """How large a difference between its configurations a plan can show, in sentences."""
-        return can_show(plan, self._results.past_pairs(plan.dataset.sha256))
+        return can_show(plan, self._results.past_pairs(plan.dataset.sha256, scripted=scripted(plan.models())))
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """These and, if no frontier model among them was asked directly, what one did that was, on their problems."""

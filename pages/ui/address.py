@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+from koderz_core import Workspace
+from koderz_core.errors import UsageError
+from koderz_core.records.rows import BenchmarkRow
+
 
 def choice(
     name: str,
@@ -65,6 +69,26 @@ def _asked(name: str, options: Sequence[str], usual: str) -> str:
 def _chosen(name: str, chosen: str, usual: str) -> None:
     keep(name, None if chosen == usual else chosen)
     st.session_state[f"{name} in the URL"] = chosen
+
+
+def name_by_id(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> None:
+    """Put ids into the address for the names of benchmarks in it, found as the command line finds them.
+
+    What names none, or several, stays: who reads it says so.
+    """
+    known = {row.id for row in benchmarks}
+    for name in ("benchmark", "benchmarks"):
+        asked = st.query_params.get(name, "").split(",")
+        found = [one if one in known or not one else _id_of(workspace, one) for one in asked]
+        if found != asked:
+            st.query_params[name] = ",".join(found)
+
+
+def _id_of(workspace: Workspace, asked: str) -> str:
+    try:
+        return workspace.results.find(asked)
+    except UsageError:
+        return asked
 
 
 def keep(name: str, value: str | None) -> None:

@@ -14,8 +14,11 @@ from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, selected
 AT_ONCE = 50  # lines; more are further parts
 
 
-def choose_benchmark(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
-    """Show them, the newest first; the one that is chosen in the table, else the first of those in sight."""
+def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -> BenchmarkRow | None:
+    """Show them, the newest first; the one that is chosen in the table, else ``usual``.
+
+    In a further part of them, or after a search, it is the first in sight.
+    """
     words = (
         st.text_input("Find", key="find benchmarks", placeholder="name, id, state, dataset, model")
         if _many(rows)
@@ -24,7 +27,7 @@ def choose_benchmark(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
     found = benchmarks_of(rows, str(words))
     if not found:
         st.info("No benchmark has all of these words.", icon="🟰")
-        return None
+        return usual
     part = _part(found)
     chosen = selected(
         benchmark_table(part),
@@ -33,7 +36,7 @@ def choose_benchmark(rows: Sequence[BenchmarkRow]) -> BenchmarkRow | None:
         column_config=BENCHMARK_COLUMNS,
         alt="Benchmarks",
     )
-    return next((row for row in part if row.id == chosen), part[0])
+    return next((row for row in part if row.id == chosen), usual if part[0] is rows[0] else part[0])
 
 
 def _part(rows: Sequence[BenchmarkRow]) -> Sequence[BenchmarkRow]:

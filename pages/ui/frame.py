@@ -12,6 +12,7 @@ from koderz_core import Workspace, the_workspace
 from koderz_core.export.formats import isolation
 from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from pages.ui.address import name_by_id
 from pages.ui.bundles import show_read_only
 from pages.ui.running import show_running
 
@@ -39,6 +40,7 @@ def open_page(title: str, about: str, *, badges: bool = True) -> Opened:
     st.caption(about)
     workspace = the_workspace()
     opened = Opened(workspace, workspace.results.benchmarks(), running)
+    name_by_id(workspace, opened.benchmarks)
     if badges:
         with running:
             show_running(workspace, opened.benchmarks)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_trials import trials
 from msgspec import structs
 
-from koderz_core.analysis.bounds import Cases, cases, worst_case
+from koderz_core.analysis.bounds import Cases, cases, filled, worst_case
 from koderz_core.analysis.findings import Against, finding
 from koderz_core.analysis.many import rank_groups
 from koderz_core.analysis.paired import paired
@@ -56,6 +56,44 @@ def test_what_is_significant_in_the_worst_case_is_so_in_every_completion(marks: 
     if found.p is not None and found.p < 1:
         assert max(one.p or 0.0 for one in every) == pytest.approx(found.p)
         assert all((one.difference or 0.0) * (test.difference or 0.0) > 0 for one in every)
+
+
+ONES, SOME = ["11e", *["11"] * 7], ["10", "10", "11", "00e", "10", "00e", "11", "10"]
+REPEATED = st.lists(st.sampled_from(["1", "1", "1", "0", "1e"]), min_size=8, max_size=8)
+TWICE = st.lists(st.sampled_from(["00", "00", "10", "0e", "1e"]), min_size=8, max_size=8)
+
+
+def repeated(name: str, marks: Sequence[str]) -> list[Trial]:
+    return trials(name, {f"p/{place}": mark for place, mark in enumerate(marks)})
+
+
+def test_with_repeats_no_result_of_the_missing_experiments_undoes_what_is_significant_in_the_worst_case() -> None:
+    """All missing ones against a give 0.031; b's missing ones unsolved as well give 0.059: repeats are not monotone."""
+    a, b = repeated("a", ONES), repeated("b", SOME)
+    possible = [paired(one, two).p or 0.0 for one, two in product(completions(a), completions(b))]
+    against = paired(filled(a, solved=False), filled(b, solved=True)).p
+    assert against == pytest.approx(0.03125)
+    assert max(possible) == pytest.approx(0.05875)
+    assert (worst_case(a, b, paired(a, b)).p or 0.0) > 0.05
+
+
+@settings(max_examples=25, deadline=None)
+@given(REPEATED, TWICE)
+def test_with_repeats_what_is_significant_in_the_worst_case_is_so_in_every_completion(
+    of_a: list[str], of_b: list[str]
+) -> None:
+    a, b = repeated("a", of_a), repeated("b", of_b)
+    assume(sum(not one.scored for one in (*a, *b)) <= 4)
+    worst = worst_case(a, b, paired(a, b)).p
+    assume(worst is not None and worst <= 0.05)
+    assert all((paired(*both).p or 0.0) <= (worst or 0.0) + 1e-12 for both in product(completions(a), completions(b)))
+
+
+def test_with_too_many_possible_results_nothing_is_significant_in_the_worst_case() -> None:
+    """127 problems of the same counts have 128 sets of possible results, and 128 problems one more."""
+    few, many = ((repeated("a", ["11e"] * n), repeated("b", ["000"] * n)) for n in (127, 128))
+    assert worst_case(*few, paired(*few)).p == pytest.approx(0, abs=1e-8)
+    assert worst_case(*many, paired(*many)).p == 1
 
 
 def test_where_nothing_is_missing_nothing_changes() -> None:

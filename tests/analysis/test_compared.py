@@ -54,6 +54,13 @@ def test_a_configuration_has_its_rate_with_the_interval_and_what_each_experiment
     assert (one.cost_per_experiment_usd, one.seconds_per_experiment) == (0.4, 2.0)
 
 
+def test_what_a_configurations_own_limits_ended_is_said_beside_its_rate() -> None:
+    assert "unsolved" not in remarks(ROW)
+    said = remarks(replace(ROW, context_ends=2, budget_ends=1))
+    context, budget = "2 because a prompt did not fit the context of its model", "1 because the budget per experiment"
+    assert f"direct small: of 4 unsolved, {context} and {budget} was used up." in said
+
+
 LOCAL = replace(ROW, label="slow", cost_usd=1.7, tiers=(TierCost("local", 20, 0, 1.7, 10.0, 1.5, 0.4),))
 RENTED = replace(ROW, label="rented", cost_usd=5.0, tiers=(TierCost("frontier", 20, 0, 5.0),))
 

@@ -56,3 +56,10 @@ def test_of_ten_thousand_a_cell_stands_for_as_many_as_keep_the_cells_few() -> No
     assert (drawn.each, len(lane.cells)) == (25, MOST_CELLS)
     assert {(cell.shown, cell.name) for cell in lane.cells} == {("solved", "20/25")}
     assert lane.cells[1].experiment == "exp_25"
+
+
+def test_a_lane_of_errors_says_so_and_that_nothing_is_to_come() -> None:
+    (lane,) = lanes([experiment(number, "error") for number in range(6)]).lanes
+    assert lane.told == "6 of 6 errors, no result"
+    (lane,) = lanes([experiment(number, None) for number in range(6)]).lanes
+    assert lane.told == "no result yet of 6"

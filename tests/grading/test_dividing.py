@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from koderz_core.grading.expected import Expectations
 from koderz_core.grading.gates import gate_of
 from koderz_core.grading.suites import base_and_plus, joined
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, score_kind, unseen
-from koderz_core.records import Cases, PlusTests, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.records import Cases, Observed, PlusTests, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.reference import Answers
 from koderz_core.sandbox.sources import count_tests
 
@@ -49,6 +50,18 @@ class Judge:
         lines = [line.strip().removeprefix("assert ") for line in tests.source.splitlines() if "    assert " in line]
         marks = "".join("P" if eval(line, {"candidate": scope["double"]}) else "F" for line in lines)
         return Verdict(marks, (), True, "assertion" if "F" in marks else None, "", self.seconds, "none")
+
+    def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
+        scope: dict[str, object] = {}
+        exec(code, scope)
+        return tuple(Observed(call, _value(call, scope)) for call in calls)
+
+
+def _value(call: str, scope: dict[str, object]) -> str | None:
+    try:
+        return repr(eval(call, scope))
+    except IndexError:
+        return None
 
 
 def divider(folder: Path, judge: Judge, seconds: float = 0.5) -> Divider:
@@ -183,7 +196,7 @@ def test_plus_tests_are_held_out_where_the_policy_has_them(tmp_path: Path) -> No
     [
         ("tests", "candidate", ("[4]", "[6]"), "[6]"),
         ("tests", "double", ("[4]", "[6]"), "[6]"),  # as MBPP's asserts do
-        ("tests", "candidate", ("[4.0]", "[true]"), "[4.0]\n[true]"),
+        ("tests", "candidate", ("[4.0]", "[true]"), "[true]"),
         ("tests", "candidate", ("[4]", "[5]"), None),
         ("examples", "candidate", ("[4]", "[3]"), "[4]"),
         ("examples", "candidate", ("[1]", "[3]"), None),
@@ -238,3 +251,30 @@ def test_plus_tests_are_run_for_who_passed_all_others(base: str, reached: bool, 
 
     found = base_and_plus(PROBLEM.tests, plus, check, reached=reached)
     assert joined(found).marks == marks
+
+
+@pytest.mark.parametrize(
+    ("tests", "inputs", "kind"),
+    [
+        ("assert add(*[4, 5]) == 9", "[[4, 5]]", "oracle"),
+        ("assert add(4) == 4", "[[4, 0]]", "oracle"),
+        ("assert add(4, 0) == 4", "[[4]]", "oracle"),
+        ("assert list(map(candidate, [1, 2])) == [1, 2]", "[[1], [2]]", "oracle"),
+        ("for x, y, z in [(1, 2, 3), (4, 5, 9)]:\n        assert add(x, y) == z", "[[1, 2], [4, 5]]", "oracle"),
+        ("assert add((1,), (2,)) == (1, 2)", "[[[1], [2]]]", "oracle"),
+        ("assert add(1, 2) == 3", "[[1.0, 2.0]]", "oracle"),
+        ("assert add(1, 2) == 3", "[[1, 3]]", "held_out"),
+        ("assert add(4, 5, more=1) == 10", "[[4, 5]]", "held_out"),
+    ],
+)
+def test_plus_inputs_that_the_base_tests_pass_however_it_is_written_are_not_held_out(
+    tmp_path: Path, tests: str, inputs: str, kind: str
+) -> None:
+    public = PublicProblem("p/0", "def add(a, b=0, *, more=0):\n", "add")
+    source = TestSet(f"def check(candidate):\n    {tests}\n")
+    solution = f"{public.prompt}    return a + (b or type(a)()) + (more or type(a)())\n"
+    problem = Problem(public, source, solution, PlusTests(inputs))
+    kept = Expectations(tmp_path / "e", lambda _, calls: Answers(("0",) * len(calls), 0.1))
+    found = Divider(Canonical(tmp_path / "c", Judge), lambda: kept).divide(problem, TestPolicy(plus=True))
+    assert isinstance(found, Split)
+    assert score_kind(unseen(found, gate_was_seen=True)) == kind

@@ -78,13 +78,16 @@ def test_whatever_counts_experiments_says_the_same_in_each_frame_while_the_journ
 
 def test_what_finished_with_errors_says_so_and_each_cause_once(visit: Visit, refusing: Server) -> None:
     plan = failed()
-    words = said(visit("live", benchmark=plan.id))
-    assert "state finished with 3 errors" in words
+    app = visit("live", benchmark=plan.id)
+    words = said(app)
+    assert "state ended: 3 of 3 errors, no result" in words
+    assert "3 of 3 errors, no result" in [str(one.value) for one in app.caption]
+    assert "3 of 3 experiments" in app.get("progress")[0].proto.text
     assert words.count("answered 400") == 1
     assert "3 experiments: " in words
     overview = visit("overview")
-    assert "Finished with 3 errors." in said(overview)
-    assert "! finished with 3 errors" in links(overview)
+    assert "Ended: 3 of 3 errors, no result." in said(overview)
+    assert "! ended: 3 of 3 errors, no result" in links(overview)
 
 
 @pytest.mark.parametrize("page", ["live", "overview"])

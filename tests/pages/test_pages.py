@@ -58,8 +58,10 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
     app = visit("overview")
     assert "SCRIPTED" in app.dataframe[-1].value["name"][0]
     assert "experiments with a result 0" in said(app)
+    assert "All benchmarks here have scripted models" in said(app)
     app.toggle(key="with scripted").set_value(True).run()
     assert "experiments with a result 6" in said(app)
+    assert "All benchmarks here" not in said(app)
 
 
 def test_live_shows_the_newest_benchmark_with_a_cell_per_experiment(visit: Visit, recorded: Plan) -> None:
@@ -128,6 +130,8 @@ def test_a_dataset_that_is_not_here_is_shown_with_the_command_that_fetches_it(vi
 def test_every_page_of_results_says_which_problems_they_are_of(visit: Visit, recorded: Plan, page: str) -> None:
     names = {"experiment": {"experiment": recorded.experiments()[0].id}, "compare": {"benchmarks": recorded.id}}
     app = visit(page, **names.get(page, {"benchmark": recorded.id}))
+    if page == "overview":
+        app.toggle(key="with scripted").set_value(True).run()
     assert f"Problems of {recorded.dataset.said}" in said(app)
 
 
@@ -191,3 +195,16 @@ def test_a_call_that_was_asked_again_with_a_long_prompt_can_be_read(visit: Visit
     app = visit("experiment", experiment=plan.experiments()[0].id, view="Prompt")
     assert not app.error
     assert "attempt 2" in said(app)
+
+
+@pytest.mark.parametrize("page", ["compare", "problems", "live", "export"])
+def test_a_page_finds_a_benchmark_by_its_name_as_the_command_line_does(visit: Visit, recorded: Plan, page: str) -> None:
+    with open_workspace() as workspace:
+        named = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="mine"))
+        workspace.run(named)
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="newer")))
+    app = visit(page, **{"benchmarks" if page in ("compare", "problems") else "benchmark": "mine"})
+    assert not app.exception
+    assert "is not here" not in "".join(one.value for one in app.warning)
+    chosen = [one.value for one in (*app.multiselect, *app.selectbox)]
+    assert named.id in chosen or [named.id] in chosen

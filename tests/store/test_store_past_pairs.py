@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count, islice
 from typing import Any
 
 import pytest
 
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import PastPair
-from koderz_core.store.past_pairs import FEWEST, past_pairs
+from koderz_core.store.past_pairs import FEWEST, MOST, past_pairs
 from koderz_core.store.store import Store
 
 Solves = Callable[[str, int, int], bool]
@@ -29,8 +30,8 @@ def measured(write: Callable[[Plan], Any], plan: Plan, store: Store) -> Callable
             number = int(one.problem.partition("/")[2])
             journal.tell(one, passed=solves(strategies[one.configuration], number, one.repeat))
         with store.latest() as latest:
-            assert past_pairs(latest.con, "b" * 64) == []
-            return past_pairs(latest.con, plan.dataset.sha256)
+            assert past_pairs(latest.con, "b" * 64, scripted=False) == []
+            return past_pairs(latest.con, plan.dataset.sha256, scripted=False)
 
     return run
 
@@ -60,3 +61,19 @@ def test_repeats_tell_how_much_of_the_variance_is_chance(measured):
 def test_repeats_that_are_always_alike_are_no_chance(measured):
     (pair,) = measured(lambda strategy, number, _: strategy == "direct" or number < 15, repeats=2)
     assert pair.from_chance == 0
+
+
+def test_benchmarks_of_scripted_models_take_no_place_of_others(write, plan, store):
+    """As many with scripted models as are read stand before the one with real ones: all begin at the same time."""
+    real = replace(plan, problems=tuple(f"HumanEval/{number}" for number in range(FEWEST)))
+    coder = {"coder": ("scripted/strong",)}
+    scripted = replace(real, configurations=tuple(replace(one, models=coder) for one in plan.configurations))
+    before = (replace(scripted, seed=seed) for seed in count())
+    plans = [real, *islice((one for one in before if one.id < real.id), MOST)]
+    for run_plan in plans:
+        journal = write(run_plan)
+        for one in run_plan.experiments():
+            journal.tell(one)
+    with store.latest() as latest:
+        found = [len(past_pairs(latest.con, plan.dataset.sha256, scripted=one)) for one in (False, True)]
+    assert found == [1, MOST]
