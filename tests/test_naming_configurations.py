@@ -79,5 +79,5 @@ def test_the_baseline_is_one_of_those_compared(workspace: Workspace, plan: Plan)
     rows = workspace.comparing.named(["mine"])
     comparison = workspace.comparing.compare(rows, "B")
     assert comparison.baseline == (plan.id, plan.configurations[1].id)
-    with pytest.raises(UnknownNameError, match="configuration 'C'"):
+    with pytest.raises(UnknownNameError, match="configuration: 'C'"):
         workspace.comparing.compare(rows, "C")

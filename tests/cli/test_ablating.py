@@ -81,7 +81,7 @@ def test_ablations_stand_behind_their_whole_and_leave_other_strategies_alone() -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--mode iterative --ablate everything", "ablation 'everything'.*no-spec.*temperature"),
+        ("--mode iterative --ablate everything", "ablation: 'everything'.*no-spec.*temperature"),
         ("--mode zero-shot --ablate all", "--ablate all changes nothing"),
         ("--strategy repair --ablate no-spec", "--ablate no-spec changes nothing"),
     ],

@@ -166,7 +166,7 @@ def test_a_strategy_that_a_file_lacks_is_named_with_those_it_has(koderz: Any) ->
     Path("mine.py").write_text(f"{head}@dataclass(frozen=True)\nclass Mine:\n{kind}class Plain:\n{kind}")
     said = koderz(*PLAN, *WEAK, "--strategy", "mine.py:Other")
     line = one_line_of_error(said)
-    assert (said.code, "mine.py 'Other'" in line, "Known: Mine." in line) == (2, True, True), line
+    assert (said.code, "mine.py: 'Other'" in line, "Known: Mine." in line) == (2, True, True), line
 
 
 def sample(number: int, program: str, kind: str = "solution") -> dict[str, str]:

@@ -26,7 +26,7 @@ def test_tests_that_nobody_ran_are_held_out() -> None:
 
 
 def test_an_unknown_gate_is_named() -> None:
-    with pytest.raises(UnknownNameError, match="gate 'half'"):
+    with pytest.raises(UnknownNameError, match="gate: 'half'"):
         split(PROBLEM, TestPolicy("half"))
 
 
