@@ -46,7 +46,7 @@ def test_nothing_named_means_the_newest_benchmark_and_none_where_there_is_none(
 
 def test_without_any_benchmark_nothing_is_named(workspace: Workspace) -> None:
     assert named(workspace) == []
-    with pytest.raises(UnknownNameError, match="no benchmark yet"):
+    with pytest.raises(UnknownNameError, match="There are none"):
         named(workspace, "mine")
 
 
