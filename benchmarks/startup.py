@@ -25,7 +25,7 @@ from looking import ROOT, SERVE, WITHIN, browser, dashboard
 from playwright.sync_api import Browser
 
 KODERZ = ("-P", "-c", SERVE)
-NOTHING, STREAMLIT = "python -c pass", "python -c 'import streamlit'"
+NOTHING, STREAMLIT = "`python -c pass`", "`python -c 'import streamlit'`"
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 
 
@@ -49,14 +49,14 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
     commands: Mapping[str, tuple[Sequence[str], Path]] = {
         NOTHING: (("-c", "pass"), empty),
         STREAMLIT: (("-c", "import streamlit"), empty),
-        "koderz --help": ((*KODERZ, "--help"), empty),
-        "koderz results, empty data folder": ((*KODERZ, "results"), empty),
-        "koderz results, the study's": ((*KODERZ, "results"), study),
+        "`koderz --help`": ((*KODERZ, "--help"), empty),
+        "`koderz results`, empty data folder": ((*KODERZ, "results"), empty),
+        "`koderz results`, the study's": ((*KODERZ, "results"), study),
     }
     took = {name: _processor_seconds(arguments, home, times) for name, (arguments, home) in commands.items()}
     print("| processor time, median | s | × python | × import streamlit |\n|---|---|---|---|")
     for name, seconds in took.items():
-        print(f"| `{name}` | {seconds:.2f} | {seconds / took[NOTHING]:.1f} | {seconds / took[STREAMLIT]:.2f} |")
+        print(f"| {name} | {seconds:.2f} | {seconds / took[NOTHING]:.1f} | {seconds / took[STREAMLIT]:.2f} |")
 
 
 def show_paint(homes: Mapping[str, Path], visits: int) -> None:
