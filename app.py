@@ -39,9 +39,9 @@ PAGES = {
     "compare": ("Results", "Compare", "⚖️"),
     "problems": ("Results", "Problems", "🧩"),
     "export": ("Results", "Export", "📦"),
-    "models": ("Ground", "Models", "🩺"),
-    "memory": ("Ground", "Memory", "🧠"),
-    "settings": ("Ground", "Settings", "⚙️"),
+    "models": ("System", "Models", "🩺"),
+    "memory": ("System", "Memory", "🧠"),
+    "settings": ("System", "Settings", "⚙️"),
 }
 
 

@@ -67,7 +67,7 @@ def _baseline(rows: Sequence[SummaryRow]) -> str | None:
         return None
     named = {f"{row.benchmark}/{row.configuration}": f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
     default = f"{usual.benchmark}/{usual.configuration}"
-    return choice("baseline", "Held against", list(named), lambda one: named[one], default=default)
+    return choice("baseline", "Baseline", list(named), lambda one: named[one], default=default)
 
 
 def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, found: Comparison | None) -> None:

@@ -44,7 +44,7 @@ def main() -> None:
             repeats = int(
                 st.number_input("Repeats", 1, value=usual.repeats, key=f"repeats{of}", help="Of every experiment.")
             )
-            at_once = int(st.number_input("At once", 0, 64, key="at once", help="0: as many as suit the models."))
+            at_once = int(st.number_input("Concurrency", 0, 64, key="at once", help="0: as many as suit the models."))
         name = st.text_input("Name", usual.name, key=f"name{of}", help="Tells benchmarks of the same kind apart.")
         order = Order(wanted, problems, seed, repeats, str(name), choose_budget(usual.budget, of))
         _offer(opened, order, dataset, at_once or None, surveyed, clone)

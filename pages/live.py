@@ -29,7 +29,7 @@ from pages.ui.text import called, listed
 from pages.ui.watching import Watch
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
-USUAL = "what runs, else the newest"
+USUAL = "Follow the latest run"
 NOTHING = "Nothing has been run here yet. What you launch, here or in a terminal, appears by itself."
 REST_SECONDS = 2.0  # between two times that many cells are drawn
 
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
-    return listed(rows[name]) if name in rows else f"{USUAL}, whoever started it"
+    return listed(rows[name]) if name in rows else USUAL
 
 
 def _counts(opened: Opened, place: DeltaGenerator, seen: Snapshot) -> None:

@@ -17,8 +17,8 @@ from koderz_core.analysis.tradeoff import Tradeoff
 K = TypeVar("K")
 
 NO_BASELINE = (
-    "No measured baseline: no frontier model answered these problems directly, so nothing here says what it would have "
-    "solved, what it would have cost, or what was saved."
+    "No measured baseline: no frontier model was run directly on these problems, so its success, its cost and any "
+    "savings are unknown."
 )
 
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
@@ -48,7 +48,7 @@ class Against:
 def finding(of: Against) -> str:
     """Whether the two were told apart, by how much, and what the one costs of the other."""
     if not of.test.n:
-        return f"{of.label} and {of.other} have no problem with a result of both: nothing can be said of the two."
+        return f"{of.label} and {of.other} have no problem on which both have a result, so they cannot be compared."
     parts = [f"{_difference(of)}: {_verdict(of)}; {_price(of.price, of.test.at_once)}."]
     if of.break_even is not None:
         parts.append(_break_even(of.label, of.other, of.break_even, of.test.at_once))
@@ -69,8 +69,8 @@ def picked(pairs: int) -> str | None:
     if pairs < 2:
         return None
     return (
-        f"This pair was picked out of {pairs} after looking, good and cheap first: its p (Holm) and its bounds hold "
-        "for all of them at once, but its plain figures are not corrected, and what looks best of many looks too good."
+        f"This pair was selected from {pairs} after the results were known. Its p (Holm) and its interval are adjusted "
+        f"for all {pairs} pairs; its point estimates are not, so they are probably too favourable."
     )
 
 
@@ -107,28 +107,28 @@ def _verdict(of: Against) -> str:
     if of.p <= _ALPHA:
         return _significant(of.test.n, of.worst)
     if of.test.method != "exact McNemar":
-        return "not told apart at this size"
+        return "no significant difference"
     discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
     # The strictest step of Holm's, as can_show takes.
     unseen = detectable(of.test.n, discordance, power=0.5, alpha=_ALPHA / of.test.at_once)
     if unseen == inf:
-        return "not told apart, and so few problems could not tell any two apart"
+        return "no significant difference; with so few problems no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} points"
-    return f"not told apart at this size, at which a true difference {below} usually goes unnoticed"
+    return f"no significant difference; with this many problems a true difference {below} is usually not detected"
 
 
 def _significant(n: int, worst: WorstCase | None) -> str:
     """What is significant only if missing results are left out is so under that condition."""
     if worst is None:
-        return "more than luck"
-    without = "experiments without a result are" if worst.missing > 1 else "experiment without a result is"
-    against = f"if the {worst.missing} {without} counted against it"
+        return "significant"
+    without = "experiments without one" if worst.missing > 1 else "experiment without one"
+    whatever = f"every possible result of the {worst.missing} {without}"
     if worst.p is not None and worst.p <= _ALPHA:
-        return f"more than luck, even {against}" if worst.missing else "more than luck"
+        return f"significant, for {whatever}" if worst.missing else "significant"
     on = f"significant on the {n} problem{'s' if n > 1 else ''} with a result of both"
     if not worst.missing:
         return f"{on}, but not after Holm's adjustment in the worst case of the other pairs"
-    return f"{on}, but not {against}"
+    return f"{on}, but not for {whatever}"
 
 
 def _price(price: Interval | None, at_once: int) -> str:

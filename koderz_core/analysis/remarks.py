@@ -67,7 +67,7 @@ def _kinds(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _footnotes(marks: Sequence[Marks]) -> Iterator[str]:
     kinds = {one.kind for one in marks}
     if kinds & {"oracle", "mixed"}:
-        yield f"{ORACLE} stopped on the very tests that score it: an oracle's rate, not pass@1."
+        yield f"{ORACLE} stopping used the scoring tests: an oracle's rate, not pass@1."
     for partial in sorted({one.partial for one in marks if one.partial}):
         only = partial.replace("/", " of ")
         yield f"  {ORACLE}({partial}): only on {only} problems; the others are scored by tests that it did not see."

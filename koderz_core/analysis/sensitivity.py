@@ -80,7 +80,7 @@ def _said(n: int, repeats: int, configurations: int, of: Expectation) -> str:
     figures = _figures(n, pairs, of.discordance, left)
     plan = f"With {n} problem{'s' if n != 1 else ''}{f', {repeats} times each,' if repeats > 1 else ''}"
     if figures is None:
-        return f"{plan} no difference, however large, can be told from luck."
+        return f"{plan} no difference can be statistically significant."
     unseen, seen = figures
     against = f" ({pairs} configurations against one)" if pairs > 1 else ""
     shown = (

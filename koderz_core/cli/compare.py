@@ -16,7 +16,7 @@ from koderz_core.cli.options import data_dir, report_faults, workspace
 from koderz_core.cli.tables import console
 from koderz_core.errors import UsageError
 from koderz_core.export.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
-from koderz_core.export.comparison import common, helped, tables
+from koderz_core.export.comparison import common, helped, settings_by_row, tables
 from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
 from koderz_core.export.formats import plain
 from koderz_core.export.report_markdown import escaped, markdown_tables
@@ -77,7 +77,10 @@ def _as_table(comparison: Comparison, found: Found) -> str:
             screen.print(plain(said))
         for number, table in enumerate(_tables(comparison, found)):
             screen.print(f"\n{table.title}", style="bold")
-            screen.print(drawn(table, known=number > 0, numbers=table.title != SETTINGS))
+            if table.title == SETTINGS:
+                screen.print(drawn(settings_by_row(table), known=True, numbers=False))
+            else:
+                screen.print(drawn(table, known=number > 0))
         screen.print(f"\n{plain(common(comparison))}")
         for said in (*_remarks(comparison, found), CURVES_IN_WORDS):
             screen.print(plain(said), style="dim")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from rich.table import Table as Drawn
 
+from koderz_core.export.comparison import SETTING
 from koderz_core.export.formats import plain
 from koderz_core.export.worded import Table
 
 WORDS = ("", "configuration", "tier", "ended with", "the next with")
+
+
+MOST_LEAST = 32  # characters that a column of names keeps in any case
 
 
 def drawn(table: Table, *, known: bool, numbers: bool = True) -> Drawn:
@@ -16,7 +20,15 @@ def drawn(table: Table, *, known: bool, numbers: bool = True) -> Drawn:
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
     for place in shown:
         words = table.columns[place] in WORDS or not numbers
-        made.add_column(table.columns[place], justify="left" if words else "right", no_wrap=not words)
+        side, least = "left" if words else "right", _least(table, place)
+        made.add_column(table.columns[place], justify=side, no_wrap=not words, min_width=least, overflow="fold")
     for row in table.rows:
         made.add_row(*(plain(row[place]) for place in shown))
     return made
+
+
+def _least(table: Table, place: int) -> int:
+    """How wide a column stays: its name is never cut, nor are the names of settings."""
+    if table.columns[place] == SETTING:
+        return min(MOST_LEAST, max(len(row[place]) for row in table.rows))
+    return len(table.columns[place])

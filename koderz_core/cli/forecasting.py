@@ -16,13 +16,13 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         calls = between(forecast.calls, lambda number: count(round(number)))
         yield f"Left to do: {numbered(forecast.experiments, 'experiment')}; calls: {calls}."
         yield f"Price: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
-        yield f"Told from {numbered(forecast.past, 'experiment')}; what is harder or slower than these takes more."
+        yield f"Estimated from {numbered(forecast.past, 'finished experiment')}; harder or slower problems take more."
 
 
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
     """What a person should know of the price before anything is asked."""
     for model in forecast.unpriced:
-        yield f"No price is known of {plain(model)}: what it costs is told nowhere, and no budget holds it."
+        yield f"No price is known for {plain(model)}, so its cost is not reported and no budget limits it."
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
         yield f"The budget of {usd} for all of it, what is spent already included, may not be enough."

@@ -52,7 +52,7 @@ _SETTINGS: Options = (
     click.option(
         "--concurrency",
         type=Whole(1, 256),
-        help="At once.  [default: 1 with embedded models, else 4; of `koderz resume`: as last allowed]",
+        help="Concurrency.  [default: 1 with embedded models, else 4; of `koderz resume`: as last allowed]",
     ),
 )
 _BUDGET: Options = (

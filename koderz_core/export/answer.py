@@ -1,4 +1,4 @@
-"""What a comparison comes to in two lines: who solves more, whether that is more than luck, and at what price."""
+"""What a comparison comes to in two lines: who solves more, whether that is significant, and at what price."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answer(comparison: Comparison) -> Answer:
         return Answer(f"{alone.letter} solved {share(alone)} of {_problems(alone.n)}{cases}", alone.label)
     it, other = comparison.of(pair.key), comparison.of(pair.baseline)
     if pair.test.difference is None:
-        return Answer(f"Nothing can be said of {it.letter} and {other.letter} yet", pair.finding)
+        return Answer(f"No common results for {it.letter} and {other.letter} yet", pair.finding)
     headline = f"On {_problems(pair.test.n)} {_verdict(pair, it.letter, other.letter)}{_dearer(pair, it.letter)}"
     told = f"{it.letter} · {it.label} against {other.letter} · {other.label}: {_points(pair)}{_times(pair)}."
     return Answer(headline, f"{told}\n{_level(pair.test.at_once)}")
@@ -38,9 +38,9 @@ def answer(comparison: Comparison) -> Answer:
 
 def _verdict(pair: Pair, it: str, other: str) -> str:
     if not pair.seems_apart:
-        return f"{it} and {other} cannot be told apart"
+        return f"{it} and {other} do not differ significantly"
     said = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'less'} than {other}"
-    return said if pair.told_apart else f"{said}, but perhaps not once nothing is missing"
+    return said if pair.told_apart else f"{said}, but not for every possible result of what is missing"
 
 
 def _dearer(pair: Pair, it: str) -> str:
@@ -49,7 +49,7 @@ def _dearer(pair: Pair, it: str) -> str:
     if price is None or price.low is None or price.high is None:
         return ""
     if price.low <= 1 <= price.high:
-        return "; either may be the cheaper"
+        return "; the cost difference is not significant"
     return f"; {it} costs {'more' if price.low > 1 else 'less'} per solved problem"
 
 

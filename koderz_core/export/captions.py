@@ -29,7 +29,7 @@ COSTS = (
 )
 GROUPS = (
     "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
-    "often resampled problems leave it unbeaten in cost and success. $ per solved: dollars of "
+    "often resampled problems leave it on the Pareto frontier of cost and success. $ per solved: dollars of "
     "the experiments with a result by how many of these were solved (cost-of-pass)."
 )
 PAIRS = (
@@ -62,11 +62,9 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
 def frontier(found: Tradeoff[Key]) -> str:
     """What stands below the chart of cost against success."""
     said = (
-        f"On the {found.problems} problems that all have a result of. Dotted: nobody is both cheaper and better. How "
-        "sure that is stands below as P(frontier)."
+        f"On the {found.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
+        "configuration is both cheaper and better than one on it. P(frontier) in the table says how certain that is."
     )
     if any(point.cases for point in found.points):
-        said += (
-            " Thin bars: from the worst to the best case of missing results, on all problems that every one was given."
-        )
+        said += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
     return said

@@ -15,6 +15,8 @@ from koderz_core.records import Tier
 TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
 COLOURS = 8  # that the theme has
 LONGEST_LABEL = 32
+LONGEST_NAME = 24  # characters beside a point
+TICK, TITLE = 12, 13  # pixels of the texts of axes
 WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis
 
 
@@ -32,6 +34,18 @@ def lane(row: Compared) -> str:
     end = LONGEST_LABEL // 2
     said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
     return f"{escape(said)}  <b>{row.letter}</b>"
+
+
+def short_names(rows: Sequence[Compared]) -> dict[str, str]:
+    """By letter: the letter and the words of the label that not all labels have, cut at ``LONGEST_NAME``."""
+    words = {row.letter: row.label.split() for row in rows}
+    shared = set.intersection(*map(set, words.values())) if len(rows) > 1 else set()
+    found = {}
+    for letter, of_label in words.items():
+        said = " ".join(word for word in of_label if word not in shared) or " ".join(of_label)
+        said = said if len(said) <= LONGEST_NAME else f"{said[: LONGEST_NAME - 1]}…"
+        found[letter] = f"<b>{letter}</b> {escape(said)}"
+    return found
 
 
 def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
@@ -63,4 +77,6 @@ def dollars(costs: Sequence[float]) -> dict[str, object]:
 def calm(figure: go.Figure, height: int) -> go.Figure:
     """Above the chart its legend, however many lines that takes."""
     legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
+    figure.update_xaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
+    figure.update_yaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
     return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)

@@ -65,7 +65,7 @@ def success_by(comparison: Comparison, axis: Axis, looked_at: Sequence[Key]) -> 
     _ends(figure, [(line.curve, line.row) for line in lines])
     _reached(figure, comparison, axis, looked_at)
     figure.update_xaxes(title=TITLES[axis], **_ticks(axis, floor, (left, right)))
-    figure.update_yaxes(title="solved", range=[-3, 109], ticksuffix=" %")
+    figure.update_yaxes(title="share solved", range=[-3, 109], ticksuffix=" %")
     return calm(figure, HEIGHT).update_layout(margin_r=ROOM)
 
 

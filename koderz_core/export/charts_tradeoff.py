@@ -11,12 +11,13 @@ from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
-from koderz_core.export.charts import TIERS, calm, dollars, reaches, theme_color, tier_name
+from koderz_core.export.charts import TIERS, calm, dollars, reaches, short_names, theme_color, tier_name
 from koderz_core.export.formats import chance, marked_rate, money_span, share_cases
 
 HEIGHT = 430
 LETTER = 14
 FURTHEST = 2.0  # times the dearest point: what reaches beyond leaves the chart, else the points would lie in a heap
+FEW = 8  # configurations whose names have room beside their points; of more the letters stand there
 NEAR = 0.02  # of the success and, relatively, of the cost: letters any closer would lie on each other
 
 
@@ -26,6 +27,9 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
     rows = {row.key: row for row in comparison.configurations}
     points = [(one.usd, one) for one in comparison.tradeoff.points if one.usd is not None]
     _frontier(figure, points)
+    shown_as = {row.letter: row.letter for row in comparison.configurations}
+    if len(points) <= FEW:
+        shown_as |= short_names(comparison.configurations)
     letters = _letters([(usd, one.success, rows[one.key].letter) for usd, one in points])
     for place, (tier, sign) in enumerate(TIERS.items()):
         shown = [(usd, one) for usd, one in points if rows[one.key].tier == tier]
@@ -38,16 +42,18 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
                 error_x=reaches(x, [(one.usd_low, one.usd_high) for _, one in shown]),
                 error_y=reaches(y, [(_percent(one.success_low), _percent(one.success_high)) for _, one in shown]),
                 mode="markers+text",
-                text=[f"<b>{letters.get(rows[one.key].letter, '')}</b>" for _, one in shown],
-                textposition="top right",
+                text=["<br>".join(shown_as[it] for it in letters.get(rows[one.key].letter, ())) for _, one in shown],
+                textposition=[_side(usd, points) for usd, _ in shown],
                 textfont={"size": LETTER},
                 name=tier_name(tier),
                 marker={"color": theme_color(place), "symbol": sign, "size": 11},
                 customdata=[_told(one, rows[one.key]) for _, one in shown],
                 hovertemplate="%{customdata}<extra></extra>",
             )
-    figure.update_xaxes(title="per problem", **dollars(_costs(points)))
-    figure.update_yaxes(title="solved", range=[-3, 109], ticksuffix=" %")
+    axis = dollars(_costs(points))
+    scale = ", logarithmic" if axis.get("type") == "log" else ""
+    figure.update_xaxes(title=f"US$ per problem{scale} (95 % interval)", **axis)
+    figure.update_yaxes(title="share solved (95 % interval)", range=[-3, 109], ticksuffix=" %")
     return calm(figure, HEIGHT)
 
 
@@ -75,7 +81,7 @@ def _frontier(figure: go.Figure, points: Sequence[tuple[float, Point[Key]]]) -> 
         x=[usd for usd, _ in best],
         y=[success for _, success in best],
         mode="lines",
-        name="unbeaten",
+        name="Pareto frontier",
         line={"shape": "hv", "dash": "dot", "width": 1.5, "color": theme_color(6)},
         hoverinfo="skip",
     )
@@ -88,7 +94,13 @@ def _costs(points: Sequence[tuple[float, Point[Key]]]) -> list[float]:
     return [usd for usd, _ in points] + [min(bound, most) for bound in bounds if bound > 0]
 
 
-def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, str]:
+def _side(usd: float, points: Sequence[tuple[float, Point[Key]]]) -> str:
+    """Where a text stands beside its point: towards the middle of the chart."""
+    costs = sorted(usd for usd, _ in points)
+    return "top left" if len(costs) > 1 and usd > costs[0] and usd >= (costs[0] * costs[-1]) ** 0.5 else "top right"
+
+
+def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, list[str]]:
     """What stands beside a point, by its letter: the letters of all that lie there too, at the first of them only."""
     there: list[tuple[float, float, list[str]]] = []
     for usd, success, letter in points:
@@ -97,7 +109,7 @@ def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, str]:
             near[0].append(letter)
         else:
             there.append((usd, success, [letter]))
-    return {held[0]: " ".join(held) for _, _, held in there}
+    return {held[0]: held for _, _, held in there}
 
 
 def _percent(share: float | None) -> float | None:

@@ -24,6 +24,8 @@ from koderz_core.export.formats import (
 from koderz_core.export.supervision import Helped, reviews_table, supervision_table
 from koderz_core.export.worded import CASES, NONE, Table, columns, with_column, worded
 
+SETTING = "setting"
+
 
 def tables(comparison: Comparison) -> tuple[Table, ...]:
     """Every table that has something to say; curves and frontier are for charts."""
@@ -97,6 +99,14 @@ def settings_table(comparison: Comparison) -> Table:
         for place, row in enumerate(comparison.configurations)
     )
     return Table("What differs", ("", *(one.name for one in settings)), rows if settings else ())
+
+
+def settings_by_row(table: Table) -> Table:
+    """``settings_table`` with a line per setting, so that names of settings have room; as it was if that is wider."""
+    if len(table.columns) <= len(table.rows) + 1:
+        return table
+    rows = tuple((name, *(row[place] for row in table.rows)) for place, name in enumerate(table.columns) if name)
+    return Table(table.title, (SETTING, *(row[0] for row in table.rows)), rows)
 
 
 def helped(comparison: Comparison) -> Helped:

@@ -43,7 +43,9 @@ def frontier_table(comparison: Comparison) -> Table:
         )
         for one in comparison.tradeoff.points
     )
-    names = "letter | configuration | $ per problem [95 %] | solved [95 %] | unbeaten | P(frontier) | by mixtures too"
+    names = (
+        "letter | configuration | $ per problem [95 %] | solved [95 %] | Pareto frontier | P(frontier) | by mixtures too"
+    )
     table = Table(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
     cases = [share_cases(one.cases) if one.cases else None for one in comparison.tradeoff.points]
     return with_column(table, "solved [95 %]", CASES, cases)
@@ -109,8 +111,8 @@ def margins_table(comparison: Comparison) -> Table:
         )
         for one in comparison.margins
     )
-    names = columns("from → to | points solved | $ more per problem | $ per solve more | P(solves more)")
-    return Table("One solve more, along the frontier", names, rows)
+    names = columns("from → to | points solved | extra $ per problem | $ per extra solved problem | P(solves more)")
+    return Table("Marginal cost per extra solved problem, along the frontier", names, rows)
 
 
 def _at(curve: Curve[Key], place: float, marks: Marks) -> str:

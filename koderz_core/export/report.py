@@ -18,7 +18,7 @@ from koderz_core.records.provenance import Provenance
 TITLE = "koderz: configurations compared"
 INTERVALS = (
     "In brackets: 95 % intervals. n: experiments with a result, of those planned. $: US dollars; unpriced: a price is "
-    "not known. * stopped on the very tests that score it."
+    "not known. * its stopping tests are also its scoring tests (oracle), so it is not pass@1."
 )
 
 

@@ -95,9 +95,9 @@ class Launching:
         escaping = [name for name in paid if name in forecast.unpriced]
         most = _most(plan, forecast)
         if escaping:
-            yield f"No price is known of {', '.join(map(plain, escaping))}, so nothing tells or limits what it costs."
+            yield f"No price is known for {', '.join(map(plain, escaping))}: its cost is neither reported nor limited."
         elif most is None and paid:
-            yield "What it costs is not known, as too little like it has ended so far, and nothing limits it."
+            yield "No estimate of the cost yet: no comparable experiment has finished. No budget limits it."
         elif most is not None and most > limit:
             yield f"It may cost up to {money(most)}: more than {money(limit)}, from where on you are asked."
         if forecast.seconds and forecast.seconds.p90 > hours * HOUR:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from koderz_core.export.forecasts import LAST_RUN, receipt
-from koderz_core.export.formats import count, duration, money
+from koderz_core.export.formats import count, duration, money, numbered
 from koderz_core.records import Budget
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 
@@ -23,17 +23,17 @@ def choose_budget(usual: Budget, of: str) -> Budget:
             0.0,
             value=usual.usd,
             key=f"budget{of}",
-            help="Of all. What is left then has no result and can go on.",
+            help="For the whole benchmark. Experiments that it does not cover have no result and can be resumed.",
         )
         each = st.number_input(
             "Per experiment ($)",
             0.0,
             value=usual.per_experiment_usd,
             key=f"budget each{of}",
-            help="An experiment that has used it up is unsolved.",
+            help="An experiment that uses it up counts as unsolved.",
         )
     allow_unpriced = st.checkbox(
-        "Models without a price too",
+        "Allow unpriced models",
         usual.allow_unpriced,
         key=f"allow unpriced{of}",
         help="They count as $0.",
@@ -45,15 +45,15 @@ def choose_budget(usual: Budget, of: str) -> Budget:
 def show_forecast(forecast: Forecast, budget: Budget) -> None:
     """What is left to do will probably cost and take that, and in nine of ten cases at most so much."""
     if forecast.unknown:
-        st.caption("Price and time are not known: too little like it has ended so far.")
+        st.caption("No estimate yet: there are no comparable finished experiments.")
     elif forecast.experiments:
         with st.container(horizontal=True):
             _told("calls, about", forecast.calls, lambda number: count(round(number)))
             _told("price, about", forecast.cost_usd, money)
             _told("time, about", forecast.seconds, duration)
-        st.caption(f"Told from {count(forecast.past)} experiments that have ended.")
+        st.caption(f"Estimated from {numbered(forecast.past, 'finished experiment')}.")
     for model in forecast.unpriced:
-        st.text(f"No price is known of {model}.")
+        st.text(f"No price is known for {model}.")
     if forecast.may_exceed(budget.usd):
         st.text(f"{money(budget.usd)} for all of it, what is spent already included, may not be enough.")
 

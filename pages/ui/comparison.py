@@ -15,7 +15,14 @@ from koderz_core.export.answer import answer
 from koderz_core.export.charts_costs import cost_by_tier
 from koderz_core.export.charts_curves import curves_alt, success_by
 from koderz_core.export.charts_tradeoff import cost_against_success
-from koderz_core.export.comparison import common, configurations_table, helped, pairs_table, settings_table
+from koderz_core.export.comparison import (
+    common,
+    configurations_table,
+    helped,
+    pairs_table,
+    settings_by_row,
+    settings_table,
+)
 from koderz_core.export.comparison_details import (
     ceilings_table,
     curves_table,
@@ -32,6 +39,7 @@ from pages.ui.lines import chosen_line
 from pages.ui.programs import show_partings
 from pages.ui.tables import WORD_COLUMNS, frame, led_by, show_words, tall
 
+FEW_COLUMNS = 6  # of a table of words: more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
 
 
@@ -136,7 +144,7 @@ def show_costs(comparison: Comparison) -> None:
     else:
         st.info("Nothing was paid.", icon="🆓")
     if comparison.margins:
-        st.caption("One solve more, from each configuration on the frontier to the next.")
+        st.caption("Marginal cost per extra solved problem, from each configuration on the frontier to the next.")
         show_words(margins_table(comparison))
 
 
@@ -158,7 +166,10 @@ def show_differences(comparison: Comparison) -> None:
     """Only what differs, and in one line what does not."""
     table = settings_table(comparison)
     if table.rows:
-        show_words(table)
+        shown = settings_by_row(table)
+        show_words(shown)
+        if len(shown.columns) > FEW_COLUMNS:
+            st.caption(f"{numbered(len(shown.columns), 'column')}: scroll the table sideways to see all of them.")
     st.text(common(comparison))
 
 

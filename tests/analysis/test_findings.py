@@ -21,9 +21,9 @@ EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.7, 0.04, 164)
 
 def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
     assert finding(OF) == (
-        "On 164 problems qwen supervised solved 3.05 points less than opus direct (95 % -8 to +2, p = 0.3): not told "
-        "apart at this size, at which a true difference below 5.3 points usually goes unnoticed; it cost a ninth per "
-        "solved problem (95 % 0.08 to 0.15 times)."
+        "On 164 problems qwen supervised solved 3.05 points less than opus direct (95 % -8 to +2, p = 0.3): no "
+        "significant difference; with this many problems a true difference below 5.3 points is usually not detected; "
+        "it cost a ninth per solved problem (95 % 0.08 to 0.15 times)."
     )
 
 
@@ -31,13 +31,13 @@ def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size
 def test_what_goes_unnoticed_is_judged_by_how_many_problems_the_two_differ_on(discordant, points):
     half = [1, 0] * (discordant // 2)
     test = paired(answers(half + [1] * (60 - discordant)), answers([1 - one for one in half] + [1] * (60 - discordant)))
-    assert f"a true difference below {points} points usually goes" in finding(replace(OF, test=test, p=1.0))
+    assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p=1.0))
 
 
 def test_only_a_small_p_is_more_than_luck():
-    assert "more than luck" in finding(replace(OF, p=0.0004))
+    assert ": significant;" in finding(replace(OF, p=0.0004))
     assert "p < 0.001" in finding(replace(OF, p=0.0004))
-    assert "more than luck" not in finding(replace(OF, p=0.051))
+    assert ": significant;" not in finding(replace(OF, p=0.051))
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,10 @@ def test_what_differs_by_nothing_solved_as_many():
 
 def test_a_handful_of_problems_is_said_to_show_nothing():
     few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
-    assert "so few problems could not tell any two apart" in finding(replace(OF, test=few, p=0.5))
-    assert "nothing can be said" in finding(replace(OF, test=paired([], []), p=None))
+    assert "with so few problems no difference can be statistically significant" in finding(
+        replace(OF, test=few, p=0.5)
+    )
+    assert "cannot be compared" in finding(replace(OF, test=paired([], []), p=None))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_p
     there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
     said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
     assert said.count("95 % for 12 pairs at once") == 3
-    assert "picked out of 12 after looking" in picked(12)
+    assert "selected from 12 after the results were known" in picked(12)
     assert picked(1) is None
 
 

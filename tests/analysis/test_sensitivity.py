@@ -75,7 +75,7 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
 
 @pytest.mark.parametrize("repeats", [1, 5])
 def test_a_plan_of_5_problems_shows_nothing(repeats):
-    assert can_show(plan(5, repeats), []).endswith("no difference, however large, can be told from luck.")
+    assert can_show(plan(5, repeats), []).endswith("no difference can be statistically significant.")
     assert can_show(plan(1), []).startswith("With 1 problem no difference")
 
 

@@ -128,7 +128,7 @@ def test_a_model_without_a_price_is_refused_under_a_budget_unless_it_is_allowed(
     assert "openai/nobody-knows" in refused.err
     assert "--allow-unpriced" in refused.err
     assert (koderz(*command, "--max-cost", "1", "--plan-only").code, refused.out) == (2, "")
-    assert "No price is known of openai/nobody-knows" in koderz(*command, "--plan-only").out
+    assert "No price is known for openai/nobody-knows" in koderz(*command, "--plan-only").out
 
 
 @pytest.mark.parametrize("usd", ["-1", "nan"])

@@ -182,7 +182,10 @@ def test_every_line_has_a_cell_for_each_column(made) -> None:
 
 def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     comparison = compared(*TWO)
-    assert answer(comparison).headline == "On 4 problems B and A cannot be told apart; B costs less per solved problem"
+    assert (
+        answer(comparison).headline
+        == "On 4 problems B and A do not differ significantly; B costs less per solved problem"
+    )
     (pair,) = comparison.pairs
     sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
     assert answer(sure).headline.startswith("On 4 problems B solves less than A")
@@ -191,11 +194,11 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
     near = (("dear", 3, 1.0), ("cheap", 2, 0.5))
-    assert answer(compared(*near)).headline.endswith("; either may be the cheaper")
+    assert answer(compared(*near)).headline.endswith("; the cost difference is not significant")
     alike = (("dear", 3, 1.0), ("cheap", 3, 0.1))
     assert answer(compared(*alike)).headline.endswith("; B costs less per solved problem")
     unpriced = (("one", 3, None), ("other", 2, None))
-    assert answer(compared(*unpriced)).headline == "On 4 problems B and A cannot be told apart"
+    assert answer(compared(*unpriced)).headline == "On 4 problems B and A do not differ significantly"
 
 
 def test_the_answer_about_one_alone_is_its_rate() -> None:

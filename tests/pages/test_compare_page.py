@@ -44,7 +44,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_of(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert app.subheader[0].value == "On 4 problems B and A cannot be told apart"
+    assert app.subheader[0].value == "On 4 problems B and A do not differ significantly"
     assert app.text[0].value.startswith("B · supervised SCRIPTED never against A · direct SCRIPTED strong: -")
     assert app.text[0].value.endswith("Intervals at 95 %.")
     assert any(one.value.startswith("On 4 problems supervised SCRIPTED never solved") for one in app.text)

@@ -81,7 +81,7 @@ def test_a_model_that_keeps_failing_is_told_while_its_benchmark_runs_wherever_th
 
 def test_what_the_plan_can_show_changes_with_its_problems(visit: Visit) -> None:
     app = visit("launch")
-    assert "no difference, however large, can be told from luck" in said(app)
+    assert "no difference can be statistically significant" in said(app)
     app.segmented_control(key="way").set_value("all").run()
     assert "With 164 problems a difference below" in said(app)
     assert "This assumes that two configurations differ on about 25 % of the problems" in said(app)
