@@ -9,7 +9,7 @@ from pathlib import Path
 from koderz_core.errors import ConfigError
 
 PROGRAMS = frozenset(
-    {"cortex_path", "cortex_command", "koderz_cortex_path", "koderz_cortex_command", "koderz_llama_server"}
+    {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that say which program is started."""
 

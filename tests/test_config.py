@@ -182,7 +182,7 @@ def test_what_koderz_does_not_know_in_the_environment_is_somebody_elses(tmp_path
     assert load_settings().ollama_base_url == "http://box:1"
 
 
-@pytest.mark.parametrize("name", ["KODERZ_CORTEX_COMMAND", "CORTEX_PATH", "cortex_path"])
+@pytest.mark.parametrize("name", ["KODERZ_CORTEX_COMMAND", "CORTEX_PATH", "cortex_path", "KODERZ_LLAMA_SERVER"])
 def test_no_folder_chooses_a_program_by_its_env_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -109,7 +109,7 @@ def test_a_file_that_is_wrong_as_it_is_is_left_alone(home: Path, file: Path) -> 
     assert file.read_text() == "num_ctx = \n"
 
 
-@pytest.mark.parametrize("name", ["cortex_path", "cortex_command", "home", "limits", "no_such_thing"])
+@pytest.mark.parametrize("name", ["cortex_path", "cortex_command", "llama_server", "home", "limits", "no_such_thing"])
 def test_programs_folders_and_tables_are_not_written(name: str, home: Path) -> None:
     with pytest.raises(ConfigError, match=name):
         write_setting(home, name, "/bin/true")
