@@ -20,8 +20,13 @@ def drawn(table: Table, *, known: bool, numbers: bool = True) -> Drawn:
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
     for place in shown:
         words = table.columns[place] in WORDS or not numbers
-        side, least = "left" if words else "right", _least(table, place)
-        made.add_column(table.columns[place], justify=side, no_wrap=not words, min_width=least, overflow="fold")
+        made.add_column(
+            table.columns[place],
+            justify="left" if words else "right",
+            no_wrap=not words,
+            min_width=_least(table, place),
+            overflow="fold",
+        )
     for row in table.rows:
         made.add_row(*(plain(row[place]) for place in shown))
     return made

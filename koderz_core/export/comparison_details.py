@@ -43,9 +43,8 @@ def frontier_table(comparison: Comparison) -> Table:
         )
         for one in comparison.tradeoff.points
     )
-    names = (
-        "letter | configuration | $ per problem [95 %] | solved [95 %] | Pareto frontier | P(frontier) | by mixtures too"
-    )
+    names = "letter | configuration | $ per problem [95 %] | solved [95 %] | Pareto frontier | P(frontier) | "
+    names += "by mixtures too"
     table = Table(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
     cases = [share_cases(one.cases) if one.cases else None for one in comparison.tradeoff.points]
     return with_column(table, "solved [95 %]", CASES, cases)
