@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from os.path import commonprefix
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
@@ -37,15 +38,19 @@ def lane(row: Compared) -> str:
 
 
 def short_names(rows: Sequence[Compared]) -> dict[str, str]:
-    """By letter: the letter and the words of the label that not all labels have, cut at ``LONGEST_NAME``."""
-    words = {row.letter: row.label.split() for row in rows}
-    shared = set.intersection(*map(set, words.values())) if len(rows) > 1 else set()
-    found = {}
-    for letter, of_label in words.items():
-        said = " ".join(word for word in of_label if word not in shared) or " ".join(of_label)
-        said = said if len(said) <= LONGEST_NAME else f"{said[: LONGEST_NAME - 1]}…"
-        found[letter] = f"<b>{letter}</b> {escape(said)}"
-    return found
+    """By letter: the words of the label, models without the beginning that all share; settings only if they decide."""
+    words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
+    models = {word for said in words.values() for word in said[1:] if "-" in word}
+    shared = commonprefix(list(models)).rpartition("-")[0]  # noqa: RUF071 (names of models are no paths)
+    short = {
+        letter: " ".join(word[len(shared) + 1 :] if shared and word in models else word for word in said)
+        for letter, said in words.items()
+    }
+    names = list(short.values())
+    for row in rows:
+        if names.count(short[row.letter]) > 1:
+            short[row.letter] += row.label[len(row.label.partition(" (")[0]) :]
+    return {letter: one if len(one) <= LONGEST_NAME else f"{one[: LONGEST_NAME - 1]}…" for letter, one in short.items()}
 
 
 def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from math import log
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
@@ -11,13 +13,16 @@ from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
-from koderz_core.export.charts import TIERS, calm, dollars, reaches, short_names, theme_color, tier_name
+from koderz_core.export.charts import TIERS, WIDE, calm, dollars, reaches, short_names, theme_color, tier_name
 from koderz_core.export.formats import chance, marked_rate, money_span, share_cases
 
 HEIGHT = 430
 LETTER = 14
 FURTHEST = 2.0  # times the dearest point: what reaches beyond leaves the chart, else the points would lie in a heap
 FEW = 8  # configurations whose names have room beside their points; of more the letters stand there
+WIDTH, MARGIN = 220.0, 50.0  # pixels on a narrow screen: what the points span, and the room on either side of it
+CHARACTER, LETTERS = 7.0, 40.0  # pixels of one character, and of the letters beside a point
+TALL = 0.07  # of the success: a text is as tall
 NEAR = 0.02  # of the success and, relatively, of the cost: letters any closer would lie on each other
 
 
@@ -27,10 +32,8 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
     rows = {row.key: row for row in comparison.configurations}
     points = [(one.usd, one) for one in comparison.tradeoff.points if one.usd is not None]
     _frontier(figure, points)
-    shown_as = {row.letter: row.letter for row in comparison.configurations}
-    if len(points) <= FEW:
-        shown_as |= short_names(comparison.configurations)
     letters = _letters([(usd, one.success, rows[one.key].letter) for usd, one in points])
+    texts = _texts([(usd, one.success, rows[one.key]) for usd, one in points], letters)
     for place, (tier, sign) in enumerate(TIERS.items()):
         shown = [(usd, one) for usd, one in points if rows[one.key].tier == tier]
         if shown:
@@ -42,8 +45,8 @@ def cost_against_success(comparison: Comparison) -> go.Figure:
                 error_x=reaches(x, [(one.usd_low, one.usd_high) for _, one in shown]),
                 error_y=reaches(y, [(_percent(one.success_low), _percent(one.success_high)) for _, one in shown]),
                 mode="markers+text",
-                text=["<br>".join(shown_as[it] for it in letters.get(rows[one.key].letter, ())) for _, one in shown],
-                textposition=[_side(usd, points) for usd, _ in shown],
+                text=[texts.get(rows[one.key].letter, _Text("")).said for _, one in shown],
+                textposition=[texts.get(rows[one.key].letter, _Text("")).side for _, one in shown],
                 textfont={"size": LETTER},
                 name=tier_name(tier),
                 marker={"color": theme_color(place), "symbol": sign, "size": 11},
@@ -94,13 +97,45 @@ def _costs(points: Sequence[tuple[float, Point[Key]]]) -> list[float]:
     return [usd for usd, _ in points] + [min(bound, most) for bound in bounds if bound > 0]
 
 
-def _side(usd: float, points: Sequence[tuple[float, Point[Key]]]) -> str:
-    """Where a text stands beside its point: towards the middle of the chart."""
-    costs = sorted(usd for usd, _ in points)
-    return "top left" if len(costs) > 1 and usd > costs[0] and usd >= (costs[0] * costs[-1]) ** 0.5 else "top right"
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What stands beside a point, and on which side of it."""
+
+    said: str
+    side: str = "top right"
 
 
-def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, list[str]]:
+def _texts(points: Sequence[tuple[float, float, Compared]], letters: Mapping[str, str]) -> dict[str, _Text]:
+    """Beside the first point of each place its letters; the name of a single one where there is room on a telephone."""
+    texts = {letter: _Text(f"<b>{said}</b>") for letter, said in letters.items()}
+    if len(points) > FEW:
+        return texts
+    names, across = short_names([row for _, _, row in points]), _across([usd for usd, _, _ in points])
+    for usd, success, row in points:
+        said, name = f"<b>{row.letter}</b> {escape(names[row.letter])}", names[row.letter]
+        at, long = across[usd], CHARACTER * (len(name) + 2)
+        level = [across[it] for it, height, other in points if other is not row and abs(height - success) < TALL]
+        for side, start in (("top right", at), ("top left", at - long)):
+            room = start >= -MARGIN and start + long <= WIDTH + MARGIN
+            if (
+                letters.get(row.letter) == row.letter
+                and room
+                and not any(start - LETTERS <= it <= start + long + CHARACTER for it in level)
+            ):
+                texts[row.letter] = _Text(said, side)
+                break
+    return texts
+
+
+def _across(costs: Sequence[float]) -> dict[float, float]:
+    """How far to the right of the cheapest point each cost lies, in pixels."""
+    low, high = min(costs), max(costs)
+    if low > 0 and high > WIDE * low:
+        return {usd: WIDTH * log(usd / low) / log(high / low) for usd in costs}
+    return {usd: WIDTH * (usd - low) / ((high - low) or 1.0) for usd in costs}
+
+
+def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, str]:
     """What stands beside a point, by its letter: the letters of all that lie there too, at the first of them only."""
     there: list[tuple[float, float, list[str]]] = []
     for usd, success, letter in points:
@@ -109,7 +144,7 @@ def _letters(points: Sequence[tuple[float, float, str]]) -> dict[str, list[str]]
             near[0].append(letter)
         else:
             there.append((usd, success, [letter]))
-    return {held[0]: held for _, _, held in there}
+    return {held[0]: " ".join(held) for _, _, held in there}
 
 
 def _percent(share: float | None) -> float | None:
