@@ -109,9 +109,12 @@ def test_a_difference_that_missing_results_could_turn_round_is_significant_only_
     assert (strong.n, strong.missing, strong.not_ended, strong.share) == (12, 8, 0, 11 / 12)
     assert strong.cases == Cases(11 / 20, 19 / 20)
     assert (pair.test.n, pair.seems_apart, pair.told_apart) == (12, True, False)
-    assert "significant on the 12 problems with a result of both, but not if the 8 experiments" in pair.finding
+    assert (
+        "significant on the 12 problems with a result of both, but not for every possible result of the 8 experiments"
+        in pair.finding
+    )
     assert len(comparison.groups) == 1
-    assert "but perhaps not once nothing is missing" in answer(comparison).headline
+    assert "but not for every possible result of what is missing" in answer(comparison).headline
     assert any(one.startswith("Worst–best: the share solved if none or all of these 8") for one in comparison.remarks)
 
 
