@@ -55,7 +55,7 @@ def main() -> None:
     newest = next((row for row in rows if by_script or not row.scripted), None)
     chosen = choose_benchmark(rows, newest)
     with lead:
-        _latest(opened.workspace, chosen)
+        _latest(opened.workspace, chosen, rows[0])
     for fault in results.faults:
         st.warning("A journal could not be read to its end.", icon="⚠️")
         st.text(fault)
@@ -99,13 +99,12 @@ def _go_on(rows: Sequence[BenchmarkRow]) -> None:
             st.text(called(row))
 
 
-def _latest(workspace: Workspace, row: BenchmarkRow | None) -> None:
-    """The benchmark that was chosen, else the newest of real models."""
+def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow) -> None:
+    """The benchmark that was chosen, else the newest of real models; the newest of all where there is none."""
     st.subheader("Latest results")
     if row is None:
         st.info("All benchmarks here have scripted models, which show nothing about models.", icon="🎭")
-    else:
-        _glance(workspace, row)
+    _glance(workspace, row or newest)
 
 
 def _glance(workspace: Workspace, row: BenchmarkRow) -> None:
