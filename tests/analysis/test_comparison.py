@@ -82,7 +82,7 @@ def test_without_a_frontier_model_the_dearest_that_was_asked_once_stands_in_and_
 def test_problems_of_different_datasets_are_different_ones_whatever_their_ids() -> None:
     found = compared([row("cheap", dataset_sha256="a" * 64), row("dear", tier="frontier", dataset_sha256="b" * 64)])
     assert (found.pairs[0].test.n, found.tradeoff.problems) == (0, 0)
-    assert "nothing can be said" in found.findings[0]
+    assert "cannot be compared" in found.findings[0]
 
 
 def test_curves_are_of_the_problems_that_all_were_given() -> None:
@@ -167,7 +167,7 @@ def test_the_first_finding_is_of_the_pair_that_matters() -> None:
     found = compared()
     assert telling(found.pairs) == found.pairs[1]  # cheaper, and not told to solve less
     assert found.findings[0] == found.pairs[1].finding
-    assert found.findings[1].startswith("This pair was picked out of 2 after looking")
+    assert found.findings[1].startswith("This pair was selected from 2 after the results were known")
     assert not any("picked" in one for one in compared(ROWS[1:]).findings)
 
 

@@ -21,7 +21,7 @@ Visit = Callable[..., AppTest]
 def test_what_is_not_known_is_said_to_be_so(visit: Visit) -> None:
     app = visit("launch")
     assert not app.error
-    assert "Price and time are not known" in said(app)
+    assert "No estimate yet" in said(app)
 
 
 def test_an_interval_that_leaves_no_room_for_a_review_is_named(visit: Visit) -> None:
