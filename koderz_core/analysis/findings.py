@@ -8,7 +8,7 @@ from math import floor, inf, log10
 from typing import TypeVar
 
 from koderz_core.analysis.bootstrap import Interval
-from koderz_core.analysis.bounds import WorstCase
+from koderz_core.analysis.bounds import ALPHA, WorstCase
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.paired import Paired, in_points
 from koderz_core.analysis.power import detectable, observed_discordance
@@ -22,7 +22,6 @@ NO_BASELINE = (
 )
 
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
-_ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +78,7 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
     placed = [(point, point.probability) for point in found.points if point.probability is not None]
     on = [f"{labels[point.key]} ({_percent(share)})" for point, share in placed if point.on_frontier]
     near = [
-        f"{labels[point.key]} ({_percent(share)})"
-        for point, share in placed
-        if not point.on_frontier and share > _ALPHA
+        f"{labels[point.key]} ({_percent(share)})" for point, share in placed if not point.on_frontier and share > ALPHA
     ]
     if len(placed) < 2:
         return None
@@ -94,7 +91,7 @@ def _difference(of: Against) -> str:
     test = of.test
     difference = 100 * (test.difference or 0.0)
     than = f"{abs(difference):.3g} points {'more' if difference > 0 else 'less'} than" if difference else "as many as"
-    apart = of.p is not None and of.p <= _ALPHA
+    apart = of.p is not None and of.p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
     return (
         f"On {test.n} problem{'s' if test.n > 1 else ''} {of.label} solved {than} {of.other} ({bounds}, p {_p(of.p)})"
@@ -104,13 +101,13 @@ def _difference(of: Against) -> str:
 def _verdict(of: Against) -> str:
     if of.p is None:
         return "not tested"
-    if of.p <= _ALPHA:
+    if of.p <= ALPHA:
         return _significant(of.test.n, of.worst)
     if of.test.method != "exact McNemar":
         return "no significant difference"
     discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
     # The strictest step of Holm's, as can_show takes.
-    unseen = detectable(of.test.n, discordance, power=0.5, alpha=_ALPHA / of.test.at_once)
+    unseen = detectable(of.test.n, discordance, power=0.5, alpha=ALPHA / of.test.at_once)
     if unseen == inf:
         return "no significant difference; with so few problems no difference can be statistically significant"
     below = f"below {100 * unseen:.2g} points"
@@ -123,7 +120,7 @@ def _significant(n: int, worst: WorstCase | None) -> str:
         return "significant"
     without = "experiments without one" if worst.missing > 1 else "experiment without one"
     whatever = f"every possible result of the {worst.missing} {without}"
-    if worst.p is not None and worst.p <= _ALPHA:
+    if worst.p is not None and worst.p <= ALPHA:
         return f"significant, for {whatever}" if worst.missing else "significant"
     on = f"significant on the {n} problem{'s' if n > 1 else ''} with a result of both"
     if not worst.missing:

@@ -19,7 +19,7 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.events.unanswered import UnansweredCall
-from koderz_core.export.formats import MARKS, duration, money, plain
+from koderz_core.export.formats import MARKS, duration, money, one_line
 from koderz_core.export.worded import WHY
 from koderz_core.records import Experiment, Plan, Verdict
 from koderz_core.records.summaries import scripted
@@ -180,4 +180,4 @@ def _ends_of(label: str, columns: int) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(plain(text[:MOST_OF_A_TEXT]).split())
+    return one_line(text[:MOST_OF_A_TEXT])

@@ -67,10 +67,15 @@ def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float 
     return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.2, "width": 4}
 
 
+def needs_logarithm(costs: Sequence[float]) -> bool:
+    """Whether an axis of costs has to be logarithmic to tell the small ones apart."""
+    return bool(costs) and min(costs) > 0 and max(costs) / min(costs) > WIDE
+
+
 def dollars(costs: Sequence[float]) -> dict[str, object]:
     """An axis that shows all costs with room beside them, in the words that money has everywhere."""
     low, high = min(costs, default=0.0), max(costs, default=0.0)
-    if low <= 0 or high / low <= WIDE:
+    if not needs_logarithm(costs):
         return {"range": [-0.06 * (high or 1.0), 1.15 * (high or 1.0)], "tickprefix": "$", "exponentformat": "none"}
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     digits = (1, 2, 5) if len(powers) <= 3 else (1,)

@@ -13,7 +13,16 @@ from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
-from koderz_core.export.charts import TIERS, WIDE, calm, dollars, reaches, short_names, theme_color, tier_name
+from koderz_core.export.charts import (
+    TIERS,
+    calm,
+    dollars,
+    needs_logarithm,
+    reaches,
+    short_names,
+    theme_color,
+    tier_name,
+)
 from koderz_core.export.formats import chance, marked_rate, money_span, share_cases
 
 HEIGHT = 430
@@ -130,7 +139,7 @@ def _texts(points: Sequence[tuple[float, float, Compared]], letters: Mapping[str
 def _across(costs: Sequence[float]) -> dict[float, float]:
     """How far to the right of the cheapest point each cost lies, in pixels."""
     low, high = min(costs), max(costs)
-    if low > 0 and high > WIDE * low:
+    if needs_logarithm(costs):
         return {usd: WIDTH * log(usd / low) / log(high / low) for usd in costs}
     return {usd: WIDTH * (usd - low) / ((high - low) or 1.0) for usd in costs}
 

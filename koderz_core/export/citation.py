@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from koderz_core.export.formats import day, numbered, plain
+from koderz_core.export.formats import day, numbered, one_line
 from koderz_core.records.provenance import Provenance
 
 TITLE = "koderz: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
@@ -63,4 +63,4 @@ def _entry(key: str, fields: Mapping[str, str]) -> str:
 
 def _safe(text: str) -> str:
     """A stranger's words as one line that ends no field and commands nothing; what TeX would misread is a ``?``."""
-    return _SPECIAL.sub(r"\\\g<0>", _UNSAFE.sub("?", " ".join(plain(text).split())))
+    return _SPECIAL.sub(r"\\\g<0>", _UNSAFE.sub("?", one_line(text)))

