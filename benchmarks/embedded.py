@@ -32,6 +32,7 @@ import httpx2
 from koderz_core.config import load_settings
 from koderz_core.models import weights
 from koderz_core.models.embedded import EmbeddedModel
+from koderz_core.models.embedded_server import Order, parameters, threads
 from koderz_core.records import Message, Request, Sampling
 
 JOURNAL = Path(__file__).parent.parent / "docs" / "study" / "journals" / "bench_20a02f27b685.jsonl.gz"
@@ -42,7 +43,8 @@ ONCE = "one by one"
 Ask = Callable[[Request], tuple[str, int]]
 """Gives the text of an answer and how many tokens it has."""
 
-THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+KEY = "benchmark"
+WRITING, THREADS = threads()
 NOTHING_KEPT = {"cache_prompt": False, "cache_ram_mib": 0}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {  # Any: what xllamacpp's parameters take, by their path
     ONCE: NOTHING_KEPT,
@@ -217,7 +219,7 @@ def _served(path: Path, changed: Mapping[str, Any]) -> Iterator[tuple[Ask, int]]
     with subprocess.Popen(command, env=environment, text=True, **streams) as server:
         assert server.stdout
         url = server.stdout.readline().strip()
-        with httpx2.Client(base_url=url, timeout=600) as client:
+        with httpx2.Client(base_url=url, timeout=600, headers={"Authorization": f"Bearer {KEY}"}) as client:
 
             def ask(request: Request) -> tuple[str, int]:
                 reply = client.post("/v1/chat/completions", json=_body(request)).raise_for_status().json()
@@ -241,15 +243,12 @@ def _body(request: Request) -> dict[str, Any]:  # Any: JSON
 
 
 def _serve(order: Mapping[str, Any]) -> None:  # Any: JSON
-    """In the child: llama.cpp's server as koderz sets it, but for what is changed; until it is killed."""
+    """In the child: llama.cpp's server as koderz starts it, but for what is changed; until it is killed."""
     import xllamacpp  # noqa: PLC0415 (only here)
 
-    wanted = xllamacpp.CommonParams()
-    lanes = order["changed"].get("n_parallel", 1)
-    usual = {"model.path": order["path"], "hostnames": ["127.0.0.1"], "port": 0, "n_ctx": CONTEXT * lanes}
-    usual |= {"n_parallel": 1, "cache_ram_mib": 512, "fit_params": False, "warmup": False, "ui": False}
-    usual |= {"cpuparams.n_threads": max(1, THREADS // 2), "cpuparams_batch.n_threads": THREADS}
-    for name, value in {**usual, **order["changed"]}.items():
+    changed = order["changed"]
+    wanted = parameters(Order(order["path"], CONTEXT * changed.get("n_parallel", 1), KEY, "", reproducible=False))
+    for name, value in changed.items():
         *path, last = name.split(".")
         owner: Any = wanted  # Any: a part of xllamacpp's parameters
         for part in path:
@@ -274,8 +273,7 @@ def _old(path: Path) -> Iterator[tuple[Ask, int]]:
     os.environ["OMP_WAIT_POLICY"] = "passive"
     import llama_cpp  # noqa: PLC0415 (optional)
 
-    half = max(1, THREADS // 2)
-    llama = llama_cpp.Llama(str(path), n_ctx=CONTEXT, n_threads=half, n_threads_batch=THREADS, verbose=False)
+    llama = llama_cpp.Llama(str(path), n_ctx=CONTEXT, n_threads=WRITING, n_threads_batch=THREADS, verbose=False)
 
     def ask(request: Request) -> tuple[str, int]:
         llama.reset()

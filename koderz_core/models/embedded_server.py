@@ -94,25 +94,32 @@ def _end_with_stdin(binaries: Sequence[subprocess.Popen[bytes]]) -> None:
     os._exit(0)
 
 
-def _threads() -> tuple[int, int]:
+def threads() -> tuple[int, int]:
     """For writing and for reading. Writing leaves half of the cores alone: threads that share a core collapse."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores // 2), cores
 
 
-def _bundled(order: Order) -> Any:  # Any: xllamacpp.Server, which has no types
-    """llama.cpp's server in this process; the model is loaded when it returns, and served as long as it is held."""
+def parameters(order: Order) -> Any:  # Any: xllamacpp.CommonParams, which has no types
+    """What llama.cpp's server is started with."""
     import xllamacpp  # noqa: PLC0415 (loads the native library)
 
     wanted = xllamacpp.CommonParams()
     wanted.model.path = order.weights
     wanted.hostnames, wanted.port, wanted.api_keys = [HOST], 0, [order.api_key]
     wanted.n_ctx, wanted.n_parallel = order.num_ctx, 1
-    wanted.cpuparams.n_threads, wanted.cpuparams_batch.n_threads = _threads()
+    wanted.cpuparams.n_threads, wanted.cpuparams_batch.n_threads = threads()
     wanted.cache_prompt, wanted.cache_ram_mib = not order.reproducible, _cache_mib(order)
     wanted.fit_params = False  # it would shorten the context without a word
     wanted.ui = wanted.endpoint_slots = wanted.warmup = False
-    return xllamacpp.Server(wanted)
+    return wanted
+
+
+def _bundled(order: Order) -> Any:  # Any: xllamacpp.Server, as above
+    """llama.cpp's server in this process; the model is loaded when it returns, and served as long as it is held."""
+    import xllamacpp  # noqa: PLC0415 (loads the native library)
+
+    return xllamacpp.Server(parameters(order))
 
 
 def _run(order: Order, binaries: list[subprocess.Popen[bytes]]) -> str:
@@ -121,7 +128,7 @@ def _run(order: Order, binaries: list[subprocess.Popen[bytes]]) -> str:
     It is configured by variables, since a version that does not know one ignores it.
     """
     port = _free_port()
-    writing, reading = _threads()
+    writing, reading = threads()
     variables = {
         "LLAMA_API_KEY": order.api_key,
         "LLAMA_ARG_CTX_SIZE": order.num_ctx,
