@@ -82,7 +82,7 @@ class EmbeddedModel:
         """
         child = self._loaded()
         try:
-            return child.model.complete(replace(request, seed=request.seed % _SEEDS), on_text or _unheard)
+            return child.answer(replace(request, seed=request.seed % _SEEDS), on_text or _unheard)
         except ModelError as error:
             if not error.retryable:
                 raise
@@ -93,9 +93,8 @@ class EmbeddedModel:
     def close(self) -> None:
         """End the child and, with a ModelError, a call in flight. Idempotent; later calls are refused."""
         self._closed = True
-        with self._guard:
-            child = self._child
-        if child:
+        if child := self._child:
+            child.kill()  # first, since who loads a model holds the guard
             self._drop(child)
 
     def _loaded(self) -> _Child:
@@ -109,7 +108,13 @@ class EmbeddedModel:
                 path = self._path()
                 if lack := lack_of_memory(self._weights, self._settings):
                     raise ModelError(f"{self.id} cannot be loaded: {lack.reason}. {lack.cure}.")
-                self._child = _Child(self.id, path, self._settings, self._command)
+                self._child = _Child(self.id, self._command)
+                try:
+                    self._child.load(path, self._settings)
+                except BaseException:
+                    self._child.end()
+                    self._child = None
+                    raise
             return self._child
 
     def _path(self) -> Path:
@@ -133,31 +138,36 @@ def _unheard(_: str) -> None:
 
 
 class _Child:
-    """The process that serves a model, and ``model``, the client that asks it."""
+    """The process that serves a model, and the client that asks it."""
 
-    def __init__(self, model: str, path: Path, settings: Settings, command: Sequence[str]) -> None:
-        """Returns when the model is loaded. Raises ModelError."""
+    def __init__(self, model: str, command: Sequence[str]) -> None:
+        """Nothing is loaded yet."""
         self._name = model
+        self._client: OpenAICompatibleModel | None = None
         # A session of its own: Ctrl-C must not end it while the parent lets running experiments finish.
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_environment(), start_new_session=True)
         orders, replies, errors = _pipes(self._process)
         self._pipes = (orders, replies, errors)
         self._last_words: deque[bytes] = deque(maxlen=1)
-        lines: SimpleQueue[bytes] = SimpleQueue()
+        self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._readers = (
             Thread(target=self._last_words.extend, args=(errors,), daemon=True),
-            Thread(target=lambda: lines.put(replies.readline()), daemon=True),
+            Thread(target=lambda: self._lines.put(replies.readline()), daemon=True),
         )
         for reader in self._readers:
             reader.start()
+
+    def load(self, path: Path, settings: Settings) -> None:
+        """Returns when the model is loaded. Raises ModelError."""
         key = secrets.token_urlsafe()
         order = Order(str(path), settings.num_ctx, key, str(settings.llama_server or ""), settings.reproducible)
-        try:
-            url = self._started(order, lines, max(settings.timeout, _LOAD_SECONDS))
-            self.model = _client(model, url, SecretStr(key), settings)
-        except BaseException:
-            self.end()
-            raise
+        url = self._started(order, max(settings.timeout, _LOAD_SECONDS))
+        self._client = _client(self._name, url, SecretStr(key), settings)
+
+    def answer(self, request: Request, on_text: OnText) -> Completion:
+        """As the model, which has been loaded."""
+        assert self._client
+        return self._client.complete(request, on_text)
 
     @property
     def ended(self) -> bool:
@@ -175,25 +185,29 @@ class _Child:
         words = b"".join(self._last_words).decode(errors="replace").strip()[:300]
         return self._lost(f"ended in the middle of the call ({how}{': ' if words else ''}{words})")
 
-    def end(self) -> None:
-        """End the process and give back all that belongs to it. Idempotent."""
+    def kill(self) -> None:
+        """End the process only, so that a thread that waits for it sees it gone."""
         with suppress(ProcessLookupError):  # the whole group: a llama-server is a child of this child
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """End the process and give back all that belongs to it. Idempotent."""
+        self.kill()
         self._process.wait()
         for reader in self._readers:
             reader.join()
         for pipe in self._pipes:
             with suppress(OSError):  # what a dead child did not read cannot be flushed
                 pipe.close()
-        if model := getattr(self, "model", None):
-            model.close()
+        if self._client:
+            self._client.close()
 
-    def _started(self, order: Order, lines: SimpleQueue[bytes], timeout_seconds: float) -> str:
+    def _started(self, order: Order, timeout_seconds: float) -> str:
         with suppress(BrokenPipeError):  # it is gone: what it says, or says not, tells how
             self._pipes[0].write(msgspec.json.encode(order) + b"\n")
             self._pipes[0].flush()
         try:
-            line = lines.get(timeout=timeout_seconds)
+            line = self._lines.get(timeout=timeout_seconds)
         except Empty:
             raise self._lost(f"did not load its weights within {timeout_seconds:g} s: raise KODERZ_TIMEOUT") from None
         if not line:

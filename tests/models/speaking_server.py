@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 class Chat(BaseHTTPRequestHandler):
@@ -74,5 +75,8 @@ class Chat(BaseHTTPRequestHandler):
 if os.environ["LLAMA_ARG_CTX_SIZE"] == "666":
     sys.stderr.write("too little memory\n")
     sys.exit(1)
+if os.environ["LLAMA_ARG_CTX_SIZE"] == "777":
+    Path(sys.argv[0]).with_name("loading").touch()
+    time.sleep(600)
 host, port = (sys.argv[sys.argv.index(option) + 1] for option in ("--host", "--port"))
 ThreadingHTTPServer((host, int(port)), Chat).serve_forever()

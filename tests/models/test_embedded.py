@@ -222,6 +222,16 @@ def test_close_ends_a_call_in_flight(make: Make) -> None:
             call.result()
 
 
+def test_close_ends_a_model_that_is_still_loading(make: Make, tmp_path: Path) -> None:
+    model = make(num_ctx=777)
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(model.complete, say("hello"))
+        until((tmp_path / "loading").exists)
+        model.close()
+        with pytest.raises(ModelError, match="signal 9"):
+            call.result(timeout=30)
+
+
 def test_the_server_ends_when_its_parent_is_killed(settings: Settings) -> None:
     """Its output ends only when nobody holds it any more: neither parent nor child nor server."""
     order = msgspec.json.encode(Order("none", 512, "key", str(settings.llama_server), False)) + b"\n"
