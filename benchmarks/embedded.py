@@ -45,17 +45,21 @@ Ask = Callable[[Request], tuple[str, int]]
 
 KEY = "benchmark"
 WRITING, THREADS = threads()
-NOTHING_KEPT = {"cache_prompt": False, "cache_ram_mib": 0}
+EIGHT_BITS = {"cache_type_k": "GGML_TYPE_Q8_0", "cache_type_v": "GGML_TYPE_Q8_0"}
+NOTHING_DRAFTED = {"speculative.types": ["NONE"]}
+NOTHING_KEPT = {**NOTHING_DRAFTED, "cache_prompt": False, "cache_ram_mib": 0}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {  # Any: what xllamacpp's parameters take, by their path
     ONCE: NOTHING_KEPT,
     "all cores write": {**NOTHING_KEPT, "cpuparams.n_threads": THREADS},
-    "prompt cache": {},
-    "prompt cache, all cores write": {"cpuparams.n_threads": THREADS},
-    "prompt cache, 2 slots": {"n_parallel": 2},
-    "prompt cache, 4 slots": {"n_parallel": 4},
-    "prompt cache, n-gram": {"speculative.types": ["NGRAM_SIMPLE"]},
+    "prompt cache": NOTHING_DRAFTED,
+    "prompt cache, all cores write": {**NOTHING_DRAFTED, "cpuparams.n_threads": THREADS},
+    "prompt cache, 2 slots": {**NOTHING_DRAFTED, "n_parallel": 2},
+    "prompt cache, 4 slots": {**NOTHING_DRAFTED, "n_parallel": 4},
+    "prompt cache, n-gram": {},
+    "prompt cache, n-gram, all cores write": {"cpuparams.n_threads": THREADS},
+    "prompt cache, n-gram, 2 slots": {"n_parallel": 2},
     "prompt cache, n-gram modulo": {"speculative.types": ["NGRAM_MOD"]},
-    "prompt cache, keys and values in 8 bits": {"cache_type_k": "GGML_TYPE_Q8_0", "cache_type_v": "GGML_TYPE_Q8_0"},
+    "prompt cache, keys and values in 8 bits": {**NOTHING_DRAFTED, **EIGHT_BITS},
     "prompt cache, 0.5B drafts": {"speculative.types": ["DRAFT_SIMPLE"], "speculative.draft.mparams.path": "draft"},
 }
 
@@ -150,9 +154,9 @@ def _iterations(experiments: int) -> Work:
 
 
 def _samples(experiments: int) -> Work:
-    """One prompt five times."""
+    """One prompt five times; no sample waits for another, so each lane takes the next one."""
     same = [calls for calls in _experiments() if len(calls) == 5 and _prompts(calls) == 1]
-    return Work("samples", _middling(same, experiments))
+    return Work("samples", [[call] for calls in _middling(same, experiments) for call in calls])
 
 
 def _prompts(calls: Sequence[Request]) -> int:

@@ -252,8 +252,8 @@ def _pipes(process: Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
 
 
 def runtime(settings: Settings) -> str:
-    """What embedded models run in now, for the record: the program, its version, whether texts repeat themselves."""
-    mode = "reproducible" if settings.reproducible else "prompt cache"
+    """What embedded models run in now, for the record: the program, its version, how it makes texts."""
+    mode = "n-gram, reproducible" if settings.reproducible else "n-gram, prompt cache"
     if settings.llama_server:
         return f"{settings.llama_server.name}, {mode}"
     try:

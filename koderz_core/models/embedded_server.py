@@ -110,6 +110,7 @@ def parameters(order: Order) -> Any:  # Any: xllamacpp.CommonParams, which has n
     wanted.n_ctx, wanted.n_parallel = order.num_ctx, 1
     wanted.cpuparams.n_threads, wanted.cpuparams_batch.n_threads = threads()
     wanted.cache_prompt, wanted.cache_ram_mib = not order.reproducible, _cache_mib(order)
+    wanted.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
     wanted.fit_params = False  # it would shorten the context without a word
     wanted.ui = wanted.endpoint_slots = wanted.warmup = False
     return wanted
@@ -137,6 +138,7 @@ def _run(order: Order, binaries: list[subprocess.Popen[bytes]]) -> str:
         "LLAMA_ARG_THREADS_BATCH": reading,
         "LLAMA_ARG_CACHE_PROMPT": int(not order.reproducible),
         "LLAMA_ARG_CACHE_RAM": _cache_mib(order),
+        "LLAMA_ARG_SPEC_TYPE": "ngram-simple",
         "LLAMA_ARG_FIT": "off",
         "LLAMA_ARG_JINJA": 1,
         "LLAMA_ARG_UI": 0,

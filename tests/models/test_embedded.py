@@ -102,6 +102,7 @@ def test_the_server_is_started_as_settings_say(make: Make, tmp_path: Path, repro
     assert said["arguments"][:4] == ["--model", str((tmp_path / "tiny.gguf").resolve()), "--host", "127.0.0.1"]
     assert (said["LLAMA_ARG_CTX_SIZE"], said["LLAMA_ARG_FIT"]) == ("1234", "off")
     assert (said["LLAMA_ARG_CACHE_PROMPT"], said["LLAMA_ARG_CACHE_RAM"]) == cache
+    assert said["LLAMA_ARG_SPEC_TYPE"] == "ngram-simple"
 
 
 def test_an_answer_that_was_cut_says_so(make: Make) -> None:

@@ -49,6 +49,14 @@ def test_a_real_model_repeats_itself_for_the_same_seed_only(real: EmbeddedModel)
     assert set(others) != {first}
 
 
+def test_a_text_that_is_proposed_from_the_prompt_repeats_itself_too(real: EmbeddedModel) -> None:
+    program = "def mean(numbers):\n    total = sum(numbers)\n    return total / len(numbers)\n"
+    request = say(f"Copy this program:\n{program}{program}", Sampling(temperature=0.8, max_tokens=96), 5)
+    first = real.complete(request).text
+    ask(real, "Write a poem.")
+    assert real.complete(request).text == first
+
+
 def test_a_real_model_refuses_a_prompt_beyond_its_context_and_goes_on(real: EmbeddedModel) -> None:
     with pytest.raises(ContextError, match="KODERZ_NUM_CTX"):
         ask(real, "word " * 2000)

@@ -1,0 +1,196 @@
+"""Writes what no rearrangement of the code may change into a folder, to compare two versions by ``diff -r``.
+
+    python benchmarks/fixed_points.py before    # in one tree
+    python benchmarks/fixed_points.py after     # in the other
+    diff -r before after
+
+- ``options.txt``: every command with its arguments and options, their types and defaults;
+- ``pages.txt``: the address of every page and the query parameters that it reads or sets;
+- ``tables``: every table of the bundled example and of the study as CSV and JSON, with the Parquet schema;
+- ``json``: what commands print with ``--json``;
+- ``journal.jsonl``: the events of scripted benchmarks, without what differs between two runs (times, versions, ids);
+- ``study.txt``: whether the study's tables and figures are rebuilt as they are;
+- ``golden.txt``: the hashes of the golden prompts and journals.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import click
+import pyarrow.parquet
+from streamlit.runtime.state.query_params import QueryParams
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[1]
+STUDY = ROOT / "docs" / "study"
+PARTLY = ("results", "compare", "frontier-costs", "problems")
+STRATEGIES = "direct,repair,retry,supervised,best_of,beam,debate"
+BENCHMARKS = (
+    ("--dataset", "humaneval", "--problems", "HumanEval/0,HumanEval/1", "--strategy", STRATEGIES),
+    ("--dataset", "mbpp", "--problems", "Mbpp/2", "--strategy", "repair", "--repeats", "2", "--seed", "7"),
+)
+CHANGING = re.compile(r"(_at|_s|_seconds|_ms|_usd|_bytes|seed|versions?|host|machine|pid|python|platform|path|home)$")
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        home = Path(temporary)
+        os.environ.update(KODERZ_HOME=str(home), KODERZ_MEMORY="off")
+        (home / "journals").mkdir()
+        for packed in (*STUDY.glob("journals/*.gz"), *ROOT.glob("koderz_core/examples/*.gz")):
+            (home / "journals" / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+        _write(folder / "options.txt", _options())
+        _write(folder / "golden.txt", _hashes(ROOT / "tests" / "golden"))
+        _write(folder / "study.txt", [_study()])
+        _tables(folder / "tables", home)
+        _json(folder / "json")
+        _write(folder / "pages.txt", _pages())
+        os.environ["KODERZ_HOME"] = str(home / "scripted")
+        _write(folder / "journal.jsonl", _journals(home / "scripted"))
+
+
+def _write(path: Path, lines: Iterator[str] | list[str]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    print(path, flush=True)
+
+
+def _koderz(*arguments: str) -> str:
+    command = (Path(sys.executable).with_name("koderz"), *arguments)
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tempfile.gettempdir(), check=False)
+    return ended.stdout if ended.returncode in (0, 4) else f"exit code {ended.returncode}: {ended.stderr}"
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+def _options() -> Iterator[str]:
+    from koderz_core.cli import commands  # noqa: PLC0415 (after the data folder is set)
+
+    yield from _options_of("koderz", commands)
+
+
+def _options_of(name: str, command: click.Command) -> Iterator[str]:
+    yield name
+    for parameter in sorted(command.params, key=lambda one: one.opts):
+        about = parameter.to_info_dict()
+        about.pop("help", None)
+        yield f"  {name} {json.dumps(about, default=str, sort_keys=True)}"
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for child in sorted(command.list_commands(context)):
+            found = command.get_command(context, child)
+            assert found
+            yield from _options_of(f"{name} {child}", found)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def _tables(folder: Path, home: Path) -> None:
+    folder.mkdir()
+    every = [path.stem for path in sorted((home / "journals").glob("*.jsonl"))]
+    names = re.findall(r"^## `?(\w+)`?$", _koderz("export", "--dictionary"), re.MULTILINE)
+    assert names
+    for name in names:
+        for benchmarks in (every[:1], every):
+            stem = f"{name}-{len(benchmarks)}"
+            for form in ("csv", "json"):
+                text = _koderz("export", *benchmarks, "--table", name, "--format", form, "--out", "-")
+                _write(folder / f"{stem}.{form}", text.splitlines())
+        path = home / f"{name}.parquet"
+        said = _koderz("export", *every, "--table", name, "--format", "parquet", "--out", str(path))
+        _write(folder / f"{name}.schema", str(pyarrow.parquet.read_schema(path) if path.exists() else said).split("\n"))
+
+
+def _json(folder: Path) -> None:
+    folder.mkdir()
+    for command in PARTLY:
+        _write(folder / f"{command}.json", _koderz(command, "--json").splitlines())
+
+
+def _hashes(folder: Path) -> list[str]:
+    return [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in sorted(folder.iterdir())]
+
+
+def _study() -> str:
+    ended = subprocess.run((sys.executable, str(STUDY / "rebuild.py"), "--check"), check=False, cwd=ROOT)
+    return f"exit code {ended.returncode}"
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def _pages() -> Iterator[str]:
+    """Each page is run once on what is there, and every name that it looks up in the address is noted."""
+    asked: dict[str, set[str]] = defaultdict(set)
+    page = ""
+
+    def noting(method: str) -> Any:  # Any: a context manager of unittest.mock
+        true = getattr(QueryParams, method)
+
+        def note(self: QueryParams, name: str, *rest: Any) -> Any:  # Any: values of the address
+            asked[page].add(name)
+            return true(self, name, *rest)
+
+        return patch.object(QueryParams, method, note)
+
+    with contextlib.ExitStack() as patched:
+        for method in ("__getitem__", "__setitem__", "__contains__", "__delitem__", "get", "pop"):
+            patched.enter_context(noting(method)) if hasattr(QueryParams, method) else None
+        for page in _page_names():  # `note` reads it
+            with contextlib.redirect_stderr(io.StringIO()):
+                AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=120).run()
+            yield f"/{page}: {' '.join(sorted(map(str, asked[page])))}"
+
+
+def _page_names() -> list[str]:
+    for node in ast.walk(ast.parse((ROOT / "app.py").read_text())):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "PAGES":
+            return list(ast.literal_eval(node.value))
+    raise AssertionError("app.py names no PAGES")
+
+
+# --- journals -----------------------------------------------------------------------------------
+
+
+def _journals(home: Path) -> Iterator[str]:
+    for options in BENCHMARKS:
+        yield f"# {' '.join(options)}"
+        said = _koderz("benchmark", *options, "--local", "scripted/weak", "--frontier", "scripted/strong")
+        if said.startswith("exit code"):
+            yield said
+    for journal in sorted((home / "journals").glob("*.jsonl"), key=lambda path: path.stat().st_mtime):
+        yield from sorted(json.dumps(_stable(json.loads(line)), sort_keys=True) for line in journal.open())
+
+
+def _stable(value: Any, name: str = "") -> Any:  # Any: JSON
+    if isinstance(value, dict):
+        return {key: _stable(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_stable(inner, name) for inner in value]
+    if CHANGING.search(name) or isinstance(value, float):
+        return f"<{type(value).__name__}>"
+    return re.sub(r"(bench|exp)_[0-9a-z]+", r"\1_", value) if isinstance(value, str) else value
+
+
+if __name__ == "__main__":
+    main()
