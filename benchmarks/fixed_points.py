@@ -8,9 +8,9 @@
 - ``pages.txt``: the address of every page and the query parameters that it reads or sets;
 - ``tables``: every table of the bundled example and of the study as CSV and JSON, with the Parquet schema;
 - ``json``: what commands print with ``--json``;
-- ``journal.jsonl``: the events of scripted benchmarks, without what differs between two runs (times, versions, ids);
+- ``journal.jsonl``: the events of scripted benchmarks with their ids, seeds and prompts, without times and versions;
 - ``study.txt``: whether the study's tables and figures are rebuilt as they are;
-- ``golden.txt``: the hashes of the golden prompts and journals.
+- ``golden.txt``: the hashes of the golden files of the tests.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -47,8 +46,7 @@ BENCHMARKS = (
     ("--dataset", "humaneval", "--problems", "HumanEval/0,HumanEval/1", *SUPERVISED),
     ("--dataset", "humaneval", "--problems", "HumanEval/2", "--repeats", "2", "--seed", "7", *LADDER),
 )
-CHANGING = re.compile(r"(^by|_at|_s|_seconds|_ms|_usd|_bytes|seed|versions?|host|machine|pid|python|platform)$")
-
+CHANGING = re.compile(r"(^|_)(at|by|seconds|bytes|versions?|host|machine|pid|python|platform)$")
 LONG = re.compile(r"\d+\.\d{11,}(e-?\d+)?")
 
 
@@ -150,26 +148,28 @@ def _study() -> str:
 
 
 def _pages() -> Iterator[str]:
-    """Each page is run once on what is there, and every name that it looks up in the address is noted."""
-    asked: dict[str, set[str]] = defaultdict(set)
-    page = ""
+    for page in _page_names():
+        yield f"/{page}: {' '.join(sorted(_parameters(page)))}"
 
-    def noting(method: str) -> Any:  # Any: a context manager of unittest.mock
-        true = getattr(QueryParams, method)
 
-        def note(self: QueryParams, name: str, *rest: Any) -> Any:  # Any: values of the address
-            asked[page].add(name)
-            return true(self, name, *rest)
-
-        return patch.object(QueryParams, method, note)
-
+def _parameters(page: str) -> set[str]:
+    """Every name that the page looks up or changes in its address when it is run once on what is there."""
+    names: set[str] = set()
     with contextlib.ExitStack() as patched:
         for method in ("__getitem__", "__setitem__", "__contains__", "__delitem__", "get", "pop"):
-            patched.enter_context(noting(method)) if hasattr(QueryParams, method) else None
-        for page in _page_names():  # `note` reads it
-            with contextlib.redirect_stderr(io.StringIO()):
-                AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=120).run()
-            yield f"/{page}: {' '.join(sorted(map(str, asked[page])))}"
+            patched.enter_context(patch.object(QueryParams, method, _noting(getattr(QueryParams, method), names)))
+        with contextlib.redirect_stderr(io.StringIO()):
+            shown = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=120).run()
+    assert not shown.exception, f"{page}: {shown.exception}"
+    return names
+
+
+def _noting(method: Callable[..., Any], names: set[str]) -> Callable[..., Any]:  # Any: values of the address
+    def noted(self: QueryParams, name: str, *rest: Any) -> Any:  # Any: as above
+        names.add(name)
+        return method(self, name, *rest)
+
+    return noted
 
 
 def _page_names() -> list[str]:
@@ -197,9 +197,7 @@ def _stable(value: Any, name: str = "") -> Any:  # Any: JSON
         return {key: _stable(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
         return [_stable(inner, name) for inner in value]
-    if CHANGING.search(name) or isinstance(value, float):
-        return f"<{type(value).__name__}>"
-    return re.sub(r"(bench|exp)_[0-9a-z]+", r"\1_", value) if isinstance(value, str) else value
+    return f"<{type(value).__name__}>" if CHANGING.search(name) else value
 
 
 if __name__ == "__main__":
