@@ -21,7 +21,11 @@ class Folder:
         """Raises OSError."""
         while True:
             self._made = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
-            self._lock = os.open(self._made.name, _CAREFULLY)
+            try:
+                self._lock = os.open(self._made.name, _CAREFULLY)
+            except FileNotFoundError:  # somebody swept it before it was opened
+                self._made.cleanup()
+                continue
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             if os.fstat(self._lock).st_nlink:
                 return
