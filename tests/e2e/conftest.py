@@ -11,7 +11,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    WebSocket,
+    expect,
+    sync_playwright,
+)
 from serving import KODERZ, WITHIN, Serve, Server, serving
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -49,6 +58,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def profile(chromium: Browser) -> Iterator[BrowserContext]:
+    """One browser profile for all pages of a file: what a server sent once is not fetched and compiled again."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(WITHIN * 1000)
+        yield context
+
+
 @pytest.fixture
 def console_errors() -> list[str]:
     """What the browser's console has complained about so far."""
@@ -56,8 +73,8 @@ def console_errors() -> list[str]:
 
 
 @pytest.fixture
-def page(chromium: Browser, console_errors: list[str]) -> Iterator[Page]:
-    """A page in a fresh browser profile. The test fails if it asked anything but a server of this machine."""
+def page(profile: BrowserContext, console_errors: list[str]) -> Iterator[Page]:
+    """A page of the file's profile. The test fails if it asked anything but a server of this machine."""
     asked: list[str] = []
 
     def note(request: Request | WebSocket) -> None:
@@ -67,13 +84,15 @@ def page(chromium: Browser, console_errors: list[str]) -> Iterator[Page]:
         if message.type == "error":
             console_errors.append(message.text)
 
-    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
-        context.set_default_timeout(WITHIN * 1000)
-        context.on("request", note)
-        context.on("console", listen)
-        page = context.new_page()
-        page.on("websocket", note)
-        yield page
+    profile.on("request", note)
+    profile.on("console", listen)
+    page = profile.new_page()
+    page.on("websocket", note)
+    yield page
+    for opened in profile.pages:
+        opened.close()
+    profile.remove_listener("request", note)
+    profile.remove_listener("console", listen)
     assert [url for url in asked if not _stays_here(url)] == []
 
 

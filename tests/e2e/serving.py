@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import koderz_core
+
+ROOT = Path(koderz_core.__file__).parents[1]
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 OURS = "koderz is at"
 PLAINLY = ("--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", "0")
+NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}
 WITHIN = 60.0  # seconds for a server to answer, and to end, on a busy machine
 
 
@@ -47,6 +52,19 @@ def streamlit_alone(script: Path) -> tuple[str, ...]:
     """The command that serves a script of one's own, without koderz's server and settings."""
     quiet = ("--browser.gatherUsageStats", "false")
     return (sys.executable, "-u", "-m", "streamlit", "run", str(script), *PLAINLY, *quiet)
+
+
+def clean_environment() -> dict[str, str]:
+    """For a server that several tests share: nobody's settings, this koderz, and only scripted models to run."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("KODERZ_", "CORTEX_"))}
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return own | {"PYTHONPATH": paths, "KODERZ_MEMORY": "off", **NO_WEIGHTS}
+
+
+def serving_home(home: Path) -> AbstractContextManager[Server]:
+    """A dashboard over a data folder that several tests share."""
+    command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
+    return serving(command, clean_environment(), home.with_suffix(".log"))
 
 
 @contextmanager

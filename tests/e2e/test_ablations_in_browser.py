@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from serving import Serve
+from serving import NO_WEIGHTS, Serve
 
 MINUTE = 60_000  # milliseconds, for a busy machine
-NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}  # so that scripted models are all that can run
 WHOLE = "supervised SCRIPTED weak"
 
 

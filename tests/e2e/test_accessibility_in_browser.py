@@ -6,7 +6,6 @@ What Streamlit itself gets wrong and koderz cannot change is listed, and proved 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, chdir
 from importlib.resources import files
@@ -16,9 +15,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, ViewportSize
 from sample import thinned
-from serving import KODERZ, serving, streamlit_alone
+from serving import clean_environment, serving, serving_home, streamlit_alone
 
-import koderz_core
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE
@@ -28,7 +26,6 @@ from koderz_core.memory.followed import Followed
 from koderz_core.memory.storing import as_entry
 from koderz_core.workspace.examples import open_example
 
-ROOT = Path(koderz_core.__file__).parents[1]
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 PAGES = ("", "launch", "live", "experiment", "compare", "problems", "export", "models", "memory", "settings")
@@ -67,16 +64,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("shown")
     remember_example(folder / "example")
     (folder / "plain.py").write_text(SECTIONS)
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("KODERZ_", "CORTEX_"))}
-    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    own |= {"PYTHONPATH": paths, "KODERZ_MEMORY": "off", "KODERZ_MODELS_DIR": "no/weights"}
     with chdir(folder), ExitStack() as ended:  # no settings of the checkout, nor its Streamlit's
-        urls = {}
-        for name in ("example", "empty"):
-            command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(folder / name))
-            urls[name] = ended.enter_context(serving(command, own, folder / f"{name}.log")).url
+        urls = {name: ended.enter_context(serving_home(folder / name)).url for name in ("example", "empty")}
         plain = streamlit_alone(folder / "plain.py")
-        urls["plain"] = ended.enter_context(serving(plain, own, folder / "plain.log", said="URL:")).url
+        urls["plain"] = ended.enter_context(serving(plain, clean_environment(), folder / "plain.log", said="URL:")).url
         yield urls | {"home": str(folder / "example")}
 
 

@@ -6,20 +6,39 @@ import json
 import re
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import pytest
-from playwright.sync_api import Locator, Page, expect
-from serving import KODERZ, WITHIN, Serve, Server
+from playwright.sync_api import Browser, Locator, Page, expect
+from serving import KODERZ, NO_WEIGHTS, WITHIN, Serve, Server, serving_home
 
-NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}  # so that scripted models are all that can run
+from koderz_core import Order, Wanted, open_workspace
+
 MINUTE = 60_000
 
 
-@pytest.fixture
-def dashboard(server: Serve, tmp_path: Path) -> Server:
-    return server(tmp_path / "home", NO_WEIGHTS)
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("watched") / "home"
+
+
+@pytest.fixture(scope="module")
+def dashboard(home: Path) -> Iterator[Server]:
+    """One for all tests that look at a benchmark of their own."""
+    with serving_home(home) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def recorded(home: Path) -> Path:
+    """The journal of a finished benchmark in the same data folder."""
+    wanted = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 3})
+    with open_workspace(home=home) as workspace:
+        plan = workspace.plan(Order([wanted], "0:3"))
+        workspace.run(plan)
+    return home / "journals" / f"{plan.id}.jsonl"
 
 
 def figure(page: Page, name: str) -> Locator:
@@ -67,38 +86,27 @@ def koderz(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def test_an_empty_dashboard_leads_to_a_first_benchmark(dashboard: Server, page: Page) -> None:
-    page.goto(dashboard.url)
-    page.get_by_role("button", name="Launch the quick look").click()
-    page.get_by_role("button", name="Start").click()
-    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
-    expect(page.get_by_text("SCRIPTED: these answers come from a script").first).to_be_visible()
-    expect(page.get_by_text("6 of 6 experiments")).to_be_visible()
-
-
-def test_iterations_are_painted_one_by_one_while_an_experiment_runs(dashboard: Server, page: Page) -> None:
-    launch(page, dashboard.url)
-    expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
-    first, second = watch_it_grow(page)
-    expect(page.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may", timeout=MINUTE)
-    expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
-    assert first < second < 120
-
-
-def test_a_benchmark_outlives_its_tab_and_is_stopped_from_another(dashboard: Server, page: Page) -> None:
+def test_two_browsers_see_a_benchmark_grow_that_outlives_its_tab_and_is_stopped(
+    dashboard: Server, page: Page, chromium: Browser
+) -> None:
     address = launch(page, dashboard.url)
-    again = page.context.new_page()
-    page.close()
-    again.goto(address)
-    expect(figure(again, "state")).to_have_text("running")
-    again.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
-    expect(figure(again, "state")).to_have_text("stopped", timeout=MINUTE)
-    expect(again.get_by_text("without result")).to_be_visible()
+    expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
+    with chromium.new_context() as elsewhere:  # nothing of a session is shared
+        other = elsewhere.new_page()
+        other.goto(address)
+        for one in (page, other):
+            first, second = watch_it_grow(one)
+            assert first < second < 120
+            expect(one.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may", timeout=MINUTE)
+        page.close()
+        expect(figure(other, "state")).to_have_text("running")
+        other.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
+        expect(figure(other, "state")).to_have_text("stopped", timeout=MINUTE)
+        expect(other.get_by_text("without result")).to_be_visible()
 
 
-def test_a_cell_opens_its_experiment_and_every_view_of_it(dashboard: Server, page: Page) -> None:
-    launch(page, dashboard.url, "scripted/weak", iterations=3)
-    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+def test_a_cell_opens_its_experiment_and_every_view_of_it(dashboard: Server, recorded: Path, page: Page) -> None:
+    page.goto(f"{dashboard.url}/live?benchmark={recorded.stem}")
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
     experiment = opened.value
@@ -118,45 +126,53 @@ def test_a_cell_opens_its_experiment_and_every_view_of_it(dashboard: Server, pag
     expect(experiment).to_have_url(re.compile("step=[0-9]+"))
 
 
-def test_what_is_exported_reads_back_as_what_was_recorded(dashboard: Server, page: Page, tmp_path: Path) -> None:
-    launch(page, dashboard.url, "scripted/weak", iterations=3)
-    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
-    for table in ("experiments", "iterations", "calls"):
-        page.goto(f"{dashboard.url}/export?table={table}")
-        with page.expect_download() as download:
-            page.get_by_role("link", name="Download").click()
-        path = tmp_path / f"{table}.csv"
-        download.value.save_as(path)
-        read = pd.read_csv(path)
-        lines = [
-            json.loads(line)
-            for file in (tmp_path / "home/journals").glob("*.jsonl")
-            for line in file.read_text().splitlines()
-        ]
-        kind = {"experiments": "experiment_finished", "iterations": "code_tested", "calls": "call_finished"}[table]
-        assert len(read) == sum(line["kind"] == kind for line in lines) > 0
-        assert set(read["problem"]) <= {f"HumanEval/{number}" for number in range(3)}
-
-
-def test_a_benchmark_of_the_command_line_appears_by_itself_and_both_finish(
-    dashboard: Server, page: Page, tmp_path: Path
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [("experiments", "experiment_finished"), ("iterations", "code_tested"), ("calls", "call_finished")],
+)
+def test_what_is_exported_reads_back_as_what_was_recorded(
+    dashboard: Server, recorded: Path, page: Page, tmp_path: Path, table: str, kind: str
 ) -> None:
-    page.goto(f"{dashboard.url}/live")
+    page.goto(f"{dashboard.url}/export?table={table}&benchmark={recorded.stem}")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    download.value.save_as(tmp_path / "table.csv")
+    read = pd.read_csv(tmp_path / "table.csv")
+    lines = [json.loads(line) for line in recorded.read_text().splitlines()]
+    assert len(read) == sum(line["kind"] == kind for line in lines) > 0
+    assert set(read["problem"]) <= {f"HumanEval/{number}" for number in range(3)}
+
+
+COUNTED = """() => {
+    const text = selector => document.querySelector(selector)?.innerText ?? "";
+    if (document.querySelector('[data-testid="stApp"]').dataset.testScriptState !== "notRunning") return null;
+    const result = [...document.querySelectorAll(".st-key-lanes a")].filter(cell => /[✔✘]/.test(cell.innerText));
+    return [text(".st-key-running"), text('[data-testid="stProgress"]'), result.length + " of 12"];
+}"""
+
+
+def test_a_benchmark_of_the_command_line_appears_counts_alike_everywhere_and_finishes(
+    server: Serve, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{server(tmp_path / 'home', NO_WEIGHTS).url}/live")
     expect(page.get_by_text("Nothing has been run here yet")).to_be_visible()
-    slow = ("--strategy", "supervised", "--coder", "scripted/stubborn", "--max-iterations", "25")
-    with koderz(tmp_path / "home", "run", "--problem-id", "HumanEval/0", *slow) as terminal:
-        expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
-        first, second = watch_it_grow(page)
-        assert first < second < 25
+    slow = ("--problems", "0:12", "--strategy", "supervised", "--coder", "scripted/slow", "--no-baselines")
+    with koderz(tmp_path / "home", "benchmark", *slow) as terminal:
+        expect(page.get_by_text("of 12 experiments")).to_be_visible(timeout=MINUTE)
+        seen = set[str]()
+        while len(seen) < 4:  # every frame says one number: badge, bar and cells
+            assert terminal.poll() is None
+            if (counted := page.evaluate(COUNTED)) and "of 12" in counted[0]:
+                (number,) = {match[0] for words in counted if (match := re.search(r"\d+ of 12", words))}
+                seen.add(number)
         controls = page.locator(".st-key-controls")
         controls.get_by_role("button", name="Pause").click()
         expect(figure(page, "state")).to_have_text("paused", timeout=MINUTE)
-        controls.get_by_role("button", name="Resume").click()
-        expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
         assert terminal.poll() is None
-        assert terminal.wait(WITHIN) == 4  # unsolved
-    expect(figure(page, "state")).to_have_text("finished")
-    expect(figure(page, "iterations")).to_have_text("25")
+        controls.get_by_role("button", name="Resume").click()
+        assert terminal.wait(WITHIN) == 0
+    expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    expect(page.get_by_text("12 of 12 experiments")).to_be_visible()
 
 
 def test_an_open_page_recovers_from_a_killed_server_and_says_what_was_interrupted(
@@ -184,11 +200,8 @@ def test_a_typed_problem_is_run(dashboard: Server, page: Page) -> None:
     expect(page.get_by_text("2 of 2 experiments")).to_be_visible()
 
 
-def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, page: Page, tmp_path: Path) -> None:
-    asked = ("--problems", "0:2", "--strategy", "direct", "--coder", "scripted/strong")
-    with koderz(tmp_path / "home", "benchmark", *asked) as terminal:
-        assert terminal.wait(WITHIN) == 0
-    page.goto(f"{dashboard.url}/problems")
+def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, recorded: Path, page: Page) -> None:
+    page.goto(f"{dashboard.url}/problems?benchmarks={recorded.stem}")
     sign = page.locator(".js-plotly-plot .scatterlayer text").last
     expect(sign).to_have_text("✓", timeout=MINUTE)
     place = sign.bounding_box()
@@ -196,29 +209,4 @@ def test_a_cell_of_the_heatmap_opens_its_experiment(dashboard: Server, page: Pag
     page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     expect(page.get_by_role("heading", name="Experiment", exact=True)).to_be_visible(timeout=MINUTE)
     expect(page).to_have_url(re.compile("/experiment[?]experiment=exp_[0-9a-f]+$"))
-    expect(page.get_by_text("HumanEval/1 ")).to_be_visible()
-
-
-COUNTED = """() => {
-    const text = selector => document.querySelector(selector)?.innerText ?? "";
-    if (document.querySelector('[data-testid="stApp"]').dataset.testScriptState !== "notRunning") return null;
-    const result = [...document.querySelectorAll(".st-key-lanes a")].filter(cell => /[✔✘]/.test(cell.innerText));
-    return [text(".st-key-running"), text('[data-testid="stProgress"]'), result.length + " of 30"];
-}"""
-
-
-def test_badge_bar_and_cells_count_the_same_in_every_frame_while_a_benchmark_runs(
-    dashboard: Server, page: Page, tmp_path: Path
-) -> None:
-    page.goto(f"{dashboard.url}/live")
-    expect(page.get_by_text("Nothing has been run here yet")).to_be_visible()
-    slow = ("--problems", "0:30", "--strategy", "supervised", "--coder", "scripted/slow", "--no-baselines")
-    with koderz(tmp_path / "home", "benchmark", *slow) as terminal:
-        expect(page.get_by_text("of 30 experiments")).to_be_visible(timeout=MINUTE)
-        seen = set[str]()
-        while terminal.poll() is None and len(seen) < 8:
-            if (counted := page.evaluate(COUNTED)) and "of 30" in counted[0]:
-                (number,) = {match[0] for words in counted if (match := re.search(r"\d+ of 30", words))}
-                seen.add(number)
-        terminal.terminate()
-    assert len(seen) > 3  # it grew meanwhile
+    expect(page.get_by_text(re.compile("HumanEval/[012] "))).to_be_visible()

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 import streamlit
 from playwright.sync_api import Page
-from serving import WITHIN, Serve
-from test_dashboard_in_browser import NO_WEIGHTS, launch
+from serving import NO_WEIGHTS, WITHIN, Serve
+from test_dashboard_in_browser import launch
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])  # the second: its terminal was closed

@@ -1,16 +1,16 @@
-"""The first half hour of a person: start, launch, watch, open, compare, take away; by mouse, by keyboard, by two."""
+"""The first half hour of a person: start, launch, watch, open, compare, take away; by mouse and by keyboard."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import pytest
-from playwright.sync_api import Browser, Download, Page, expect
-from serving import Serve, Server
-from test_dashboard_in_browser import MINUTE, NO_WEIGHTS, figure, launch, watch_it_grow
+from playwright.sync_api import Download, Page, expect
+from serving import NO_WEIGHTS, Serve, Server
+from test_dashboard_in_browser import MINUTE, figure
 
 MOST_STOPS = 80  # presses of Tab until something must have been reached
 EXPERIMENTS = 6  # of the quick look: 3 problems, 2 configurations
@@ -20,13 +20,6 @@ EXPERIMENTS = 6  # of the quick look: 3 problems, 2 configurations
 def dashboard(server: Serve, tmp_path: Path) -> Server:
     """As at the first start: nothing has been run."""
     return server(tmp_path / "home", NO_WEIGHTS)
-
-
-@pytest.fixture
-def other(chromium: Browser) -> Iterator[Page]:
-    """A page in another browser than ``page``: nothing of a session is shared."""
-    with chromium.new_context() as context:
-        yield context.new_page()
 
 
 def show(page: Page, name: str) -> None:
@@ -66,6 +59,8 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     idle(page)
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
+    expect(page.get_by_text("SCRIPTED: these answers come from a script").first).to_be_visible()
+    expect(page.get_by_text(f"{EXPERIMENTS} of {EXPERIMENTS} experiments")).to_be_visible()
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="✔").or_(page.get_by_role("link", name="✘")).first.click()
     expect(opened.value.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)
@@ -107,17 +102,6 @@ def test_the_same_walk_needs_no_mouse(
     with page.expect_download() as table:
         page.keyboard.press("Enter")
     assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
-
-
-def test_two_browsers_see_the_same_benchmark_grow_and_stop(dashboard: Server, page: Page, other: Page) -> None:
-    other.goto(launch(page, dashboard.url))
-    for one in (page, other):
-        expect(figure(one, "state")).to_have_text("running", timeout=MINUTE)
-        first, second = watch_it_grow(one)
-        assert first < second
-    other.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
-    for one in (other, page):
-        expect(figure(one, "state")).to_have_text("stopped", timeout=MINUTE)
 
 
 def test_the_example_is_one_click_away(dashboard: Server, page: Page) -> None:

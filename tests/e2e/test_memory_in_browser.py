@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -11,16 +10,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from serving import KODERZ, Server, serving
+from serving import Server, serving_home
 
-import koderz_core
 from koderz_core.memory.cortex.open import Cortex
 from koderz_core.memory.cortex.tools import call
 from koderz_core.memory.followed import Followed
 from koderz_core.memory.storing import as_entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
-ROOT = Path(koderz_core.__file__).parents[1]
 MINUTE = 60_000  # milliseconds, for a busy machine
 
 
@@ -34,10 +31,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     cortex = Cortex(home / "cortex.db")
     call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
     cortex.close()
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("KODERZ_", "CORTEX_"))}
-    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
-    with serving(command, {**own, "PYTHONPATH": paths, "KODERZ_MEMORY": "off"}, home / "server.log") as running:
+    with serving_home(home) as running:
         yield running
 
 
