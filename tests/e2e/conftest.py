@@ -21,7 +21,7 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
-from serving import KODERZ, WITHIN, Serve, Server, serving
+from serving import WITHIN, Serve, Server, dashboard_over, serving
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Not even Chromium's own services are asked for anything; and it spends no time on what nobody sees.
@@ -39,7 +39,7 @@ def server(tmp_path: Path) -> Iterator[Serve]:
         def serve(
             home: Path | None = None, environment: Mapping[str, str] | None = None, command: Sequence[str] = ()
         ) -> Server:
-            usual = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home or tmp_path / "home"))
+            usual = dashboard_over(home or tmp_path / "home")
             log = tmp_path / f"server-{time.monotonic_ns()}.log"
             return ended.enter_context(serving(command or usual, {**os.environ, **(environment or {})}, log))
 

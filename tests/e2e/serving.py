@@ -22,7 +22,7 @@ ROOT = Path(koderz_core.__file__).parents[1]
 KODERZ = str(Path(sys.executable).with_name("koderz"))
 OURS = "koderz is at"
 PLAINLY = ("--server.headless", "true", "--server.address", "127.0.0.1", "--server.port", "0")
-NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}
+NO_WEIGHTS = {"KODERZ_MODELS_DIR": "no/weights"}  # so that scripted models are all that can run
 WITHIN = 60.0  # seconds for a server to answer, and to end, on a busy machine
 
 
@@ -61,10 +61,14 @@ def clean_environment() -> dict[str, str]:
     return own | {"PYTHONPATH": paths, "KODERZ_MEMORY": "off", **NO_WEIGHTS}
 
 
+def dashboard_over(home: Path) -> tuple[str, ...]:
+    """The command that serves a data folder on a free port."""
+    return (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
+
+
 def serving_home(home: Path) -> AbstractContextManager[Server]:
     """A dashboard over a data folder that several tests share."""
-    command = (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
-    return serving(command, clean_environment(), home.with_suffix(".log"))
+    return serving(dashboard_over(home), clean_environment(), home.with_suffix(".log"))
 
 
 @contextmanager

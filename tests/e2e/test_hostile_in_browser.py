@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, serving_chat, streams
 from playwright.sync_api import Page, expect
-from serving import Serve
+from serving import NO_WEIGHTS, Serve
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.records import Plan
@@ -57,7 +57,7 @@ def test_no_page_obeys_what_a_person_pastes_or_a_model_is_saying_just_now(
 ) -> None:
     with serving_chat() as chat:
         chat.answer, chat.models = drips(HOSTILE, pieces=300), (f"![x]({ELSEWHERE})<b>",)
-        url = server(tmp_path / "home", {"VLLM_BASE_URL": chat.url, "KODERZ_MODELS_DIR": "no/weights"}).url
+        url = server(tmp_path / "home", {"VLLM_BASE_URL": chat.url, **NO_WEIGHTS}).url
         page.goto(f"{url}/launch")
         page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()
         expect(page.get_by_role("button", name="Remove")).to_have_count(0)

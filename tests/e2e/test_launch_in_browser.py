@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from serving import Serve
+from serving import NO_WEIGHTS, Serve
 
 from koderz_core import Order, Wanted, open_workspace
 
 MINUTE = 60_000  # milliseconds, for a busy machine
-SETTINGS = {"KODERZ_MODELS_DIR": "no/weights", "KODERZ_CONFIRM_HOURS": "0"}  # whatever it takes is long
+SETTINGS = {**NO_WEIGHTS, "KODERZ_CONFIRM_HOURS": "0"}  # whatever it takes is long
 
 
 def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, page: Page, tmp_path: Path) -> None:

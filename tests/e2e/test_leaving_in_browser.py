@@ -7,11 +7,8 @@ from contextlib import chdir
 from pathlib import Path
 
 from playwright.sync_api import Page
-from serving import serving, streamlit_alone
+from serving import ROOT, serving, streamlit_alone
 
-import koderz_core
-
-ROOT = Path(koderz_core.__file__).parents[1]
 SLOWLY_LEFT = """
 import time
 import streamlit as st

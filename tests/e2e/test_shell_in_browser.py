@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -71,6 +72,13 @@ def test_the_browser_loads_no_picture_from_elsewhere(server: Serve, chromium: Br
             picture.src = 'https://elsewhere.example/seen.png'
         })""")
     assert blocked == "https://elsewhere.example/seen.png"
+
+
+def test_it_ends_when_told_to_while_a_browser_watches(server: Serve, page: Page) -> None:
+    running = server()
+    page.goto(running.url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert running.end() == -signal.SIGTERM
 
 
 def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Serve, tmp_path: Path) -> None:
