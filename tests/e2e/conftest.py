@@ -23,7 +23,8 @@ from playwright.sync_api import (
 )
 from serving import WITHIN, Serve, Server, dashboard_over, serving
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# The first draws the same pages with half the processor time: it has no windows that it could open.
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Not even Chromium's own services are asked for anything; and it spends no time on what nobody sees.
 QUIETLY = ("--disable-gpu", "--disable-extensions", "--mute-audio")
 ALONE = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking")
