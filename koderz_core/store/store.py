@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from duckdb import DuckDBPyConnection
 
-from koderz_core.store.connection import DamagedStoreError, created, held, opened, unwritable
+from koderz_core.store.connection import DamagedStoreError, created, held, opened, opened_apart, unwritable
 from koderz_core.store.dump import dump
 from koderz_core.store.loading import Loaded, load, outdated
 from koderz_core.store.schema import create
@@ -95,7 +95,7 @@ class Store:
             with self.latest() as latest:
                 latest.con.execute("checkpoint")  # all of it is in the one file then, and nobody else may write
                 shutil.copyfile(self.path, copy)
-            con = stack.enter_context(opened(copy, self._patience_seconds))
+            con = stack.enter_context(opened_apart(copy, self._patience_seconds))
             copy.unlink()  # it stays readable until it is closed, and is gone then even if this process is killed
             yield Latest(con, latest.ingested)
 

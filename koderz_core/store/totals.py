@@ -27,7 +27,7 @@ def renew(con: DuckDBPyConnection, changed: Rows) -> None:
     if not asked["changed"]:
         return
     con.execute(f"delete from call_totals where {_CHANGED}", asked)  # noqa: S608 (ours)
-    for sql in FILL:
+    for sql in _FILL:
         con.execute(sql.format(changed=_CHANGED), asked)
 
 
@@ -40,7 +40,7 @@ def _experiments(changed: Rows) -> Iterator[str]:
 _CHANGED = "experiment in (select unnest($changed))"
 
 # Costs are added in the order of the calls, for a sum of floating point depends on it.
-FILL = (
+_FILL = (
     """
 insert into call_totals
 select experiment, coalesce(tier, ''), count(answered), count(answered) - count(answered + cost_usd),
@@ -89,7 +89,4 @@ from (
 ) t where experiments.id = t.changed
 """,
 )
-"""Statements that make the totals of the experiments that ``changed`` is true of, those of calls not being there yet.
-
-A migration makes them so for the first time: once released these never change, and other totals are other columns.
-"""
+"""Statements that make the totals of the experiments of which ``changed`` is true; those of calls are gone."""

@@ -237,7 +237,8 @@ def test_a_pipe_whose_writer_wrote_nothing_is_empty() -> None:
 
 
 def test_a_bundle_cannot_come_from_a_pipe() -> None:
-    command = ["bash", "-c", f"{' '.join(map(shlex.quote, KODERZ))} verify <(sleep 20)"]
+    pipe = "<(sleep 20 2>&-)"  # its standard error, which is the test's, would stay open as long
+    command = ["bash", "-c", f"{' '.join(map(shlex.quote, KODERZ))} verify {pipe}"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert (ended.returncode, "cannot be read (it is a pipe)" in ended.stderr) == (3, True), ended.stderr
 

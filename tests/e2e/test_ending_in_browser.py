@@ -10,11 +10,14 @@ from urllib.parse import urlsplit
 import pytest
 import streamlit
 from playwright.sync_api import Page
+from sample import thinned
 from serving import NO_WEIGHTS, WITHIN, Serve
 from test_dashboard_in_browser import launch
 
+ENDING = (signal.SIGHUP, signal.SIGTERM)  # the first: its terminal was closed
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])  # the second: its terminal was closed
+
+@pytest.mark.parametrize("number", thinned(ENDING, "signals that end a dashboard"))
 def test_a_benchmark_that_runs_when_the_dashboard_ends_is_closed_as_stopped(
     server: Serve, page: Page, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.events import AllowanceSet
 from koderz_core.records import Allowance
 from koderz_core.store.results import Results
-from koderz_core.store.schema import MIGRATIONS, migrate
 
 NOW = 1_700_000_100.0
 SAID = (
@@ -43,16 +41,3 @@ def test_allowances_read_piece_by_piece_are_those_read_at_once(store, journal, r
         store.ingest()
     assert store.dump() == reindexed()
     assert b'"allowances"' in store.dump()
-
-
-def test_a_store_of_before_knows_the_budget_from_the_plan(tmp_path):
-    with duckdb.connect(tmp_path / "old.duckdb") as old:
-        old.execute("create table schema_version (version integer not null)")
-        old.execute("insert into schema_version values (0)")
-        for script in MIGRATIONS[:8]:
-            old.execute(script)
-        old.execute("update schema_version set version = 8")
-        values = "'b', '', '0', 1, 'd', '', '', 1, 1, 0, '{}', '', '', '{}', '{}', '{\"budget\": {\"usd\": 2.5}}', 0"
-        old.execute(f"insert into benchmarks values ({values}, null, null, '')")
-        migrate(old)
-        assert old.execute("select budget_usd, concurrency from benchmarks").fetchall() == [(2.5, None)]

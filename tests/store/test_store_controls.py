@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import duckdb
 import pytest
 
 from koderz_core.analysis.forecast import seconds_left
 from koderz_core.events import BenchmarkClosed, ControlObeyed, ExperimentStarted
 from koderz_core.journal import Journal
 from koderz_core.store.results import Results
-from koderz_core.store.schema import MIGRATIONS, create, migrate
 
 
 @pytest.fixture
@@ -95,29 +93,3 @@ def test_controls_read_piece_by_piece_are_those_read_at_once(store, journal, rei
         store.ingest()
     assert store.dump() == reindexed()
     assert b'"controls"' in store.dump()
-
-
-def test_a_store_of_before_there_were_controls_is_brought_up_to_them_with_all_it_holds(store, journal, plan, results):
-    journal.tell(plan.experiments()[0])
-    with duckdb.connect(store.path) as con:
-        con.execute("create table schema_version (version integer not null)")
-        con.execute("insert into schema_version values (1)")
-        con.execute(MIGRATIONS[0])
-        con.execute("insert into texts values ('kept', 'as it was')")
-    say(journal, ("stop", None))
-    store.ingest()
-    assert results.texts(["kept"]) == {"kept": "as it was"}
-    with store.open() as con:
-        assert con.execute("select target, what from controls").fetchall() == [("", "stop")]
-        assert con.execute("select version from schema_version").fetchone() == (len(MIGRATIONS),)
-
-
-def test_migrating_ends_with_the_tables_of_a_new_store(tmp_path):
-    with duckdb.connect(tmp_path / "old.duckdb") as old, duckdb.connect(tmp_path / "new.duckdb") as new:
-        old.execute("create table schema_version (version integer not null)")
-        old.execute("insert into schema_version values (1)")
-        old.execute(MIGRATIONS[0])
-        migrate(old)
-        create(new)
-        columns = "select table_name, column_name, data_type from duckdb_columns() order by all"
-        assert old.execute(columns).fetchall() == new.execute(columns).fetchall()

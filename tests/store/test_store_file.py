@@ -115,6 +115,15 @@ def test_a_store_of_a_later_koderz_is_refused_and_can_be_rebuilt(store, journal,
     assert store.ingest().events == 0
 
 
+def test_a_store_of_an_earlier_koderz_is_built_anew(store, journal, plan):
+    journal.tell(plan.experiments()[0])
+    store.ingest()
+    before = store.dump()
+    with store.open() as con:
+        con.execute("update schema_version set version = 13; drop table notes; create table notes (what varchar)")
+    assert store.dump() == before
+
+
 @pytest.mark.parametrize("damage", ["deleted", "junk", "empty", "foreign", "checksum"])
 def test_a_lost_store_is_rebuilt_from_the_journals_and_says_so(store, journal, plan, damage, caplog):
     journal.tell(plan.experiments()[0])

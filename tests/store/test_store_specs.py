@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import duckdb
 import pytest
 
 from koderz_core.events import (
@@ -18,9 +17,7 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, Query, Sampling, Usage
-from koderz_core.store.queries import Reader
 from koderz_core.store.results import Results
-from koderz_core.store.schema import MIGRATIONS, migrate
 from koderz_core.store.specs import Sought, recalled, specs
 
 SPEC_MODEL = "anthropic/claude-opus-4-5"
@@ -150,18 +147,6 @@ def test_notes_keep_all_that_was_said_of_them_and_that_nothing_could_be_recalled
     assert (failed.kind, failed.text) == ("recall_failed", "The store is locked.")
     assert (spec.prompt, spec.origin, spec.why) == ("detailed", "exp_other", None)
     assert (review.why, review.sections, review.passed_on, review.iteration) == ("plateau", answer, ("Fix",), 3)
-
-
-def test_notes_of_an_older_store_become_what_they_were(tmp_path):
-    with duckdb.connect(tmp_path / "old.duckdb") as con:
-        con.execute("create table schema_version (version integer not null); insert into schema_version values (1)")
-        con.execute(MIGRATIONS[0])
-        con.execute("insert into notes values ('e', 1, 0, 'spec_written', null, 'Add.')")
-        con.execute("insert into notes values ('e', 2, 0, 'checkpoint_reviewed', 3, 'abs')")
-        migrate(con)
-        spec, review = Reader(con).notes("e")
-    assert (spec.prompt, spec.why, review.prompt, review.why) == ("minimal", None, None, "interval")
-    assert (review.sections, review.passed_on) == ({}, ())
 
 
 def test_what_is_recalled_is_a_memory_without_more(store, begin, plan):

@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-from doings import DOINGS, ENERGY, MODELS, do
+from doings import DOINGS, ENERGY, do
 from hypothesis import HealthCheck, given, settings
 
 from koderz_core.store.dump import dump
 from koderz_core.store.loading import load
-from koderz_core.store.schema import MIGRATIONS, create, migrate
+from koderz_core.store.schema import create
 
 KEPT = """
 select id, tries, tried_at, calls, unpriced, input_tokens, output_tokens, cost_usd, gate_passed, gate_tests_passed,
@@ -56,33 +56,3 @@ def test_totals_are_those_of_the_rows_after_anything_that_can_happen(plan, journ
         create(at_once)
         load(at_once, Path(folder))
         assert list(dump(con)) == list(dump(at_once))
-
-
-def test_a_store_of_before_there_were_totals_gets_those_that_reading_anew_gives(store, journal, plan):
-    for number, experiment in enumerate(plan.experiments()):
-        journal.tell(experiment, passed=number % 2 == 0, usd=None if number == 3 else 0.1, model=MODELS[number % 3])
-    store.ingest()
-    with store.open() as con:
-        fresh, by_tier = con.execute(KEPT).fetchall(), con.execute(BY_TIER).fetchall()
-    old = older(store)
-    migrate(old)
-    assert (old.execute(KEPT).fetchall(), old.execute(BY_TIER).fetchall()) == (fresh, by_tier)
-    assert len(by_tier) == 6
-
-
-def older(store):
-    """The same rows in a store of the version before."""
-    before = next(number for number, script in enumerate(MIGRATIONS) if "call_totals" in script)
-    con = duckdb.connect()
-    con.execute(f"create table schema_version (version integer not null); insert into schema_version values ({before})")
-    for script in MIGRATIONS[:before]:
-        con.execute(script)
-    con.execute(f"attach '{store.path}' as today (read_only)")
-    for table, columns in con.execute(
-        "select table_name, string_agg('\"' || column_name || '\"') from duckdb_columns() "
-        "where database_name = 'memory' and schema_name = 'main' and table_name in "
-        "('benchmarks', 'configurations', 'experiments', 'calls', 'iterations', 'scores') group by all"
-    ).fetchall():
-        con.execute(f"insert into {table} ({columns}) select {columns} from today.{table}")
-    con.execute("detach today")
-    return con
