@@ -13,7 +13,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from koderz_core.runner.resumption import recorded_plan
+from koderz_core.runner.header import recorded_plan
 
 NAME = "example: Qwen2.5-Coder 0.5B, 18 HumanEval+ problems"
 

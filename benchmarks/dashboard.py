@@ -33,7 +33,7 @@ from koderz_core import the_workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import leave
 from koderz_core.workspace.background import NAME
-from pages.ui.preparing import WORKERS
+from pages.ui.waiting import WORKERS
 
 APP = Path(__file__).parents[1] / "app.py"
 LIMIT_MS = 500

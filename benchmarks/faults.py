@@ -44,7 +44,7 @@ from koderz_core.records import (  # noqa: E402
     Usage,
     Verdict,
 )
-from koderz_core.runner.calls.policy import Policy  # noqa: E402
+from koderz_core.runner.calls.lanes import Policy  # noqa: E402
 from koderz_core.runner.parts import Parts  # noqa: E402
 from koderz_core.runner.runner import Assignment, Runner  # noqa: E402
 

@@ -29,11 +29,9 @@ from process_tree import Meter, machine, tree_pss_bytes
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.datasets.selection import select
-from koderz_core.grading.canonical import Canonical
+from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.dividing import Divider
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.grader import Grader
-from koderz_core.grading.samples import Sample
+from koderz_core.grading.grader import Grader, Sample
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.records import Extracted, Problem
 from koderz_core.sandbox.judge import BoxedJudge

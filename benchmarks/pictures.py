@@ -26,7 +26,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from koderz_core import open_workspace
-from koderz_core.workspace.examples import open_example
+from koderz_core.workspace.upkeep import open_example
 
 DOCS = Path(__file__).parents[1] / "docs"
 IMAGES, STUDY60 = DOCS / "images", DOCS / "study" / "journals" / "bench_20a02f27b685.jsonl.gz"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from duckdb import DuckDBPyConnection
 
-from koderz_core.store.totals import FILL
+from koderz_core.store.schema import FILL
 
 SCRIPT = """
 create temp table filled as

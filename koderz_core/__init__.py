@@ -12,9 +12,8 @@ from koderz_core.deferred import importer
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
     from koderz_core.runner.ablations import with_ablations
-    from koderz_core.runner.forms import Parameter, Role, StrategyForm
+    from koderz_core.runner.forms import Parameter, Preset, Role, StrategyForm
     from koderz_core.runner.planning import Order, Wanted
-    from koderz_core.runner.presets import Preset
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
     from koderz_core.workspace.launching import Clone, Concern
 
@@ -42,7 +41,7 @@ _HOMES = {
     "KoderzError": "koderz_core.errors",
     "Order": "koderz_core.runner.planning",
     "Parameter": "koderz_core.runner.forms",
-    "Preset": "koderz_core.runner.presets",
+    "Preset": "koderz_core.runner.forms",
     "Role": "koderz_core.runner.forms",
     "StrategyForm": "koderz_core.runner.forms",
     "Wanted": "koderz_core.runner.planning",

@@ -7,18 +7,15 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.baseline import usual_baseline
-from koderz_core.analysis.compared import letter
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.analysis.pairs import letter, usual_baseline
+from koderz_core.records.progress import SummaryRow
 from pages.ui.address import choice
-from pages.ui.attempts import show_attempts
 from pages.ui.choosing import choose_ground, choose_rows
-from pages.ui.cloning import clone_links
-from pages.ui.compared import compared, is_many
 from pages.ui.comparison import (
     chosen_axis,
     show_answer,
+    show_attempts,
     show_checks,
     show_configurations,
     show_costs,
@@ -29,10 +26,10 @@ from pages.ui.comparison import (
     show_pairs,
 )
 from pages.ui.edge import edge
-from pages.ui.empty import show_empty
 from pages.ui.exported import offer_reports
-from pages.ui.frame import open_page, show_remarks
-from pages.ui.waiting import answered
+from pages.ui.frame import open_page, show_empty, show_remarks
+from pages.ui.offering import clone_links
+from pages.ui.waiting import answered, compared, is_many
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
 

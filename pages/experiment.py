@@ -8,18 +8,15 @@ from koderz_core import KoderzError, Workspace
 from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails
 from pages.ui.address import choice, keep
-from pages.ui.again import offer_commands
 from pages.ui.beside import show_beside
+from pages.ui.choosing import choose_experiment
 from pages.ui.edge import edge
-from pages.ui.empty import show_empty
-from pages.ui.experiments import choose_experiment
-from pages.ui.frame import Opened, facts, open_page, show_ground
+from pages.ui.frame import Opened, facts, open_page, show_empty, show_ground
 from pages.ui.standing import show_scripted, show_standing
-from pages.ui.steps import show_step
+from pages.ui.steps import choose_step, show_step
 from pages.ui.tables import outcome
 from pages.ui.text import listed
-from pages.ui.timeline import choose_step
-from pages.ui.ways import show_ways
+from pages.ui.ways import offer_commands, show_ways
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0

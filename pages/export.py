@@ -12,9 +12,8 @@ from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
 from pages.ui.bundles import show_bundles
 from pages.ui.edge import edge
-from pages.ui.empty import show_empty
 from pages.ui.exported import offer, show_dictionary, show_preview
-from pages.ui.frame import Opened, open_page
+from pages.ui.frame import Opened, open_page, show_empty
 from pages.ui.text import listed
 
 ABOUT = "Everything that was measured, as tables for other programs and as reports for other people."

@@ -9,15 +9,20 @@ from koderz_core.models.availability import Availability
 from koderz_core.workspace.launching import unreviewed
 from koderz_core.workspace.selecting import choices
 from pages.ui.address import choice
-from pages.ui.agreeing import agreed
-from pages.ui.baselines import choose_baselines
-from pages.ui.budget import choose_budget, show_forecast
-from pages.ui.cloning import cloned, show_changes
-from pages.ui.configurations import choose_configurations
+from pages.ui.configurations import choose_configurations, choose_problems
 from pages.ui.edge import edge
 from pages.ui.frame import Opened, open_page
-from pages.ui.offering import show_lacking, show_plan, show_recorded
-from pages.ui.problems import choose_problems
+from pages.ui.offering import (
+    agreed,
+    choose_baselines,
+    choose_budget,
+    cloned,
+    show_changes,
+    show_forecast,
+    show_lacking,
+    show_plan,
+    show_recorded,
+)
 from pages.ui.tables import availability_table
 
 ABOUT = "Strategies × models × problems. It runs in the background; closing this tab stops nothing."

@@ -14,19 +14,14 @@ from koderz_core.export.standing import MANY, at_work, beat_seconds, freshness, 
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow
 from pages.ui.address import choice
-from pages.ui.allowing import show_changes
-from pages.ui.budget import show_receipt
-from pages.ui.cells import FEW, draw_cells
-from pages.ui.cloning import clone_link
+from pages.ui.cells import FEW, Watch, draw_cells, show_news
 from pages.ui.edge import edge
-from pages.ui.empty import show_empty
-from pages.ui.frame import Opened, open_page, show_ground
-from pages.ui.news import show_news
-from pages.ui.preparing import prepared
-from pages.ui.running import redraw_on_change, show_badges, show_controls, show_trouble, states
+from pages.ui.frame import Opened, open_page, show_empty, show_ground
+from pages.ui.offering import clone_link, show_receipt
+from pages.ui.running import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
 from pages.ui.standing import show_bar, show_begun, show_causes, show_figures, show_remark, show_scripted
 from pages.ui.text import called, listed
-from pages.ui.watching import Watch
+from pages.ui.waiting import prepared
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
 USUAL = "Follow the latest run"

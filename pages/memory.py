@@ -7,8 +7,7 @@ import streamlit as st
 from koderz_core import KoderzError, Workspace
 from koderz_core.export.formats import plain
 from pages.ui.edge import edge
-from pages.ui.empty import offer_ways
-from pages.ui.frame import open_page
+from pages.ui.frame import offer_ways, open_page
 from pages.ui.memories import (
     choose_memory,
     choose_sought,

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.remarks import remarks, untested
+from koderz_core.analysis.findings import remarks, untested
+from koderz_core.export.comparison import glance_table
 from koderz_core.export.formats import STATES, count, money
-from koderz_core.export.overview import glance_table
 from koderz_core.export.standing import marked_state, state
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.workspace.examples import how_to_remove
-from pages.ui.benchmarks import choose_benchmark
-from pages.ui.cloning import clone_link
+from koderz_core.workspace.upkeep import how_to_remove
+from pages.ui.choosing import choose_benchmark
 from pages.ui.edge import edge, show_failure
-from pages.ui.empty import offer_ways
-from pages.ui.frame import facts, open_page, show_isolation, show_remarks
+from pages.ui.frame import facts, offer_ways, open_page, show_isolation, show_remarks
+from pages.ui.offering import clone_link
 from pages.ui.running import POLL_SECONDS, from_known, is_resumable, offer_retry
 from pages.ui.standing import show_causes
 from pages.ui.tables import frame

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core.analysis.difficulty import Difficulty, only_solved
-from koderz_core.analysis.remarks import remarks
+from koderz_core.analysis.findings import remarks
 from koderz_core.export.formats import count
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.progress import SummaryRow
 from pages.ui.choosing import choose_ground, choose_rows
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
-from pages.ui.empty import show_empty
-from pages.ui.frame import facts, open_page, show_remarks
+from pages.ui.frame import facts, open_page, show_empty, show_remarks
 from pages.ui.waiting import sorted_out
 
 ABOUT = "What came of each problem under each configuration, the hardest first."

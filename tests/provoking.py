@@ -19,7 +19,7 @@ from chat_server import sends, serving_chat
 
 import koderz_core
 from koderz_core.cli import main
-from koderz_core.models.weights_sources import WEIGHTS
+from koderz_core.models.weights_download import WEIGHTS
 
 ROOT = Path(koderz_core.__file__).parents[1]
 PIP = "from pip._internal.cli.main import main; sys.exit(main())"

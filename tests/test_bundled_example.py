@@ -11,8 +11,8 @@ from koderz_core import open_workspace
 from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.journal import read_all
-from koderz_core.runner.resumption import recorded_plan
-from koderz_core.workspace.examples import open_example
+from koderz_core.runner.header import recorded_plan
+from koderz_core.workspace.upkeep import open_example
 
 
 def test_its_ids_follow_from_its_plan(tmp_path: Path) -> None:

@@ -15,13 +15,12 @@ from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.config import load_settings
 from koderz_core.events import ExperimentFinished, encode
-from koderz_core.export.answer import answer
-from koderz_core.export.charts_tradeoff import cost_against_success
-from koderz_core.export.experiment_standing import standing
-from koderz_core.export.overview import glance_table
+from koderz_core.export.charts import cost_against_success
+from koderz_core.export.comparison import answer, glance_table
+from koderz_core.export.standing import experiment_standing
 from koderz_core.journal import read_all
 from koderz_core.runner.experiment import without_result
-from koderz_core.runner.resumption import recorded_plan
+from koderz_core.runner.header import recorded_plan
 
 STRONG = {"coder": "scripted/strong"}
 
@@ -55,7 +54,7 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
     told = koderz("analyze", ended[0].id).out
     assert "Stopped: The prompt for scripted/weak has at least" in told
     (row,) = short_context.results.benchmarks()
-    remark = standing(ended[0], row)
+    remark = experiment_standing(ended[0], row)
     assert remark
     assert remark.said.startswith("A prompt did not fit the context of its model")
 

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.progress import SummaryRow
 
 MODELS = {"local": "scripted/weak", "small_frontier": "scripted/strong", "frontier": "scripted/never"}
 ROLES = ("spec", "coder", "reviewer")

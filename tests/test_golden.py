@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core import open_workspace
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.config import Settings
 from koderz_core.events import (
     BenchmarkOpened,
@@ -27,9 +27,9 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.journal import read_all
+from koderz_core.runner.header import recorded_plan
 from koderz_core.runner.history import load
 from koderz_core.runner.planning import Order, Wanted
-from koderz_core.runner.resumption import recorded_plan
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 

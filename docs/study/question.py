@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair
+from koderz_core.analysis.rates import Interval
 from koderz_core.export.comparison import break_even_price
-from koderz_core.export.formats import chance, money, points
-from koderz_core.export.worded import NONE, Table, columns
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.export.formats import NONE, TextTable, chance, columns, money, points
+from koderz_core.records.progress import SummaryRow
 from koderz_core.workspace import Workspace
 
 BENCHMARK, SMALL, LARGE = "study60", "embedded/qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-1.5b"
@@ -57,14 +56,14 @@ def compared(opened: Workspace) -> Comparison:
     return opened.comparing.compare([once, *three], f"{once.benchmark}/{once.configuration}")
 
 
-def answer_table(found: Comparison) -> Table:
+def answer_table(found: Comparison) -> TextTable:
     """The answer: a line per comparison."""
     names = (
         "configuration | solved | of | points more [95 %, 3 at once] | only it | only the 1.5B | p | p (Holm) | so it"
         " | x $ per solved [95 %, 3 at once] | reaches it at | P(never)"
     )
     rows = tuple(_answer(found, pair) for pair in found.pairs)
-    return Table("The question: against the 1.5B asked once", columns(names), rows)
+    return TextTable("The question: against the 1.5B asked once", columns(names), rows)
 
 
 def matches(pair: Pair) -> bool | None:
@@ -75,14 +74,14 @@ def matches(pair: Pair) -> bool | None:
     return low > MARGIN
 
 
-def price_table(opened: Workspace) -> Table:
+def price_table(opened: Workspace) -> TextTable:
     """What the models' time was per solved problem, and the price of it that would turn the order over."""
     rows = [row for row in opened.comparing.named([BENCHMARK]) if row.solved]
     busy = _machines(opened, rows)
     once = next(row for row in rows if _is(row, "direct", LARGE))
     names = "configuration | s of the 0.5B | s of the 1.5B | $ | cheaper where an hour of the 1.5B costs more than"
     told = tuple(_price(row, busy[row.configuration], busy[once.configuration]) for row in rows)
-    return Table("Machine time per solved problem, and the price that turns the order over", columns(names), told)
+    return TextTable("Machine time per solved problem, and the price that turns the order over", columns(names), told)
 
 
 ABOUT_PRICES = (
@@ -95,17 +94,17 @@ ABOUT_PRICES = (
 )
 
 
-def errors_table(opened: Workspace) -> Table:
+def errors_table(opened: Workspace) -> TextTable:
     """With what iterations failed, by configuration."""
     rows = opened.comparing.named([BENCHMARK])
     failed = opened.results.failures(rows[0].benchmark)
     counted = sum((Counter(of) for of in failed.values()), Counter[str]())
     kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
     told = tuple((row.label, *(str(failed.get(row.configuration, {}).get(kind, 0)) for kind in kinds)) for row in rows)
-    return Table("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
+    return TextTable("What iterations failed with, and programs handed in untested", ("configuration", *kinds), told)
 
 
-def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison) -> Table:
+def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison) -> TextTable:
     """What each of them asked and paid, role by role; ``found``: they compared."""
     prices = {pair.key: pair.price for pair in found.pairs}
     names = (
@@ -130,10 +129,10 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
                 _times(prices.get((row.benchmark, row.configuration))),
             )
         )
-    return Table("What each asked and paid", columns(names), tuple(told))
+    return TextTable("What each asked and paid", columns(names), tuple(told))
 
 
-def choice_table(opened: Workspace) -> Table:
+def choice_table(opened: Workspace) -> TextTable:
     """Of how many problems some try passed, some was right, and a right one was handed in; where tries are a choice."""
     rows = [row for row in opened.comparing.named([STRATEGIES[1]]) if row.strategy in CHOOSING]
     trials = opened.results.trials([rows[0].benchmark])
@@ -144,10 +143,10 @@ def choice_table(opened: Workspace) -> Table:
         passing = sum(any(one.gate_passed for one in of) for of in tries)
         right = sum(any(one.gate_passed and one.held_out_passed for one in of) for of in tries)
         told.append((row.label, str(len(tries)), str(passing), str(right), str(row.solved)))
-    return Table("What there was to choose from", names, tuple(told))
+    return TextTable("What there was to choose from", names, tuple(told))
 
 
-def tables(opened: Workspace, asked: Comparison) -> Iterator[Table]:
+def tables(opened: Workspace, asked: Comparison) -> Iterator[TextTable]:
     """All that this module has to say, in order; ``asked``: what ``compared`` gave."""
     yield answer_table(asked)
     yield errors_table(opened)

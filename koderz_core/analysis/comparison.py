@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from koderz_core.analysis.baseline import frontier_asked_once, usual_baseline
-from koderz_core.analysis.bootstrap import Interval
-from koderz_core.analysis.compared import Compared, compared
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
-from koderz_core.analysis.findings import NO_BASELINE, frontier, picked
+from koderz_core.analysis.findings import NO_BASELINE, across, frontier, picked, remarks
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.many import rank_groups
 from koderz_core.analysis.money import (
@@ -23,13 +20,22 @@ from koderz_core.analysis.money import (
     margins,
     parts_per_solved,
 )
-from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs, telling
-from koderz_core.analysis.rates import by_problem, clustered
-from koderz_core.analysis.remarks import across, remarks
+from koderz_core.analysis.pairs import (
+    Compared,
+    Key,
+    Pair,
+    compared,
+    frontier_asked_once,
+    of_two_kinds,
+    pairs,
+    telling,
+    usual_baseline,
+)
+from koderz_core.analysis.rates import Interval, by_problem, clustered
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
 from koderz_core.records import Tier
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
 
 AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from koderz_core.records.order import natural
+from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
 
 Key = tuple[str, str]

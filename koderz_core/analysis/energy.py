@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.records.progress import SummaryRow, TierCost
 
 MOST_PAIRS = 3
 DEAREST_USD_PER_KWH = 2.0

@@ -10,10 +10,21 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from koderz_core.analysis.bootstrap import Array, Interval, mean_interval, means, ratio, ratio_interval, sums, weights
+from koderz_core.analysis.rates import (
+    Array,
+    ClusteredRate,
+    Interval,
+    clustered,
+    mean_interval,
+    means,
+    ratio,
+    ratio_interval,
+    sums,
+    weights,
+)
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
-from koderz_core.records.trials import Trial
+from koderz_core.records.trials import Measured, Trial
 
 K = TypeVar("K")
 
@@ -224,3 +235,30 @@ def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
 
 def _scored(trials: Sequence[Trial]) -> list[Trial]:
     return [one for one in trials if one.scored]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierCost:
+    """``usd``: dollars per problem, None if a call has no price."""
+
+    measured: Measured
+    rate: ClusteredRate
+    usd: Interval | None
+
+
+def frontier_cost(one: Measured) -> FrontierCost:
+    """The rate and the mean cost of a model that was asked directly, both over problems."""
+    held: dict[str, list[int]] = {}
+    for place, problem in enumerate(one.problems):
+        held.setdefault(problem, []).append(place)
+    counts = {problem: (sum(one.solved[at] for at in places), len(places)) for problem, places in held.items()}
+    return FrontierCost(
+        one, clustered(counts), _usd_per_problem([[one.usd[at] for at in places] for places in held.values()])
+    )
+
+
+def _usd_per_problem(by_problem: Sequence[Sequence[float | None]]) -> Interval | None:
+    known = [[usd for usd in repeats if usd is not None] for repeats in by_problem]
+    if not known or any(len(some) < len(repeats) for some, repeats in zip(known, by_problem, strict=True)):
+        return None
+    return ratio_interval(np.array([sum(some) / len(some) for some in known]), np.ones(len(known)))

@@ -8,9 +8,8 @@ from math import comb, lcm
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from koderz_core.analysis.rates import by_problem
-from koderz_core.analysis.simultaneous import simultaneous
-from koderz_core.records.order import natural
+from koderz_core.analysis.rates import by_problem, simultaneous
+from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
 
 if TYPE_CHECKING:  # numpy is slow to import

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
 from koderz_core.errors import UnknownNameError
-from koderz_core.records.selections import CONTEXT, COST, FIXED, LATENCY, POLICIES, QUALITY, Measurement, Ranked
+from koderz_core.records.plans import CONTEXT, COST, FIXED, LATENCY, POLICIES, QUALITY, Measurement, Ranked
 
 Problem = tuple[str, str]
 """The hash of a dataset, and the id of a problem in it."""

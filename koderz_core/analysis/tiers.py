@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from koderz_core.records import Tier
-from koderz_core.records.summaries import TierCost
+from koderz_core.records.progress import TierCost
 
 _ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
 

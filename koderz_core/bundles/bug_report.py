@@ -10,7 +10,7 @@ from traceback import extract_tb
 
 from koderz_core.bundles.archive import packed
 from koderz_core.bundles.contents import BundleFile, document
-from koderz_core.bundles.identities import Identities
+from koderz_core.bundles.redaction import Identities
 from koderz_core.errors import KoderzError
 from koderz_core.notices.masking import masked_keys, masked_output
 

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from koderz_core.bundles.archive import unpacked
-from koderz_core.bundles.contents import JOURNAL, KPI, MANIFEST
-from koderz_core.bundles.kpi import kpi
+from koderz_core.bundles.contents import JOURNAL, KPI, MANIFEST, kpi
 from koderz_core.bundles.manifest import SchemaName, faults, sha256
 from koderz_core.errors import DataError, JournalError
 from koderz_core.events import Entry, decode
-from koderz_core.verification.journals import verify_journal
-from koderz_core.verification.records import Difference, Verified
+from koderz_core.verification.journals import Difference, Verified, verify_journal
 from koderz_core.verification.tally import tally
 
 _Json = dict[str, Any]  # Any: JSON, of which the schema says more

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.bundles.archive import packed
 from koderz_core.bundles.checking import checked_bundle
-from koderz_core.bundles.contents import MANIFEST, BundleFile, contents, document
-from koderz_core.bundles.identities import Identities
-from koderz_core.bundles.kpi import KPI_VERSION
-from koderz_core.bundles.levels import Level
+from koderz_core.bundles.contents import KPI_VERSION, MANIFEST, BundleFile, contents, document
 from koderz_core.bundles.manifest import MANIFEST_VERSION, manifest
-from koderz_core.bundles.redaction import redacted
-from koderz_core.errors import DataError, JournalError
+from koderz_core.bundles.redaction import Identities, Level, redacted
+from koderz_core.errors import DataError, JournalError, UsageError
 from koderz_core.journal import read_all
-from koderz_core.verification.records import Verified
+from koderz_core.verification.journals import Verified
 from koderz_core.verification.tally import tally
 
 CAP_BYTES = 64 << 20  # of one file: what is longer is cut, and marked
@@ -102,3 +100,79 @@ def _put(path: Path, content: bytes) -> Verified:
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror}. Make room there, or give --out.") from error
     return verified
+
+
+KEPT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBundle:
+    """A bundle in the data folder. ``made_at``: seconds since 1970. ``pinned``: nothing removes it by itself."""
+
+    path: Path
+    size: int
+    made_at: float
+    pinned: bool
+
+
+def kept(folder: Path) -> list[KeptBundle]:
+    """All there are, the newest first."""
+    found = []
+    for path in folder.glob("bench_*.zip"):
+        with suppress(FileNotFoundError):  # somebody else removed it meanwhile
+            told = path.stat()
+            found.append(KeptBundle(path, told.st_size, told.st_mtime, _pin(path).exists()))
+    return sorted(found, key=lambda one: (-one.made_at, one.path.name))
+
+
+def pin(path: Path) -> None:
+    """Let nothing but a person remove it. Raises DataError."""
+    try:
+        _pin(path).touch()
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be pinned: {error.strerror}. Make room in {path.parent}.") from error
+
+
+def make_room(folder: Path, most: int = KEPT) -> int:
+    """Remove all but the newest ``most`` of those that are not pinned; how many."""
+    surplus = [one for one in kept(folder) if not one.pinned][most:]
+    for one in surplus:
+        try:
+            one.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise DataError(f"{one.path} cannot be removed: {error.strerror}. Is it yours?") from error
+    return len(surplus)
+
+
+def _pin(path: Path) -> Path:
+    return path.with_name(f"{path.name}.pin")
+
+
+MARK = "opened-bundle.json"
+_READ_ONLY = "This dashboard shows a bundle, which can only be looked at. Run it with `koderz ui`, without --open."
+
+
+def open_bundle(path: Path, home: Path) -> None:
+    """Make ``home`` a data folder with what the bundle holds, which is checked first. Raises DataError."""
+    found = checked_bundle(path)
+    if not found.verified.holds:
+        first = found.verified.differences[0].said
+        raise DataError(f"{path.name} was refused: {first}. See all of it with: koderz verify {path.name}")
+    journals = home / "journals"
+    journals.mkdir(parents=True)
+    (journals / f"{found.run_id}.jsonl").write_bytes(found.journal)
+    (home / MARK).write_text(json.dumps({"run_id": found.run_id, "privacy_level": found.level}), encoding="utf-8")
+
+
+def opened_level(home: Path) -> str | None:
+    """The privacy level of the bundle that a data folder shows, None if it is one of the user's own."""
+    try:
+        return str(json.loads((home / MARK).read_text(encoding="utf-8"))["privacy_level"])
+    except (FileNotFoundError, NotADirectoryError):  # what is wrong with the folder is said by who writes there
+        return None
+
+
+def require_own(home: Path) -> None:
+    """Raise UsageError where a bundle is shown."""
+    if opened_level(home) is not None:
+        raise UsageError(_READ_ONLY)

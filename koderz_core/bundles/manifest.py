@@ -14,13 +14,19 @@ from koderz_core.bundles.contents import (
     EXPERIMENTS,
     JOURNAL,
     KPI,
+    KPI_VERSION,
     LICENCES,
     PRICES,
     README,
     BundleFile,
+    Document,
+    agents,
+    digest,
+    engines,
+    models,
+    moment,
 )
-from koderz_core.bundles.kpi import KPI_VERSION, Document, agents, digest, engines, models, moment
-from koderz_core.bundles.levels import REDACTIONS, Level
+from koderz_core.bundles.redaction import REDACTIONS, Level
 from koderz_core.errors import DataError
 from koderz_core.verification.tally import Tally
 

@@ -7,16 +7,172 @@ another id, in every line that names them.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal, TypeVar, cast
 
-from koderz_core.bundles.fields import PLAIN, WORDED
-from koderz_core.bundles.identities import Identities
-from koderz_core.bundles.levels import SAFEST, Level
-from koderz_core.events import BenchmarkOpened, Entry, TextStored
+from koderz_core.events import (
+    BenchmarkClosed,
+    BenchmarkOpened,
+    CallFinished,
+    CallStarted,
+    CandidateScored,
+    CheckpointReviewed,
+    CodeTested,
+    ConsensusReached,
+    Considered,
+    ControlObeyed,
+    Entry,
+    ExperimentFinished,
+    MemoryRecalled,
+    ProgramProbed,
+    SpecWritten,
+    TextStored,
+    TurnSpoken,
+)
 from koderz_core.notices.masking import masked, masked_keys
-from koderz_core.records import Plan
+from koderz_core.records import (
+    Configuration,
+    Cost,
+    DatasetOrigin,
+    Experiment,
+    MemoryRef,
+    MessageRef,
+    Observed,
+    Plan,
+    Query,
+    Usage,
+    Verdict,
+)
+from koderz_core.records.forecasts import Forecast
+from koderz_core.records.plans import Ranked, Selection
+
+PLAIN: Mapping[type, frozenset[str]] = {
+    BenchmarkOpened: frozenset(
+        {
+            "koderz_version",
+            "benchmark",
+            "prompt_versions",
+            "price_version",
+            "isolation",
+            "forked_from",
+            "self_test",
+            "runtime",
+        }
+    ),
+    Configuration: frozenset({"strategy", "gate", "feedback"}),
+    DatasetOrigin: frozenset({"sha256"}),
+    Experiment: frozenset({"id", "configuration"}),
+    ControlObeyed: frozenset({"what", "target"}),
+    Forecast: frozenset({"unknown"}),
+    TextStored: frozenset({"sha256"}),
+    CallStarted: frozenset({"role", "request"}),
+    MessageRef: frozenset({"role", "text"}),
+    CallFinished: frozenset({"text", "finish"}),
+    CodeTested: frozenset({"request", "code"}),
+    Verdict: frozenset({"marks", "error", "isolation"}),
+    ProgramProbed: frozenset({"request", "code"}),
+    Observed: frozenset({"error"}),
+    MemoryRecalled: frozenset({"request"}),
+    Query: frozenset({"kind"}),
+    MemoryRef: frozenset({"text", "origin"}),
+    SpecWritten: frozenset({"prompt", "origin", "finish"}),
+    CheckpointReviewed: frozenset({"why", "passed_on"}),
+    ConsensusReached: frozenset({"by"}),
+    Considered: frozenset({"excluded"}),
+    CandidateScored: frozenset({"code"}),
+    ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "code", "failure"}),
+    BenchmarkClosed: frozenset({"reason"}),
+}
+"""Words of koderz, versions, hashes and ids: they stay as they are, but for ids and hashes that are others now."""
+
+WORDED: Mapping[type, frozenset[str]] = {
+    BenchmarkOpened: frozenset({"tiers", "energy"}),
+    Plan: frozenset({"problems", "name", "conditions", "outside"}),
+    Configuration: frozenset({"models", "parameters"}),
+    DatasetOrigin: frozenset({"name", "licence"}),
+    Selection: frozenset({"strategy", "role", "policy", "chosen", "results_of"}),
+    Ranked: frozenset({"model", "reason"}),
+    Experiment: frozenset({"problem"}),
+    Forecast: frozenset({"unpriced"}),
+    CallStarted: frozenset({"model"}),
+    CodeTested: frozenset({"how"}),
+    Cost: frozenset({"source"}),
+    Usage: frozenset({"service_tier"}),
+    TurnSpoken: frozenset({"speaker"}),
+}
+"""Words of a person or a provider without which a figure means nothing: masked wherever anything is."""
+
+PATH, HOST, USER = "[path]", "[host]", "[user]"
+_COMMON = re.compile(  # names that tell nothing of anybody, and some are words of koderz
+    "(?i)root|users?|admin|administrator|ubuntu|debian|home|tests?|guest|nobody|coder|local|localhost|frontier|embedded"
+    "|ollama|openai|anthropic|koderz|python|node|app|dev|main"
+)
+_SHORTEST = 3  # letters: a shorter name is part of too many words
+_PATHS = re.compile(
+    r"file://[^\s\"'<>|]+"
+    r"|(?<![\w./~\]])(?:~[\w-]*)?(?:/[\w.@+~%-]+){2,}/?"  # POSIX; what stands behind :// is a host
+    r"|(?<!\w)~/[\w.@+~%-]+"
+    r"|(?<!\w)/(?:root|home|Users|tmp|mnt|opt|srv|media|private)\b"
+    r"|(?<!\w)[A-Za-z]:[\\/]{1,2}[\w.@+~%\\/-]+"
+    r"|\\\\[\w.-]+\\[\w.$@+~%\\-]+"
+)
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_OPEN = r"(?:localhost|127\.0\.0\.1|\[::1\]|api\.openai\.com|api\.anthropic\.com)(?![\w.-])"
+_ADDRESSES = re.compile(rf"(?<=://)(?!{_OPEN})(?:\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d+)?")
+_NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """Whose machine this is, and the keys set on it: what must not be read out of a bundle."""
+
+    users: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    def masked(self, text: str) -> str:
+        """The text without any of them but the secrets, which are the others' to mask."""
+        for folder in sorted(self.folders, key=len, reverse=True):
+            if len(folder) > _SHORTEST:
+                text = re.sub(rf"{re.escape(folder)}[\w./@+~%-]*", PATH, text)
+        text = _MAIL.sub(USER, _PATHS.sub(PATH, text))
+        text = _NUMBERS.sub(HOST, _ADDRESSES.sub(HOST, text))
+        return _named(_named(text, self.hosts, HOST), self.users, USER)
+
+
+def _named(text: str, names: Iterable[str], mask: str) -> str:
+    telling = [name for name in names if len(name) >= _SHORTEST and not _COMMON.fullmatch(name)]
+    for name in sorted(telling, key=len, reverse=True):
+        text = re.sub(rf"(?i)(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", mask, text)
+    return text
+
+
+Level = Literal["public_safe", "team_safe", "full_internal"]
+SAFEST: Level = "public_safe"
+ABOUT: Mapping[Level, str] = {
+    "public_safe": "for anybody: every figure, but nothing that a model, a problem or a test says; no keys, paths, "
+    "hosts or user names",
+    "team_safe": "for people you work with: programs, prompts and replies too; keys, paths, hosts and user "
+    "names masked",
+    "full_internal": "for yourself: everything but keys",
+}
+REDACTIONS: Mapping[Level, tuple[str, ...]] = {
+    "public_safe": ("texts", "messages", "keys", "paths", "hosts", "users"),
+    "team_safe": ("keys", "paths", "hosts", "users"),
+    "full_internal": ("keys",),
+}
+"""What was taken out or masked at each level."""
+
+
+def level_of(word: str) -> tuple[Level, str]:
+    """The level of that name, and "" or a warning: what nobody knows is treated as the safest."""
+    if word in ABOUT:
+        return cast(Level, word), ""  # one of its names
+    return SAFEST, f"There is no privacy level {word!r}, so {SAFEST} is taken. Known: {', '.join(ABOUT)}."
+
 
 Record = TypeVar("Record")
 LEFT_OUT = "[left out: "

@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from koderz_core.analysis.compared import letter
+from koderz_core.analysis.pairs import letter
 from koderz_core.analysis.timing import timings
 from koderz_core.cli.debugging import tell
 from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.programs import print_programs, tried_programs
 from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
 from koderz_core.errors import UsageError
 from koderz_core.export.course import came_of, parted, repeated
-from koderz_core.export.forecasts import LAST_RUN, receipt
-from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, plain
+from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
+from koderz_core.export.specs import LAST_RUN, receipt
 from koderz_core.export.standing import changed
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
-from koderz_core.export.worded import noted
 from koderz_core.records.notes import NoteRow
-from koderz_core.records.order import natural
+from koderz_core.records.plans import natural
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentDetails
-from koderz_core.records.summaries import SummaryRow
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.dumping import dump as dump_into
-from koderz_core.workspace.dumping import read
+from koderz_core.workspace.again import dump as dump_into
+from koderz_core.workspace.again import read
 from koderz_core.workspace.judging import outside
+
+
+def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:
+    """Each iteration's program, a repeated one only by name; then one that was handed in untested.
+
+    ``texts``: SHA-256 -> source of ``tried_programs``.
+    """
+    again = repeated(details.iterations)
+    returned = details.experiment.code
+    for tried in details.iterations:
+        click.echo(f"\nIteration {tried.iteration}, {tried.tests_passed} of {tried.tests_total} gate tests:", nl=False)
+        if tried.code is None:
+            click.echo(" no program in the reply")
+        elif tried.iteration in again:
+            click.echo(f" same as iteration {again[tried.iteration]}")
+        else:
+            click.echo(f"{' returned' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
+    if returned and all(tried.code != returned for tried in details.iterations):
+        click.echo(f"\nReturned untested:\n{plain(texts[returned])}")
+
+
+def tried_programs(details: ExperimentDetails) -> set[str]:
+    """The SHA-256 of every program that was tried or returned."""
+    return {code for code in (details.experiment.code, *(tried.code for tried in details.iterations)) if code}
+
 
 MOST_OF_A_NOTE = 3000  # characters: all that is ever passed on of a review
 

@@ -6,18 +6,23 @@ Most of it opens no workspace: a client waits while its server starts, and the m
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
 import click
+import msgspec
 
 from koderz_core import __version__
 from koderz_core.cli.numbers import Whole
 from koderz_core.config import load_settings
+from koderz_core.errors import CortexError
+from koderz_core.export.formats import plain
+from koderz_core.memory.client import Client, memory_file, server_of
 from koderz_core.memory.cortex.open import (
     DEFAULT_PROJECT,
     MAX_CHARS,
@@ -25,7 +30,9 @@ from koderz_core.memory.cortex.open import (
     Cortex,
     CortexLimits,
 )
-from koderz_core.memory.servers import memory_file
+from koderz_core.memory.mirror import mirroring
+from koderz_core.memory.standing import Condition, Standing, condition, journals, standing
+from koderz_core.memory.standing import backfill as bring
 
 WATCH_SECONDS = 0.1
 # Of its own: what the options of other commands are imported with takes longer than a server to start.
@@ -36,7 +43,7 @@ class CortexGroup(click.Group):
     """Imports what is not for clients only where it is called, so that a server starts without it."""
 
     ELSEWHERE: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("backfill", "status"), "koderz_core.cli.mirroring"),
+        **dict.fromkeys(("backfill", "status"), "koderz_core.cli.cortex"),
         **dict.fromkeys(("recall", "show", "lessons"), "koderz_core.cli.memories"),
     }
 
@@ -91,3 +98,85 @@ def _ends_with_its_starter() -> Iterator[None]:
     threading.Thread(target=watch, daemon=True, name="starter").start()
     yield
     reads.set()
+
+
+LISTED = 20  # losses of one journal
+SHOWN_CHARS = 300
+
+
+def worded(one: Standing) -> str:
+    """One journal: how far it is remembered, and below what is not."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
+    lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
+    lines += [f"  stopped: {plain(one.fault, SHOWN_CHARS)}"] if one.fault else []
+    for loss in one.losses[:LISTED]:
+        verb = "stored in part" if loss.stored else "not stored"
+        lines.append(f"  {verb}: {plain(loss.title)} ({plain(loss.why, SHOWN_CHARS)})")
+    if len(one.losses) > LISTED:
+        lines.append(f"  … and {len(one.losses) - LISTED} more (--json shows all)")
+    return "\n".join(lines)
+
+
+def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
+    """The server, each journal that something was remembered of or is missing of, and what to do."""
+    yield f"Server: {plain(server.command)}"
+    yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
+    if memory == "off":
+        yield "KODERZ_MEMORY is off: nothing is remembered while experiments run."
+    if server.held is not None:
+        yield f"Memories in all its projects: {server.held}"
+        if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
+            yield f"It acknowledged {counted} and has fewer now; `koderz cortex backfill --again` offers them anew."
+    if server.trouble:
+        yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
+    yield from map(worded, rows)
+    yield from _cure(rows)
+
+
+def _cure(rows: Iterable[Standing]) -> Iterator[str]:
+    behind = sum(not row.complete for row in rows)
+    if behind:
+        yield f"Not all is remembered of {behind} benchmarks. To bring it: koderz cortex backfill"
+
+
+@click.command()
+@click.argument("benchmark", default="", metavar="[BENCHMARK]")
+@click.option("--again", is_flag=True, help="Also what was acknowledged before: for a memory file that was lost.")
+@DATA_DIR
+def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
+    """Let the memory server have what is missing of all journals, or of one benchmark.
+
+    The server that comes with koderz stores nothing twice, however often it is offered.
+    """
+    settings = load_settings(home=data_dir)
+    files, reported = journals(settings.journals_dir, benchmark), list[Standing]()
+    if not files:
+        click.echo(f"There are no journals in {settings.journals_dir}. Begin with: koderz quickstart")
+        return 0
+
+    def report(one: Standing) -> None:
+        reported.append(one)
+        click.echo(worded(one))
+
+    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
+        bring(parts, settings.journals_dir, files, report, again=again)
+    return 0 if all(one.complete for one in reported) else CortexError.exit_code
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@DATA_DIR
+def status(data_dir: Path | None, *, as_json: bool) -> int:
+    """Show whether the memory server answers, what is remembered of each journal, and what is missing and why."""
+    settings = load_settings(home=data_dir)
+    folder = settings.journals_dir
+    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
+        server = condition(parts)
+        rows = [standing(folder, parts.ledger, file) for file in journals(folder)]
+    if as_json:
+        told = {"memory": settings.memory, "server": server, "journals": rows}
+        click.echo(json.dumps(msgspec.to_builtins(told), indent=2))
+    else:
+        for line in worded_condition(server, rows, settings.memory):
+            click.echo(line)
+    return CortexError.exit_code if server.fault else 0

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import shlex
+import sys
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
+from koderz_core.cli.feed import Feed, Line
 from koderz_core.cli.options import Command
+from koderz_core.cli.tables import console as terminal
 from koderz_core.errors import KoderzError
-from koderz_core.events import Entry, ExperimentFinished
-from koderz_core.export.dump_writing import write
-from koderz_core.export.formats import numbered, plain
+from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished
+from koderz_core.events.trouble import Troubles
+from koderz_core.events.unanswered import Unanswered
+from koderz_core.export.dump import write
+from koderz_core.export.formats import duration, money, numbered, plain
+from koderz_core.export.trouble import Stage, TroubleNotice, trouble_notices
 from koderz_core.records import Plan
+from koderz_core.runner.runner import Runner
 from koderz_core.store.results import Results
-from koderz_core.workspace.dumping import AT_ONCE, Dumped
+from koderz_core.workspace.again import AT_ONCE, Dumped
 
 FOLDER = Path("debug")
 
@@ -113,3 +126,175 @@ class DebugFiles:
             self._done.update(experiments)
         except KoderzError as error:
             self._fault = error
+
+
+BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
+BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
+PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
+SAME_TROUBLE_SECONDS = 30.0  # how often trouble that stays the same is printed there
+PLAIN_WIDTH = 200  # columns of a line where no terminal says how many it has
+LEAST_BAR, MOST_BAR = 5, 30  # columns
+
+
+@dataclass(slots=True)
+class _Count:
+    solved: int = 0
+    ended: int = 0
+    failed: int = 0
+    iterations: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+
+class TroubleLog:
+    """Picks the notices to print where lines cannot be redrawn: those that are new, and old ones now and then."""
+
+    def __init__(self) -> None:
+        self._printed: dict[str, tuple[Stage, float]] = {}  # by model: what was printed last, and when
+
+    def due(self, notices: Sequence[TroubleNotice], now: float) -> list[TroubleNotice]:
+        """Those to print at this moment (seconds); a recovery only after its trouble was printed."""
+        due = [one for one in notices if self._is_due(one, now)]
+        self._printed |= {one.model: (one.stage, now) for one in due}
+        return due
+
+    def _is_due(self, notice: TroubleNotice, now: float) -> bool:
+        stage, at = self._printed.get(notice.model, ("recovered", float("-inf")))
+        if notice.stage == "recovered" or notice.stage != stage:
+            return notice.stage != stage
+        return now - at >= SAME_TROUBLE_SECONDS
+
+
+class Progress:
+    """Watches the entries of a runner; prints their lines, and draws a bar below with a line per model in trouble."""
+
+    def __init__(self, *, silent: bool = False, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
+        """``silent``: nothing is printed; ``quiet``: no line per iteration. ``clock``: seconds since 1970."""
+        self._clock = clock
+        self._planned = 0
+        self._silent, self._quiet = silent, quiet
+        self._feed: Feed | None = None
+        self._lines: deque[Line] = deque()  # filled by the threads of the runner, emptied by the one that draws
+        self._count = _Count()
+        self._unanswered, self._troubles, self._log = Unanswered(), Troubles(), TroubleLog()
+        self._guard = threading.Lock()  # guards all of these: entries come from every worker thread
+        self._begin = self._printed = time.monotonic()
+        self.seconds = 0.0  # that it took, known at its end
+
+    def begin(self, header: BenchmarkOpened) -> None:
+        """What is watched from now on is of the benchmark with this header, which need not be said again."""
+        self._unanswered.add(Entry(0.0, header))
+        self._feed = None if self._silent or self._quiet else Feed(header.plan)
+
+    def watch(self, entry: Entry) -> None:
+        """Count one entry."""
+        with self._guard:
+            count = self._count
+            self._troubles.add(entry)
+            unanswered = self._unanswered.add(entry)
+            for call in unanswered:
+                count.cost_usd += (call.cost and call.cost.usd) or 0.0
+            if self._feed and (line := self._feed.add(entry, unanswered)):
+                self._lines.append(line)
+            match entry.event:
+                case CodeTested():
+                    count.iterations += 1
+                case CallFinished(cost=cost):
+                    count.cost_usd += cost.usd or 0.0
+                    count.unpriced += cost.usd is None
+                case ExperimentFinished(outcome=outcome):
+                    count.ended += 1
+                    count.solved += outcome == "solved"
+                    count.failed += outcome in ("error", "cancelled")
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the calls that were watched have cost; None if one of them has no price."""
+        with self._guard:
+            return None if self._count.unpriced else self._count.cost_usd
+
+    def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
+        """Draw until the runner has ended; what was done before it began is not counted.
+
+        ``heed`` is called at every beat; what it raises ends this. What broke the benchmark is said at once, and raised
+        in the end.
+        """
+        self._planned = runner.remaining
+        console = terminal(stderr=True)
+        if self._silent:
+            _beat(runner, heed, lambda: None)
+        elif _redraws(console):
+            with Live(self._status(runner, console), console=console, refresh_per_second=4, transient=True) as live:
+
+                def redraw() -> None:
+                    self._print_lines(console)
+                    live.update(self._status(runner, console))
+
+                _beat(runner, heed, redraw)
+        else:
+            _beat(runner, heed, lambda: self._print(runner, console))
+        self.seconds = time.monotonic() - self._begin
+
+    def _print(self, runner: Runner, console: Console) -> None:
+        """What is new, where nothing can be redrawn; now and then how far it is."""
+        self._print_lines(console)
+        now = time.monotonic()
+        for notice in self._log.due(self._notices(), now):
+            console.print(Text(notice.text), soft_wrap=True)
+        if now - self._printed >= PLAIN_SECONDS:
+            self._printed = now
+            console.print(self._line(runner), soft_wrap=True)
+
+    def _print_lines(self, console: Console) -> None:
+        """The lines since the last time, all at once: drawing each by itself would slow the benchmark."""
+        width = console.width if console.is_terminal else PLAIN_WIDTH
+        lines = [self._lines.popleft().within(width) for _ in range(len(self._lines))]
+        if lines:
+            console.print(Text("\n".join(lines)), soft_wrap=True)
+
+    def _notices(self) -> list[TroubleNotice]:
+        with self._guard:
+            return trouble_notices(self._troubles.known(), self._clock())
+
+    def _status(self, runner: Runner, console: Console) -> Text:
+        """Trouble, then the bar, left out of a terminal without room for it."""
+        troubles = (Text(notice.text) for notice in self._notices())
+        line = self._line(runner)
+        columns = min(MOST_BAR, console.width - line.cell_len - 1)
+        done = columns * self._count.ended // max(1, self._planned)
+        bar = Text("━" * done + "─" * (columns - done) + " " if columns >= LEAST_BAR else "")
+        return Text("\n").join([*troubles, bar + line])
+
+    def _line(self, runner: Runner) -> Text:
+        with self._guard:
+            count = self._count
+            seconds = time.monotonic() - self._begin
+            left = (self._planned - count.ended) * seconds / count.ended if count.ended else None
+            spent = money(count.cost_usd) + (f" + {count.unpriced} unpriced calls" if count.unpriced else "")
+            parts = [
+                *(["stopping"] if runner.stopping else ["paused"] if runner.paused else []),
+                f"{count.ended}/{self._planned} experiments",
+                f"{count.solved} solved",
+                *([f"{count.failed} without result"] if count.failed else []),
+                f"{count.iterations} iterations",
+                spent,
+                f"{duration(seconds)} gone",
+                f"about {duration(left)} left" if left is not None else "time left not known yet",
+            ]
+        return Text(" · ".join(parts))
+
+
+def _redraws(console: Console) -> bool:
+    """Whether lines can be drawn again there, and nobody asked for plain ones (NO_COLOR, TERM=dumb)."""
+    return console.file.isatty() and console.is_terminal and not (console.is_dumb_terminal or console.no_color)
+
+
+def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None]) -> None:
+    fault = None
+    while not runner.wait(BEAT_SECONDS):
+        if fault is not runner.fault:
+            fault = runner.fault
+            click.echo(f"{plain(str(fault))} {BROKEN}", file=sys.stderr)
+        heed()
+        draw()
+    draw()

@@ -9,14 +9,13 @@ import click
 from rich.table import Table as Drawn
 
 from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
-from koderz_core.analysis.remarks import remarks
+from koderz_core.analysis.findings import remarks
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console
 from koderz_core.errors import UsageError
 from koderz_core.export.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
-from koderz_core.export.formats import plain
-from koderz_core.export.worded import Table
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.export.formats import TextTable, plain
+from koderz_core.records.progress import SummaryRow
 from koderz_core.workspace import Workspace
 
 LONGEST_NAME = 32  # of a problem, in characters
@@ -79,7 +78,7 @@ def _counted(shown: Sequence[Difficulty], every: Sequence[Difficulty]) -> str:
     return f"{len(shown)} of {len(every)} problems."
 
 
-def _drawn(table: Table) -> Drawn:
+def _drawn(table: TextTable) -> Drawn:
     drawn = Drawn(box=None, pad_edge=False, header_style="bold")
     for name in table.columns:
         words = name in WORDS

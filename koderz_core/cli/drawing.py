@@ -5,8 +5,7 @@ from __future__ import annotations
 from rich.table import Table as Drawn
 
 from koderz_core.export.comparison import SETTING
-from koderz_core.export.formats import plain
-from koderz_core.export.worded import Table
+from koderz_core.export.formats import TextTable, plain
 
 WORDS = ("", "configuration", "tier", "ended with", "the next with")
 
@@ -14,7 +13,7 @@ WORDS = ("", "configuration", "tier", "ended with", "the next with")
 MOST_LEAST = 32  # characters that a column of names keeps in any case
 
 
-def drawn(table: Table, *, known: bool, numbers: bool = True) -> Drawn:
+def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawn:
     """A table that fits a terminal. ``known``: the letters stand for the configurations. ``numbers``: or else words."""
     made = Drawn(box=None, pad_edge=False, header_style="bold")
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
@@ -32,7 +31,7 @@ def drawn(table: Table, *, known: bool, numbers: bool = True) -> Drawn:
     return made
 
 
-def _least(table: Table, place: int) -> int:
+def _least(table: TextTable, place: int) -> int:
     """How wide a column stays: its name is never cut, nor are the names of settings."""
     if table.columns[place] == SETTING:
         return min(MOST_LEAST, max(len(row[place]) for row in table.rows))

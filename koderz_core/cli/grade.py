@@ -23,8 +23,7 @@ from koderz_core.cli.tables import console
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.export.formats import isolation, plain, rate
-from koderz_core.grading.grader import Graded, TestKind
-from koderz_core.grading.samples import Reading, Sample, read_samples, require_sound
+from koderz_core.grading.grader import Graded, Reading, Sample, TestKind, read_samples, require_sound
 from koderz_core.reading import read_bytes
 from koderz_core.records import Dataset, Extracted
 from koderz_core.workspace import Workspace

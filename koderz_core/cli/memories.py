@@ -11,7 +11,7 @@ import click
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.export.formats import plain
-from koderz_core.memory.cortex.stored import StoredMemory, one_line
+from koderz_core.memory.cortex.searching import StoredMemory, one_line
 from koderz_core.memory.lessons import LEAST_PROBLEMS, Lesson
 from koderz_core.memory.shelf import KINDS, MOST, ORDERS, Sought
 

@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from koderz_core.cli.checking import Checked, checked
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console
-from koderz_core.datasets.needed import lacking
-from koderz_core.datasets.own import dataset_of, read_path
-from koderz_core.datasets.own_format import Fault
+from koderz_core.datasets.evalplus import arguments_of
+from koderz_core.datasets.own_format import Fault, dataset_of, read_path
 from koderz_core.datasets.selection import select
-from koderz_core.datasets.types import arguments_of
-from koderz_core.errors import DataError, UsageError
+from koderz_core.datasets.sources import lacking
+from koderz_core.errors import DataError, KoderzError, UsageError
 from koderz_core.export.formats import plain
-from koderz_core.records import Dataset, Problem
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.grading.grader import Grader, Sample
+from koderz_core.records import Dataset, Extracted, Problem
+from koderz_core.sandbox.tiers import count_tests
 from koderz_core.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
+
+    problem: str
+    passed: bool | None
+    message: str = ""
+
+
+def checked(opened: Workspace, problems: Sequence[Problem]) -> Iterator[Checked]:
+    """Each problem's solution on its base and plus tests, in order."""
+    workers = os.cpu_count() or 1
+    with opened.judging.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(lambda problem: _checked(grader, problem), problems)
+
+
+def _checked(grader: Grader, problem: Problem) -> Checked:
+    if not problem.canonical_solution:
+        return Checked(problem.id, None)
+    program = Extracted(problem.canonical_solution, "solution")
+    try:
+        tests = dict(grader.tests([problem], "plus" if problem.plus else "base"))
+        (graded,) = grader.grade([Sample(1, problem, program, {})], tests)
+    except KoderzError as error:  # of this problem; the others are still of interest
+        return Checked(problem.id, False, str(error))
+    verdict = graded.verdict
+    return Checked(problem.id, verdict is not None and verdict.passed, verdict.message if verdict else graded.trouble)
+
 
 FAULTY, FAILED = DataError.exit_code, 4
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.benchmark import Manner, perform
-from koderz_core.cli.conclusion import Ended, exit_code, print_spending
+from koderz_core.cli.benchmark import Ended, Manner, exit_code, perform, print_spending
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import data_dir, quiet, workspace
+from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
 from koderz_core.cli.ordering import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
@@ -20,6 +19,7 @@ from koderz_core.export.formats import plain
 from koderz_core.models.availability import first_ready_local, require_runtime
 from koderz_core.runner.planning import Order, Wanted
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove, open_example
 
 FALLBACK = "embedded/smollm2-135m"
 PROBLEMS = "0:5"
@@ -83,3 +83,22 @@ def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
         raise missing from None
     click.echo(f"{missing}\nUsing {FALLBACK} instead: it solves little, but shows how it works.")
     return FALLBACK
+
+
+@click.command()
+@data_dir
+def example(data_dir: Path | None) -> int:
+    """Open the real benchmark that comes with koderz, and show its table. Asks no model and no network."""
+    with workspace(data_dir) as opened:
+        benchmark = open_example(opened.settings)
+        click.echo(f"{ABOUT_EXAMPLE}\n")
+        print_summaries(opened.results.summaries(benchmark))
+        click.echo(
+            f"\nWhat next?\n"
+            f"  koderz ui                           all of it in the browser\n"
+            f"  koderz compare {benchmark}   how sure that is\n"
+            f"  koderz analyze {benchmark}   each experiment; with an exp_ id, each iteration\n"
+            f"  koderz quickstart                   the same on this machine, with a model of yours\n"
+            f"{how_to_remove(benchmark)}"
+        )
+        return report_faults(opened)

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.benchmark import BUG, manner, perform
-from koderz_core.cli.conclusion import Ended, conclude
+from koderz_core.cli.benchmark import BUG, Ended, conclude, manner, perform
 from koderz_core.cli.numbers import Number
 from koderz_core.cli.options import as_json, data_dir, quiet, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from koderz_core.analysis.remarks import footnotes
+from koderz_core.analysis.findings import footnotes
 from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console

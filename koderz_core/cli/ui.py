@@ -53,7 +53,7 @@ def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoRet
 
 def _show_bundle(bundle: Path, port: int, *, no_browser: bool) -> int:
     """Serve a data folder made of the bundle, which is gone when the dashboard has ended. Raises DataError."""
-    from koderz_core.bundles.opened import open_bundle  # noqa: PLC0415 (who shows his own data needs none of it)
+    from koderz_core.bundles.making import open_bundle  # noqa: PLC0415 (who shows his own data needs none of it)
 
     command = _command(port, no_browser=no_browser)
     with tempfile.TemporaryDirectory(prefix="koderz-bundle-") as folder:

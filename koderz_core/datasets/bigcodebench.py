@@ -17,7 +17,7 @@ from koderz_core.datasets import cases
 from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.lines import row_of
-from koderz_core.datasets.published import load_published
+from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
 from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
 

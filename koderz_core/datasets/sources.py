@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.config import Settings
+from koderz_core.datasets.lines import all_of, problems_in
 from koderz_core.errors import DataError
+from koderz_core.reading import read_unpacked
+from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +132,39 @@ def command_of(source: Source) -> str:
 def cure_of(source: Source) -> str:
     """What to do about a file that is wrong."""
     return f"Remove that file and place it anew from {source.page}."
+
+
+def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
+    """The problems of the file that was fetched or placed. Raises DataError, which names file, line and field."""
+    source = SOURCES[name]
+    path, cure = path_of(source, settings), cure_of(source)
+    content = read_unpacked(path, cure)
+    origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
+    return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
+
+
+_SHOWN = 12
+
+
+def lacking(problem: Problem) -> tuple[str, ...]:
+    """The libraries it needs that no program can import where it is judged, installed or not."""
+    return tuple(name for name in problem.needs if name not in sys.stdlib_module_names)
+
+
+def require_libraries(problems: Sequence[Problem]) -> None:
+    """Raise DataError, with the list, if some of these need what programs are judged without."""
+    without = {problem.id: names for problem in problems if (names := lacking(problem))}
+    if not without:
+        return
+    times = Counter(name for names in without.values() for name in names)
+    listed = ", ".join(f"{name} ({number})" for name, number in times.most_common())
+    raise DataError(
+        f"{len(without)} of the {len(problems)} chosen problems need libraries that are not there: {listed}. Programs "
+        f"are judged with Python's standard library alone, so pip install does not help. Leave these problems out: "
+        f"{_some(list(without))}; `koderz list-problems` shows what each one needs."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -8,11 +8,10 @@ from functools import partial
 
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import Diagnosis, Finding
-from koderz_core.diagnosis.ground import datasets, disk, grader, keys, notices, versions
+from koderz_core.diagnosis.ground import datasets, disk, grader, keys, notices, ports, versions
 from koderz_core.diagnosis.journals import journals
-from koderz_core.diagnosis.servers import ports
 from koderz_core.models.availability import Availability
-from koderz_core.records.summaries import scripted
+from koderz_core.records.progress import scripted
 
 Check = Callable[[Settings], Iterable[Finding]]
 

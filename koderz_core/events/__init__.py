@@ -5,31 +5,29 @@ from koderz_core.events.kinds import (
     AllowanceSet,
     BenchmarkClosed,
     BenchmarkOpened,
+    CallFailed,
+    CallFinished,
+    CallStarted,
     CandidateScored,
+    CheckpointReviewed,
+    CodeTested,
+    ConsensusReached,
+    Considered,
     ControlObeyed,
     Event,
     ExperimentFinished,
     ExperimentStarted,
     ForecastMade,
-    TextStored,
-)
-from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
-from koderz_core.events.steps import (
-    CallFailed,
-    CallFinished,
-    CallStarted,
-    CheckpointReviewed,
-    CodeTested,
-    ConsensusReached,
-    Considered,
     MemoryRecalled,
     Note,
     ProgramProbed,
     RemainingRead,
     SpecWritten,
+    TextStored,
     TurnSpoken,
     Why,
 )
+from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode
 
 __all__ = [
     "KINDS",

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from koderz_core.events.kinds import AllowanceSet, BenchmarkOpened, ExperimentFinished
+from koderz_core.events.kinds import (
+    AllowanceSet,
+    BenchmarkOpened,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    ExperimentFinished,
+)
 from koderz_core.events.lines import Entry
-from koderz_core.events.steps import CallFailed, CallFinished, CallStarted
 from koderz_core.records.progress import ModelTrouble
 
 CAUSE_CHARACTERS = 200

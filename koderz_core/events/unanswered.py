@@ -23,15 +23,17 @@ from koderz_core.events.kinds import (
     AllowanceSet,
     BenchmarkClosed,
     BenchmarkOpened,
+    CallFailed,
+    CallFinished,
+    CallStarted,
     Event,
     ExperimentFinished,
     ExperimentStarted,
 )
 from koderz_core.events.lines import Entry
-from koderz_core.events.steps import CallFailed, CallFinished, CallStarted
 from koderz_core.records import Cost, Tier
 from koderz_core.records.energy import MachineRates
-from koderz_core.records.summaries import scripted
+from koderz_core.records.progress import scripted
 
 ONE_BY_ONE = "embedded/"  # these models answer one call at a time
 

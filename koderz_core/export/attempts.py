@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from koderz_core.analysis.attempts import AttemptByAttempt
-from koderz_core.analysis.compared import Compared
-from koderz_core.analysis.pairs import Key
+from koderz_core.analysis.pairs import Compared, Key
 from koderz_core.export.comparison_numbers import Row, sayable, spread
-from koderz_core.export.formats import count, money, percent, rate
-from koderz_core.export.worded import Table, columns
+from koderz_core.export.formats import TextTable, columns, count, money, percent, rate
 
 Found = Mapping[Key, AttemptByAttempt]
 
@@ -23,13 +21,13 @@ ABOUT_ATTEMPTS = (
 )
 
 
-def attempt_tables(rows: Sequence[Compared], found: Found) -> tuple[Table, ...]:
+def attempt_tables(rows: Sequence[Compared], found: Found) -> tuple[TextTable, ...]:
     """Every table that has something to say."""
     made = (attempts_table, transitions_table, repeats_table)
     return tuple(table for make in made if (table := make(rows, found)).rows)
 
 
-def attempts_table(rows: Sequence[Compared], found: Found) -> Table:
+def attempts_table(rows: Sequence[Compared], found: Found) -> TextTable:
     """One line per configuration and attempt."""
     lines = []
     for row in _asked(rows, found):
@@ -54,10 +52,10 @@ def attempts_table(rows: Sequence[Compared], found: Found) -> Table:
         "letter | configuration | attempt | came to it | solved | solved here [95 %] | false passes | "
         "gate tests passed | $ of all | $ per solve more"
     )
-    return Table("Attempt by attempt", columns(names), tuple(lines))
+    return TextTable("Attempt by attempt", columns(names), tuple(lines))
 
 
-def transitions_table(rows: Sequence[Compared], found: Found) -> Table:
+def transitions_table(rows: Sequence[Compared], found: Found) -> TextTable:
     """What an attempt that failed was followed by, the most frequent of each configuration."""
     lines = []
     for row in _asked(rows, found):
@@ -67,10 +65,10 @@ def transitions_table(rows: Sequence[Compared], found: Found) -> Table:
             ends = (one.before or PASSED, one.after or PASSED)
             lines.append((row.letter, row.label, *ends, count(one.count), percent(one.count / of)))
     names = columns("letter | configuration | ended with | the next with | times | share")
-    return Table("What errors turn into", names, tuple(lines))
+    return TextTable("What errors turn into", names, tuple(lines))
 
 
-def repeats_table(rows: Sequence[Compared], found: Found) -> Table:
+def repeats_table(rows: Sequence[Compared], found: Found) -> TextTable:
     """How often the same program came again."""
     lines = []
     for row in _asked(rows, found):
@@ -79,7 +77,7 @@ def repeats_table(rows: Sequence[Compared], found: Found) -> Table:
             share = percent(told.repeated / told.programs)
             lines.append((row.letter, row.label, count(told.programs), count(told.repeated), share, count(told.trials)))
     names = columns("letter | configuration | programs tried | tried before | share | in experiments")
-    return Table("The same program again, but for layout and comments", names, tuple(lines))
+    return TextTable("The same program again, but for layout and comments", names, tuple(lines))
 
 
 def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Row]:

@@ -2,32 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isinf
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isinf
 
-from koderz_core.analysis.compared import Compared
 from koderz_core.analysis.comparison import Comparison, Measured
-from koderz_core.analysis.curves import BreakEven
-from koderz_core.analysis.pairs import Key, Pair
-from koderz_core.export.comparison_details import ceilings_table, margins_table, tiers_table
+from koderz_core.analysis.curves import BreakEven, Curve
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.paired import in_points
+from koderz_core.analysis.pairs import Compared, Key, Pair, compared, telling
 from koderz_core.export.formats import (
+    CASES,
+    NONE,
+    TextTable,
+    amount,
     bounded,
     chance,
+    columns,
+    count,
     duration,
+    marked_rate,
     money,
     money_span,
     percent,
     point_cases,
     points,
+    rate,
     share,
+    share_cases,
+    tier_name,
+    with_column,
+    worded,
 )
 from koderz_core.export.supervision import Helped, reviews_table, supervision_table
-from koderz_core.export.worded import CASES, NONE, Table, columns, with_column, worded
+from koderz_core.records.marks import Marks
+from koderz_core.records.progress import SummaryRow
+
+MOST_PLACES = 12  # of a curve in a table
+PARTS = 7
+HELD = "‡"
+
+
+def frontier_table(comparison: Comparison) -> TextTable:
+    """Where each configuration lies between cost and success, on the problems that all have a result of."""
+    named = {row.key: row for row in comparison.configurations}
+    rows = tuple(
+        (
+            named[one.key].letter,
+            named[one.key].label,
+            money_span(one.usd, one.usd_low, one.usd_high),
+            marked_rate(one.success, one.success_low, one.success_high, named[one.key].marks),
+            worded(one.on_frontier),
+            chance(one.probability),
+            worded(one.on_hull),
+        )
+        for one in comparison.tradeoff.points
+    )
+    names = "letter | configuration | $ per problem [95 %] | solved [95 %] | Pareto frontier | P(frontier) | "
+    names += "by mixtures too"
+    table = TextTable(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
+    cases = [share_cases(one.cases) if one.cases else None for one in comparison.tradeoff.points]
+    return with_column(table, "solved [95 %]", CASES, cases)
+
+
+def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
+    """The curves at a few places of their axis: most is solved with little, so each place is half of the next one.
+
+    They are fewer where several are called the same, as where nothing cost any. ‡ marks a level that a curve keeps
+    after its own end.
+    """
+    found = comparison.curves[axis]
+    whole = axis == "attempts" and found.end <= MOST_PLACES
+    places = range(1, round(found.end) + 1) if whole else [found.end / 2**part for part in reversed(range(PARTS))]
+    heads = {f"by {place:g}" if axis == "attempts" else amount(axis, place): place for place in places}
+    named = {row.key: row for row in comparison.configurations}
+    rows = tuple(
+        (
+            named[one.key].letter,
+            named[one.key].label,
+            *(_at(one, place, named[one.key].marks) for place in heads.values()),
+            f"{marked_rate(one.share[-1], one.low[-1], one.high[-1], named[one.key].marks)} by {amount(axis, one.end)}",
+            percent(one.false_passes),
+            str(one.censored),
+        )
+        for one in found.curves
+    )
+    names = ("", "configuration", *heads, "at its own end", "stopped by false passes", "left early")
+    held = any(one.end < found.end for one in found.curves)
+    return TextTable(f"Solved by {axis}{f' ({HELD} no further tries)' if held else ''}", names, rows)
+
+
+def tiers_table(comparison: Comparison) -> TextTable:
+    """What each tier of models has of the cost per solved problem; calls and cost are of all experiments so far."""
+    rows = []
+    for row in comparison.configurations:
+        for one in row.tiers:
+            each = money(comparison.measured[row.key].parts.get(one.tier) if one.tier else None)
+            tier = tier_name(one.tier)
+            rows.append((row.letter, row.label, tier, count(one.calls), money(one.cost_usd), each))
+    names = columns("letter | configuration | tier | calls so far | cost so far | $ per solved")
+    return TextTable("Cost per solved problem, by tier", names, tuple(rows))
+
+
+def ceilings_table(comparison: Comparison) -> TextTable:
+    """How far trying until the gate passes can go, where gate and held-out tests differ."""
+    told = [(row, ceiling) for row in comparison.configurations if (ceiling := comparison.measured[row.key].ceiling)]
+    rows = tuple((row.letter, row.label, rate(ceiling.rate), rate(ceiling.false_positives)) for row, ceiling in told)
+    names = columns("letter | configuration | right if gate passes [95 %] | passes though wrong [95 %]")
+    return TextTable("The ceiling of trying until the gate passes", names, rows)
+
+
+def margins_table(comparison: Comparison) -> TextTable:
+    """What one solve more costs, from each configuration on the frontier to the next."""
+    named = {row.key: row for row in comparison.configurations}
+    rows = tuple(
+        (
+            f"{named[one.cheaper].letter} → {named[one.dearer].letter}",
+            f"{100 * one.solved:+.1f}",
+            money(one.usd),
+            money(one.usd_per_solve),
+            chance(one.sure),
+        )
+        for one in comparison.margins
+    )
+    names = columns("from → to | points solved | extra $ per problem | $ per extra solved problem | P(solves more)")
+    return TextTable("Marginal cost per extra solved problem, along the frontier", names, rows)
+
+
+def _at(curve: Curve[Key], place: float, marks: Marks) -> str:
+    """How high a staircase is at a place; a hair more, as places are rounded."""
+    if place > curve.end * (1 + 1e-9):
+        return f"{marked_rate(curve.share[-1], None, None, marks)} {HELD}"
+    step = bisect_right(curve.at, place * (1 + 1e-9)) - 1
+    return marked_rate(curve.share[step], curve.low[step], curve.high[step], marks)
+
 
 SETTING = "setting"
 
 
-def tables(comparison: Comparison) -> tuple[Table, ...]:
+def tables(comparison: Comparison) -> tuple[TextTable, ...]:
     """Every table that has something to say; curves and frontier are for charts."""
     made = (
         configurations_table,
@@ -42,7 +156,7 @@ def tables(comparison: Comparison) -> tuple[Table, ...]:
     return tuple(table for make in made if (table := make(comparison)).rows)
 
 
-def configurations_table(comparison: Comparison) -> Table:
+def configurations_table(comparison: Comparison) -> TextTable:
     """One line per configuration; the letter stands for it everywhere else."""
     groups = group_of(comparison)
     placed = {point.key: point.probability for point in comparison.tradeoff.points}
@@ -65,11 +179,11 @@ def configurations_table(comparison: Comparison) -> Table:
         "letter | configuration | solved [95 %] | n | group | $ per solved [95 %] | $ each | P(frontier) | "
         "iterations | time each"
     )
-    table = Table("Configurations", columns(names), rows)
+    table = TextTable("Configurations", columns(names), rows)
     return with_column(table, "n", CASES, [bounded(row) for row in comparison.configurations])
 
 
-def pairs_table(comparison: Comparison) -> Table:
+def pairs_table(comparison: Comparison) -> TextTable:
     """Every configuration against the baseline."""
     named = {row.key: row for row in comparison.configurations}
     base = named[comparison.baseline].letter if comparison.baseline else NONE
@@ -78,7 +192,7 @@ def pairs_table(comparison: Comparison) -> Table:
         f"reaches {base} at | P(never) | × $ per solved | saved"
     )
     rows = tuple(_pair(pair, named[pair.key]) for pair in comparison.pairs)
-    table = Table(f"Against {base} on the same problems{at_once(comparison)}", columns(names), rows)
+    table = TextTable(f"Against {base} on the same problems{at_once(comparison)}", columns(names), rows)
     worst = [pair.worst for pair in comparison.pairs]
     differences = [point_cases(one.difference) if one and one.missing and one.difference else None for one in worst]
     table = with_column(table, "p (Holm)", "p worst", [chance(one.p) if one else None for one in worst])
@@ -91,22 +205,22 @@ def at_once(comparison: Comparison) -> str:
     return f" (intervals at 95 % for all {pairs} pairs at once)" if pairs > 1 else ""
 
 
-def settings_table(comparison: Comparison) -> Table:
+def settings_table(comparison: Comparison) -> TextTable:
     """Only what differs: a line per configuration, a column per setting."""
     settings = comparison.differences.differing
     rows = tuple(
         (row.letter, *(worded(one.values[place]) for one in settings))
         for place, row in enumerate(comparison.configurations)
     )
-    return Table("What differs", ("", *(one.name for one in settings)), rows if settings else ())
+    return TextTable("What differs", ("", *(one.name for one in settings)), rows if settings else ())
 
 
-def settings_by_row(table: Table) -> Table:
+def settings_by_row(table: TextTable) -> TextTable:
     """``settings_table`` with a line per setting, so that names of settings have room; as it was if that is wider."""
     if len(table.columns) <= len(table.rows) + 1:
         return table
     rows = tuple((name, *(row[place] for row in table.rows)) for place, name in enumerate(table.columns) if name)
-    return Table(table.title, (SETTING, *(row[0] for row in table.rows)), rows)
+    return TextTable(table.title, (SETTING, *(row[0] for row in table.rows)), rows)
 
 
 def helped(comparison: Comparison) -> Helped:
@@ -139,11 +253,11 @@ def group_of(comparison: Comparison) -> Mapping[Key, str]:
     return {key: " ".join(numbers) for key, numbers in found.items()}
 
 
-def _supervision(comparison: Comparison) -> Table:
+def _supervision(comparison: Comparison) -> TextTable:
     return supervision_table(helped(comparison))
 
 
-def _reviews(comparison: Comparison) -> Table:
+def _reviews(comparison: Comparison) -> TextTable:
     return reviews_table(helped(comparison))
 
 
@@ -165,3 +279,85 @@ def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
         NONE if pair.price is None else f"{pair.price.value:.2g}",
         percent(saved.share.value) if saved and saved.share else NONE,
     )
+
+
+def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
+    """One line per configuration."""
+    found = [compared(row, place) for place, row in enumerate(rows)]
+    cells = tuple(
+        (
+            one.label,
+            share(one),
+            f"{one.n}/{one.planned}",
+            money(one.cost_per_experiment_usd),
+            duration(one.seconds_per_experiment) if one.seconds_per_experiment is not None else NONE,
+            NONE if one.mean_iterations is None else f"{one.mean_iterations:.1f}",
+        )
+        for one in found
+    )
+    names = columns("configuration | solved [95 %] | n | $ each | time each | iterations")
+    table = TextTable("What each configuration solved, at what cost", names, cells)
+    return with_column(table, "n", CASES, [bounded(one) for one in found])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``headline``: letters and our own words. ``told``: the figures behind it, with labels, so hostile text."""
+
+    headline: str
+    told: str
+
+
+def answer(comparison: Comparison) -> Answer:
+    """Of the pair to look at first, or of the one configuration that there is; bounds hold for all pairs at once."""
+    pair = telling(comparison.pairs)
+    if pair is None:
+        alone = comparison.configurations[0]
+        if not alone.n:
+            return Answer("Nothing has a result yet", alone.label)
+        cases = f"; {bounded(alone)} in the worst to best case" if alone.missing else ""
+        return Answer(f"{alone.letter} solved {share(alone)} of {_problems(alone.n)}{cases}", alone.label)
+    it, other = comparison.of(pair.key), comparison.of(pair.baseline)
+    if pair.test.difference is None:
+        return Answer(f"No common results for {it.letter} and {other.letter} yet", pair.finding)
+    headline = f"On {_problems(pair.test.n)} {_verdict(pair, it.letter, other.letter)}{_dearer(pair, it.letter)}"
+    told = f"{it.letter} · {it.label} against {other.letter} · {other.label}: {_points(pair)}{_times(pair)}."
+    return Answer(headline, f"{told}\n{_level(pair.test.at_once)}")
+
+
+def _verdict(pair: Pair, it: str, other: str) -> str:
+    if not pair.seems_apart:
+        return f"{it} and {other} do not differ significantly"
+    said = f"{it} solves {'more' if (pair.test.difference or 0) > 0 else 'less'} than {other}"
+    return said if pair.told_apart else f"{said}, but not for every possible result of what is missing"
+
+
+def _dearer(pair: Pair, it: str) -> str:
+    """What the bounds of the price settle, if anything."""
+    price = pair.price
+    if price is None or price.low is None or price.high is None:
+        return ""
+    if price.low <= 1 <= price.high:
+        return "; the cost difference is not significant"
+    return f"; {it} costs {'more' if price.low > 1 else 'less'} per solved problem"
+
+
+def _points(pair: Pair) -> str:
+    bounds = in_points(pair.test.low or 0.0, pair.test.high or 0.0, pair.seems_apart)
+    return f"{100 * (pair.test.difference or 0.0):+.0f} points solved ({' to '.join(bounds)})"
+
+
+def _times(pair: Pair) -> str:
+    price = pair.price
+    if price is None or price.low is None or price.high is None:
+        return ""
+    high = "∞" if price.high == inf else f"{price.high:.2g}"
+    return f", {price.value:.2g} times the cost per solved problem ({price.low:.2g} to {high})"
+
+
+def _level(at_once: int) -> str:
+    return "Intervals at 95 %." if at_once == 1 else f"Intervals at 95 % for {at_once} pairs at once."
+
+
+def _problems(n: int) -> str:
+    return "1 problem" if n == 1 else f"{count(n)} problems"

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite, isnan
 
-from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key, Pair
-from koderz_core.analysis.rates import ClusteredRate, Rate
+from koderz_core.analysis.rates import ClusteredRate, Interval, Rate
 from koderz_core.analysis.supervision import Supervision
 
 Row = dict[str, object]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, only_solved
-from koderz_core.export.formats import MARKS, count, duration, money, percent
-from koderz_core.export.worded import Table
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.analysis.pairs import letter
+from koderz_core.export.formats import MARKS, TextTable, count, duration, money, percent
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
 
 MEANING = "✓ solved, ✗ unsolved, 2/3 solved in two of three repeats, ! error or cancelled, · not ended"
@@ -19,17 +18,17 @@ def key_of(row: SummaryRow) -> Key:
     return row.benchmark, row.configuration
 
 
-def problems_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Table:
+def problems_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> TextTable:
     """One line per problem, a sign for each configuration."""
     lines = [
         (one.problem, percent(one.share), *_taken(one), *(sign(one.cells.get(key_of(row))) for row in rows))
         for one in problems
     ]
     letters = (letter(place) for place in range(len(rows)))
-    return Table("Problems, the hardest first", ("problem", "solved", "iterations", "cost", *letters), tuple(lines))
+    return TextTable("Problems, the hardest first", ("problem", "solved", "iterations", "cost", *letters), tuple(lines))
 
 
-def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Table:
+def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> TextTable:
     """One line per configuration: what its letter stands for, and how many of the problems it alone solved."""
     alone = only_solved(problems)
     lines = [
@@ -44,10 +43,10 @@ def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) ->
         for place, row in enumerate(rows)
     ]
     columns = ("", "configuration", "solved", "flaky", "only it", "benchmark")
-    return Table("Configurations", columns, tuple(lines))
+    return TextTable("Configurations", columns, tuple(lines))
 
 
-def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> Table:
+def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> TextTable:
     """One line per experiment on a problem."""
     lines = [
         (
@@ -63,7 +62,7 @@ def trials_table(rows: Sequence[SummaryRow], problem: Difficulty) -> Table:
         for trial in _trials(problem, key_of(row))
     ]
     columns = ("", "outcome", "iterations", "cost", "time", "repeat", "experiment")
-    return Table("Experiments on it", columns, tuple(lines))
+    return TextTable("Experiments on it", columns, tuple(lines))
 
 
 def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[dict[str, object]]:

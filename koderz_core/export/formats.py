@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from koderz_core.analysis.bounds import Cases
-from koderz_core.analysis.compared import Compared
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.paired import in_points
+from koderz_core.analysis.pairs import Compared, Key
 from koderz_core.analysis.rates import ClusteredRate, Rate
-from koderz_core.records import Outcome
+from koderz_core.analysis.tradeoff import Tradeoff
+from koderz_core.records import Outcome, Scalar
 from koderz_core.records.marks import Marks
+from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import BenchmarkState, State
 
-if TYPE_CHECKING:  # numpy is slow to import, and most commands need none of it
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
     from koderz_core.analysis.incidence import Axis
+
 
 MARKS: Mapping[Outcome | State, str] = {
     "solved": "✓ solved",
@@ -196,3 +204,153 @@ def plain(text: str, limit: int | None = None) -> str:
 def one_line(text: str) -> str:
     """A text as ``plain`` has it, on one line with single spaces."""
     return " ".join(plain(text).split())
+
+
+SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
+CURVES = (
+    "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
+    "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
+    "further tries (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
+    "a line can stay below 100 %."
+)
+PARTIAL = (
+    "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
+    "each configuration, so a curve can end at another level than its rate."
+)
+CENSORED = (
+    "An experiment without a result counts in a curve up to where it stopped. The rate in the table leaves it out, "
+    "which overstates success where long experiments stop early, so a curve can end at another level than its rate."
+)
+COSTS = (
+    "The $ per solved in parts: of experiments with a result. Calls and cost so far are of all. "
+    "Local cost: watts × seconds × price."
+)
+GROUPS = (
+    "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
+    "often resampled problems leave it on the Pareto frontier of cost and success. $ per solved: dollars of "
+    "the experiments with a result by how many of these were solved (cost-of-pass)."
+)
+PAIRS = (
+    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm; told apart up "
+    "to 0.05, and then 0 is not inside the interval. Intervals hold for all pairs at once (Bonferroni), so also for "
+    "the one that was picked out above. "
+    "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
+    "let it. Saved: on the problems that both solved."
+)
+
+
+def about_curves(comparison: Comparison, axis: Axis) -> str:
+    """How to read the curves of an axis, and why they end beside the rates of the table where they do."""
+    return " ".join((CURVES, *curves_beside_rates(comparison, axis)))
+
+
+def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """Why a curve ends at another level than the configuration's rate in the table; nothing if none does."""
+    drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
+    partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
+    apart = [
+        row.letter for row, curve in drawn if curve not in partial and percent(curve.share[-1]) != percent(row.share)
+    ]
+    return (
+        *([PARTIAL] if partial else []),
+        *([f"{CENSORED} That concerns {', '.join(apart)}."] if apart else []),
+    )
+
+
+def frontier(found: Tradeoff[Key]) -> str:
+    """What stands below the chart of cost against success."""
+    said = (
+        f"On the {found.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
+        "configuration is both cheaper and better than one on it. P(frontier) in the table says how certain that is."
+    )
+    if any(point.cases for point in found.points):
+        said += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
+    return said
+
+
+NONE = "–"
+CASES = "worst–best"
+"""What columns are called that say what missing results could make of a share, or of a difference."""
+
+
+WHY: Mapping[str, str] = {
+    "interval": "at its interval",
+    "plateau": "because of a plateau",
+    "repeated_error": "because the same error came again",
+    "repeated_program": "because a program came again",
+    "budget": "because half of the budget was used",
+}
+"""Why a checkpoint was due."""
+
+CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
+"""What told the program that was handed in from the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """``title`` and columns are ours; cells may be a stranger's words."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def columns(names: str) -> tuple[str, ...]:
+    """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
+    return tuple("" if name == "letter" else name for name in names.split(" | "))
+
+
+def with_column(table: TextTable, after: str, name: str, cells: Sequence[str | None]) -> TextTable:
+    """With one column more, behind the one called ``after``; as it was if no row has anything to say there."""
+    if not any(cells):
+        return table
+    at = table.columns.index(after) + 1
+    rows = tuple((*row[:at], cell or NONE, *row[at:]) for row, cell in zip(table.rows, cells, strict=True))
+    return TextTable(table.title, (*table.columns[:at], name, *table.columns[at:]), rows)
+
+
+def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:
+    """What one of an experiment's notes is, such as ``checkpoint 1 after iteration 3, because of a plateau``.
+
+    Hostile, as all that a journal may hold.
+    """
+    empty = "" if note.text.strip() else "; the answer was empty"
+    if note.kind == "checkpoint_reviewed":
+        number = 1 + sum(one.kind == note.kind and one.ordinal < note.ordinal for one in notes)
+        why = note.why or "interval"
+        return f"checkpoint {number} after iteration {note.iteration}, {WHY.get(why, why)}{empty}"
+    if note.kind == "turn_spoken":
+        return f"round {note.round} of the debate: {note.speaker}"
+    if note.kind == "consensus_reached":
+        return f"consensus by {CONSENSUS.get(note.why or '', note.why)}"
+    if note.kind == "recall_failed":
+        return "nothing could be recalled"
+    return f"spec ({note.prompt})" + (f", reused from {note.origin}" if note.origin else "") + empty
+
+
+def worded(value: Scalar) -> str:
+    """``yes``, ``no``, a number or a text as it is; nothing is a dash."""
+    return NONE if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+_FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
+
+
+def csv_of(frame: DataFrame, *, for_spreadsheets: bool = False) -> bytes:
+    """The frame as CSV (RFC 4180) in UTF-8 with a header; unknown is an empty cell, half a surrogate pair a ``?``.
+
+    ``for_spreadsheets``: a text that a spreadsheet would take for a formula gets an apostrophe before it.
+    """
+    if for_spreadsheets:
+        texts = frame.select_dtypes(include=["str", "object"])
+        frame = frame.assign(**{name: texts[name].map(_defused, na_action="ignore") for name in texts})
+    # Line ends of one character would leave a lone carriage return in a text unquoted, which readers take for the end.
+    written: str = frame.to_csv(index=False, lineterminator="\r\n")
+    return written.encode(errors="replace")
+
+
+def _defused(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = cell.encode(errors="replace").decode()  # a column of texts cannot be made anew with half a surrogate pair
+    return f"'{text}" if text.startswith(_FORMULA_BEGINS) else text

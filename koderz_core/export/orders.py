@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.export.dictionary import checked, described
-from koderz_core.store.copying import FormName
+from koderz_core.store.frames import FormName
 
 ReportForm = Literal["bibtex", "markdown", "html"]
 ENDINGS: Mapping[str, str] = {

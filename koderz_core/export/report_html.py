@@ -15,14 +15,11 @@ from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]  # as ab
 
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.pairs import telling
-from koderz_core.export import captions
-from koderz_core.export.charts_costs import cost_by_tier
+from koderz_core.export import formats
+from koderz_core.export.charts import cost_against_success, cost_by_tier
 from koderz_core.export.charts_curves import TITLES, curves_alt, success_by
-from koderz_core.export.charts_tradeoff import cost_against_success
-from koderz_core.export.citation import TO_CITE, bibtex
-from koderz_core.export.formats import plain
-from koderz_core.export.report import TITLE, Report
-from koderz_core.export.worded import Table
+from koderz_core.export.formats import TextTable, plain
+from koderz_core.export.report import TITLE, TO_CITE, Report, bibtex
 
 LOOKS: Mapping[str, Mapping[str, object]] = {
     "light": {
@@ -78,17 +75,17 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
     if any(point.usd is not None for point in comparison.tradeoff.points):
         alt = "Cost per problem against share solved, with intervals on both and the frontier"
         figure = cost_against_success(comparison)
-        yield Chart("frontier", "Cost against success", alt, captions.frontier(comparison.tradeoff), figure)
+        yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
     pair = telling(comparison.pairs)
     looked_at = (pair.baseline, pair.key) if pair else ()
     for axis in AXES:
         if comparison.curves[axis].curves:
             title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
-            caption, figure = captions.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
+            caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
             yield Chart(f"by-{axis}", title, alt, caption, figure)
     if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
-        yield Chart("costs", "What a solved problem cost", alt, captions.COSTS, cost_by_tier(comparison))
+        yield Chart("costs", "What a solved problem cost", alt, formats.COSTS, cost_by_tier(comparison))
 
 
 def _lead(report: Report) -> Iterator[str]:
@@ -105,7 +102,7 @@ def _drawn(chart: Chart) -> str:
     )
 
 
-def _tabled(table: Table) -> str:
+def _tabled(table: TextTable) -> str:
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in table.columns)
     rows = "\n".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
     title = _text(table.title)
@@ -117,7 +114,7 @@ def _tabled(table: Table) -> str:
 
 def _foot(report: Report) -> Iterator[str]:
     """How to read the tables, what a reader must know, what all of it stands on, and how to cite it."""
-    reading = (captions.GROUPS, captions.PAIRS) if report.comparison.pairs else (captions.GROUPS,)
+    reading = (formats.GROUPS, formats.PAIRS) if report.comparison.pairs else (formats.GROUPS,)
     for title, said in (
         ("What to know", (*report.remarks, *reading)),
         ("What this stands on", (*report.origins(), report.made)),

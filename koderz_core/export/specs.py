@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from koderz_core.analysis.specs import Built, ComparedSpecs
-from koderz_core.export.formats import count, duration, marked_rate, money
-from koderz_core.export.worded import NONE, Table
+from koderz_core.export.formats import NONE, TextTable, count, duration, marked_rate, money
+from koderz_core.records.forecasts import Range, Receipt
 from koderz_core.records.notes import SpecRow
 
 SCRIPTED = "SCRIPTED: these answers come from a script, not from a model."
@@ -54,9 +54,9 @@ def built_on(one: Built) -> str:
     )
 
 
-def specs_table(found: Sequence[ComparedSpecs]) -> Table:
+def specs_table(found: Sequence[ComparedSpecs]) -> TextTable:
     """One line per coder, strategy, spec model and version of its prompt."""
-    return Table("Specs by model", COLUMNS, tuple(_line(one) for one in found))
+    return TextTable("Specs by model", COLUMNS, tuple(_line(one) for one in found))
 
 
 def _line(one: ComparedSpecs) -> tuple[str, ...]:
@@ -77,3 +77,28 @@ def _line(one: ComparedSpecs) -> tuple[str, ...]:
 
 def _seconds(seconds: float | None) -> str:
     return "time unknown" if seconds is None else duration(seconds)
+
+
+LAST_RUN = "The last run"
+"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
+
+
+def receipt(came_to: Receipt, run: str = "It") -> str:
+    """What the last run came to, beside what was told before; the sentence calls it ``run``."""
+    cost, took = f"{run} cost {money(came_to.cost_usd)}", duration(came_to.seconds)
+    told = came_to.forecast
+    if told is None or not told.tells:
+        return f"{cost} and took {took}."
+    if came_to.seconds is None:
+        return f"{cost} (forecast: {between(told.cost_usd, money)}); it rested in between, so no time is told."
+    return (
+        f"{cost} (forecast: {between(told.cost_usd, money)}) "
+        f"and took {took} (forecast: {between(told.seconds, duration)})."
+    )
+
+
+def between(expected: Range | None, shown: Callable[[float], str]) -> str:
+    """Both ends of a range, or that it is unknown."""
+    if expected is None:
+        return "unknown"
+    return f"about {shown(expected.p50)}, in 9 of 10 cases at most {shown(expected.p90)}"

@@ -6,19 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from koderz_core.analysis.tiers import tier_shares
-from koderz_core.export.formats import count, money, numbered, percent, share, span, tier_name
-from koderz_core.export.worded import Table, columns
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.export.formats import TextTable, columns, count, money, numbered, percent, share, span, tier_name
+from koderz_core.records.progress import SummaryRow
 
 if TYPE_CHECKING:  # numpy, which is not needed where nothing is compared
-    from koderz_core.analysis.bootstrap import Interval
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.pairs import Pair
+    from koderz_core.analysis.rates import Interval
 
 UNKNOWN = "Savings: not known, as no frontier model was asked directly on these problems."
 
 
-def spending_table(rows: Sequence[SummaryRow]) -> Table:
+def spending_table(rows: Sequence[SummaryRow]) -> TextTable:
     """One line per configuration and tier that was called."""
     lines = tuple(
         (
@@ -34,7 +33,7 @@ def spending_table(rows: Sequence[SummaryRow]) -> Table:
         for place, one in enumerate(tier_shares(row.tiers))
     )
     names = columns("configuration | tier | calls | tokens | cost | of the dollars | of the tokens")
-    return Table("Spent, by tier of model", names, lines)
+    return TextTable("Spent, by tier of model", names, lines)
 
 
 def savings_said(comparison: Comparison) -> Iterator[str]:

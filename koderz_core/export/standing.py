@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from koderz_core.export.formats import STATES, count, money, numbered, plain
-from koderz_core.records import Allowance
+from koderz_core.records import Allowance, StopReason
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 
@@ -148,3 +148,62 @@ def _rough(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{int(seconds // size)} {unit}"
     return f"{int(seconds)} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an experiment stands: our words ``said``, what was recorded (hostile text), and a command that goes on.
+
+    ``resumable``: nobody is at it, and its benchmark can be taken up again.
+    """
+
+    tone: Tone
+    icon: str
+    said: str
+    recorded: str = ""
+    command: str = ""
+    resumable: bool = False
+
+
+SAID: Mapping[str, tuple[Tone, str, str]] = {
+    "error": ("error", "⚠️", "It ended without a result: koderz, the machine or a provider failed, not the model."),
+    "cancelled": ("info", "⏹️", "It was stopped before it came to a result. Each step that was taken is kept."),
+    "interrupted": ("warning", "⚡", "The process that ran it ended in the middle. Each step that was taken is kept."),
+    "paused": ("info", "⏸️", "It is paused and waits before its next step. The page of its benchmark lets it go on."),
+    "planned": ("info", "⏳", "It has not begun."),
+}
+LIMITS: Mapping[StopReason | None, str] = {
+    "budget": "It used up the budget of one experiment, so the best program tested by then is its result.",
+    "context": "A prompt did not fit the context of its model, so the best program tested by then is its result.",
+}
+"""Why a strategy was ended, by limits that are part of its configuration."""
+TAKEN_UP = frozenset({"cancelled", "interrupted", "planned"})
+"""What a resumption does again; what ended as error keeps that result unless somebody asks for more."""
+
+
+def experiment_standing(row: ExperimentRow, benchmark: BenchmarkRow) -> Standing | None:
+    """None for what came to its own end, and for what simply goes on."""
+    if row.shown in ("solved", "unsolved") and row.reason in LIMITS:
+        return Standing("info", "✋", LIMITS[row.reason], row.error or "")
+    if row.shown not in SAID:
+        return None
+    idle, recorded = not benchmark.under_way, row.error or "" if row.shown in ("error", "cancelled") else ""
+    command = f"koderz resume {row.benchmark} --retry-errors" if row.shown == "error" and idle else ""
+    return Standing(*SAID[row.shown], recorded, command, resumable=idle and row.shown in TAKEN_UP)
+
+
+def benchmarks_of(rows: Sequence[BenchmarkRow], words: str) -> Sequence[BenchmarkRow]:
+    """Those in whose name, id, state, dataset or models every one of these words occurs, in their order."""
+    wanted = words.casefold().split()
+    return [one for one in rows if _has(wanted, one.name, one.id, one.state, one.dataset, *one.models)]
+
+
+def experiments_of(rows: Sequence[ExperimentRow], words: str) -> Sequence[ExperimentRow]:
+    """Those in whose problem, label, outcome or state, failure or id every one of these words occurs."""
+    wanted = words.casefold().split()
+    return [one for one in rows if _has(wanted, one.problem, one.label, one.shown, one.failure or "", one.id)]
+
+
+def _has(wanted: Sequence[str], *told: str) -> bool:
+    said = "\n".join(told).casefold() if wanted else ""
+    return all(word in said for word in wanted)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from koderz_core.analysis.supervision import Supervision
 from koderz_core.export.comparison_numbers import Row, review_rows, sayable, spread
-from koderz_core.export.formats import count, percent, points, rate
-from koderz_core.export.worded import Table, columns
+from koderz_core.export.formats import TextTable, columns, count, percent, points, rate
 
 SHOWS = (
     "It shows at which point problems were solved: before the first checkpoint the coder was alone (but for a spec), "
@@ -23,7 +22,7 @@ Helped = Mapping[tuple[str, str], Supervision]
 """By letter and label of the configuration."""
 
 
-def supervision_table(found: Helped) -> Table:
+def supervision_table(found: Helped) -> TextTable:
     """One line per configuration."""
     rows = tuple(
         (
@@ -43,10 +42,10 @@ def supervision_table(found: Helped) -> Table:
         "letter | configuration | n | solved before help | after help | never | alone [95 %] | "
         "guided [95 %] | frontier $ | frontier tokens"
     )
-    return Table("What the supervisor contributed", names, rows)
+    return TextTable("What the supervisor contributed", names, rows)
 
 
-def reviews_table(found: Helped) -> Table:
+def reviews_table(found: Helped) -> TextTable:
     """One line per checkpoint."""
     rows = tuple(
         (
@@ -63,7 +62,7 @@ def reviews_table(found: Helped) -> Table:
     names = columns(
         "letter | configuration | checkpoint | tried on | gate tests before | after | change in points [95 %]"
     )
-    return Table("Before and after each checkpoint", names, rows)
+    return TextTable("Before and after each checkpoint", names, rows)
 
 
 def supervision_numbers(found: Mapping[str, Supervision]) -> list[Row]:

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
 from ast import literal_eval
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
+
+from koderz_core.datasets.evalplus import arguments_of
+from koderz_core.errors import DataError
 from koderz_core.grading import recording
-from koderz_core.grading.kept import Kept
 from koderz_core.protocols import Judge
-from koderz_core.records import Problem, TestSet
+from koderz_core.records import PlusTests, Problem, TestSet
+from koderz_core.sandbox.inside.values import encode
+from koderz_core.sandbox.reference import Answers
+
+Record = TypeVar("Record")
+
+
+class Kept:
+    """The folder may be removed at any time. Safe to use from several threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
+        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
+        try:
+            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def put(self, parts: Sequence[object], record: Record) -> Record:
+        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
+        path = self._path(parts)
+        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(msgspec.json.encode(record))
+            part.replace(path)  # two at once may spoil it, and then it is computed once more
+        return record
+
+    def _path(self, parts: Sequence[object]) -> Path:
+        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"
+
 
 VERSION = "2"
 """Of what is kept; another one leaves what was kept unused."""
@@ -104,3 +143,58 @@ class Canonical:
 def limit(seconds: float) -> float:
     """How long a program may take where the canonical solution took so long."""
     return max(LEAST_SECONDS, TIMES_CANONICAL * seconds)
+
+
+EXPECTED_VERSION = "2"
+"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
+
+Reference = Callable[[Problem, Sequence[str]], Answers]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """``calls`` and ``answers`` as ``records.Cases``, both empty if there are no inputs.
+
+    ``seconds``: processor time that the canonical solution took for all inputs.
+    """
+
+    calls: str
+    answers: str
+    seconds: float
+
+
+class Expectations:
+    """The answers of canonical solutions; ``folder`` may be removed at any time. Safe to use from several threads."""
+
+    def __init__(self, folder: Path, reference: Reference) -> None:
+        self._kept = Kept(folder)
+        self._reference = reference
+
+    def of(self, problem: Problem, plus: PlusTests) -> Expected:
+        """Without inputs whose right answer is too large to be judged, such as 5 of Mbpp/255's 109.
+
+        Raises DataError if the canonical solution fails, inputs are not as published or no answer is plain data, and
+        SandboxError.
+        """
+        parts = [EXPECTED_VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
+        return self._kept.get(parts, Expected) or self._kept.put(parts, self._computed(problem, plus))
+
+    def _computed(self, problem: Problem, plus: PlusTests) -> Expected:
+        calls = _calls(problem, plus)
+        if not calls:  # as Mbpp/793
+            return Expected("", "", 0.0)
+        answers = self._reference(problem, calls)
+        pairs = [(call, out) for call, out in zip(calls, answers.outputs, strict=True) if out is not None]
+        if not pairs:
+            raise DataError(f"No plus test of {problem.id} has an answer that can be judged. Leave out that problem.")
+        calls, outputs = zip(*pairs, strict=True)
+        return Expected("\n".join(calls), "\n".join(outputs), answers.seconds)
+
+
+def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
+    try:
+        return [json.dumps(encode(list(arguments)), separators=(",", ":")) for arguments in arguments_of(plus)]
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise DataError(
+            f"The plus inputs of {problem.id} are not as published: {error}. Place the file anew."
+        ) from error

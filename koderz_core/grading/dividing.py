@@ -9,12 +9,10 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from koderz_core.errors import DataError
-from koderz_core.grading.calls import call_of, parameters_of
-from koderz_core.grading.canonical import Canonical, limit
+from koderz_core.grading.canonical import Canonical, Expectations, limit
 from koderz_core.grading.examples import Example, as_tests, examples_in
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.parting import calls_of
-from koderz_core.grading.plus import parted_plus, plus_tests
+from koderz_core.grading.parting import call_of, calls_of, parameters_of
+from koderz_core.grading.suites import parted_plus, plus_tests
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, by_examples, split
 from koderz_core.records import Problem, TestSet
 

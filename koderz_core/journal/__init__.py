@@ -16,7 +16,7 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
-from koderz_core.journal.harm import put_back, require_unharmed
+from koderz_core.journal.checking import put_back, require_unharmed
 from koderz_core.journal.lock import acquire, holder, reason, release
 
 __all__ = ["Journal", "Tail", "end_of_lines", "holder", "read", "read_all"]

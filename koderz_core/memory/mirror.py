@@ -3,14 +3,185 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from koderz_core.errors import CortexError, JournalError
-from koderz_core.memory.client import Client
-from koderz_core.memory.followed import Followed, Read
-from koderz_core.memory.ledger import Ledger, Loss
-from koderz_core.memory.storing import BATCH, Kept, batch_size, store
+import msgspec
+
+from koderz_core.config import Settings
+from koderz_core.errors import CortexError, JournalError, UsageError
+from koderz_core.events import BenchmarkClosed, TextStored, decode
+from koderz_core.memory.client import Answer, Client
+from koderz_core.memory.cortex.open import DEFAULT_PROJECT
+from koderz_core.memory.cortex.remembering import SALIENCES
+from koderz_core.memory.ledger import FILE_NAME, Ledger, Loss
+from koderz_core.memory.remembered import Story
 from koderz_core.memory.told import Told
+
+OWN = "koderz-cortex"
+BATCH = 100  # memories in one call to koderz' own server
+WHY_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of one memory. ``why`` empty: it is stored as it is; else it is cut, or (not ``stored``) lost."""
+
+    stored: bool
+    why: str = ""
+
+
+def batch_size(client: Client) -> int:
+    """How many memories one ``store`` takes at most. Raises CortexError if nobody is there."""
+    return BATCH if client.open().name == OWN else 1
+
+
+def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept]:
+    """What became of each. ``doubtful``: the first may have arrived before.
+
+    Raises CortexError if the server fails, so that it is not known what it holds; offering the same again is right.
+    """
+    if client.open().name == OWN:
+        return _import(client, batch)
+    known = doubtful and _is_there(client, batch[0].title)
+    return [Kept(True) if known and not place else _remember(client, one) for place, one in enumerate(batch)]
+
+
+def as_entry(one: Told) -> dict[str, object]:
+    """As an export has it. The time is that of the event, so that the same memory is known again."""
+    return {
+        "title": one.title,
+        "content": one.content,
+        "category": one.category,
+        "salience": SALIENCES[one.importance],
+        "created_at": one.at,
+        "tags": one.tags,
+        "metadata": one.metadata,
+        "project": DEFAULT_PROJECT,
+        "scope": "project",
+    }
+
+
+def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
+    answer = client.call("import_memories", {"data": msgspec.json.encode([as_entry(one) for one in batch]).decode()})
+    if not answer.wrong:
+        counts = [answer.content.get(name) for name in ("imported", "already")]
+        if sum(count for count in counts if isinstance(count, int)) != len(batch):
+            raise CortexError(f"The memory server was given {len(batch)} memories and says: {_shown(answer.text)}.")
+        return [Kept(True)] * len(batch)
+    if answer.content.get("kind") != UsageError.__name__:
+        raise CortexError(_shown(answer.text))
+    if len(batch) == 1:
+        return [Kept(False, _shown(answer.text))]
+    return [kept for one in batch for kept in _import(client, [one])]
+
+
+def _remember(client: Client, one: Told) -> Kept:
+    answer = client.call(
+        "remember",
+        {
+            "title": one.title,
+            "content": one.content,
+            "category": one.category,
+            "importance": one.importance,
+            "tags": one.tags,
+            "metadata": one.metadata,
+            "project": DEFAULT_PROJECT,
+            "scope": "project",
+        },
+    )
+    return _judged(answer)
+
+
+def _judged(answer: Answer) -> Kept:
+    first, _, rest = answer.text.partition("\n")
+    if answer.wrong or not first.startswith("Remembered"):
+        return Kept(False, _shown(answer.text) or "the server said nothing")
+    if "Updated existing" in rest:
+        return Kept(False, "the server took it for another memory of a similar title and stored nothing")
+    cut = next((line for line in rest.splitlines() if "WARNING" in line or "truncated" in line.lower()), "")
+    return Kept(True, f"cut: {_shown(cut)}" if cut else "")
+
+
+def _is_there(client: Client, title: str) -> bool:
+    if "recall" not in client.open().tools:
+        return False
+    found = client.call("recall", {"query": title, "project": DEFAULT_PROJECT, "limit": 50})
+    return not found.wrong and f"**{title}**" in found.text
+
+
+def _shown(text: str) -> str:
+    """What a server says, on one line: it is hostile, and may be long."""
+    return "".join(char if char.isprintable() else " " for char in text[:WHY_CHARS]).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One line that was read: what it leaves behind, if anything, and the offset (bytes) behind it."""
+
+    end: int
+    remembered: Told | None
+
+
+class Followed:
+    """One journal. For one thread."""
+
+    def __init__(self, path: Path, *, scripted: bool = False) -> None:
+        """``scripted`` as ``Story`` has it."""
+        self.path = path
+        self.offset = 0
+        self.closed = False  # whether the last line says that nobody writes it any more
+        self._places: dict[str, int] = {}  # hash of a text -> offset of its line
+        self._story = Story(self._text, scripted=scripted)
+
+    @property
+    def size(self) -> int:
+        """Bytes in the journal now, 0 if it is gone."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+    def read(self) -> Iterator[Read]:
+        """What is new, line by line; a torn last line is not read yet. Raises JournalError at a line that is none."""
+        if self.size <= self.offset:
+            return
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.offset)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        return
+                    yield self._take(line)
+        except OSError as error:
+            raise JournalError(f"The journal {self.path.name} cannot be read: {error}. Check its folder.") from error
+
+    def _take(self, line: bytes) -> Read:
+        try:
+            entry = decode(line)
+            if entry and isinstance(entry.event, TextStored):
+                self._places[entry.event.sha256] = self.offset
+            remembered = self._story.tell(entry) if entry else None
+        except JournalError as error:
+            raise JournalError(
+                f"The journal {self.path.name} cannot be read at byte {self.offset}: {error}. Nothing behind it is "
+                "remembered."
+            ) from error
+        self.offset += len(line)
+        self.closed = entry is not None and isinstance(entry.event, BenchmarkClosed)
+        return Read(self.offset, remembered)
+
+    def _text(self, digest: str) -> str:
+        if digest not in self._places:
+            raise JournalError(f"it names the text {digest[:12]}, which no line before it holds")
+        with self.path.open("rb") as file:
+            file.seek(self._places[digest])
+            entry = decode(file.readline())
+        assert entry is not None
+        assert isinstance(entry.event, TextStored)
+        return entry.event.text
+
 
 TRIES = 2  # at one memory, before it is passed over: it may be what the server cannot bear
 GIVEN_UP_AFTER = 3  # failures of the server in a row, where somebody waits
@@ -138,3 +309,25 @@ def _within(reads: Sequence[Read], chars: int) -> Iterator[Read]:
         if chars < 0 and place:
             return
         yield read
+
+
+@dataclass(frozen=True, slots=True)
+class Mirroring:
+    """For the thread that opened it."""
+
+    client: Client
+    ledger: Ledger
+    mirror: Mirror
+
+
+@contextmanager
+def mirroring(settings: Settings, client: Client) -> Iterator[Mirroring]:
+    """While it lasts, the ledger is open and the server is, once it was needed. Raises CortexError."""
+    ledger = Ledger(settings.home / FILE_NAME, client.server.key)
+    try:
+        yield Mirroring(
+            client, ledger, Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
+        )
+    finally:
+        client.close()
+        ledger.close()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from koderz_core.prompts.programs import Reader
-from koderz_core.records.lapses import Lapse
+from koderz_core.records.steps import Lapse
 
 MOST_CHARACTERS = 2000  # of a message or value that is looked at
 WRONG = "a wrong answer"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from koderz_core.errors import CortexError, JournalError, UnknownNameError
 from koderz_core.memory.ledger import Ledger, Loss, Trouble
-from koderz_core.memory.mirror import GIVEN_UP_AFTER
-from koderz_core.memory.opening import Mirroring
+from koderz_core.memory.mirror import GIVEN_UP_AFTER, Mirroring
 
 _CHUNK_BYTES = 1 << 20
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from koderz_core.events import CheckpointReviewed, CodeTested, ExperimentFinished, SpecWritten
-from koderz_core.memory.tally import Tally
+from koderz_core.memory.remembered import Tally
 from koderz_core.records import Verdict
 
 TITLE_CHARS = 120

@@ -11,13 +11,21 @@ from dataclasses import replace
 from typing import Any
 
 from koderz_core.config import Settings
-from koderz_core.models.addresses import redact
 from koderz_core.models.answer import Answer, count_of, text_of, tier_of
 from koderz_core.models.capabilities import capabilities_of, honoured
-from koderz_core.models.connection import connection, times
+from koderz_core.models.connection import connection, redact, times
 from koderz_core.models.faults import Server
-from koderz_core.models.keys import bearer, key_text, lack_of
-from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider
+from koderz_core.models.provider import (
+    Advice,
+    Lack,
+    ModelCard,
+    ModelList,
+    Programs,
+    Provider,
+    bearer,
+    key_text,
+    lack_of,
+)
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Sampling, Usage
 

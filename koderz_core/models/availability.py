@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
+from koderz_core.models.capabilities import Capabilities, capabilities_of
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.embedded import missing_runtime
 from koderz_core.models.listing import Listing, listing
+from koderz_core.models.pricing import price
 from koderz_core.models.provider import Advice, Availability, ModelList
 from koderz_core.models.providers import PROVIDERS
+from koderz_core.records import Cost, Tier, Usage
 
 __all__ = ["FOR_CODING", "Availability", "first_ready_local", "lacking", "require", "require_runtime", "survey"]
 
@@ -103,3 +106,24 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
 def _cure(found: Listing, advice: Advice) -> str:
     """What to do about a server that could not be asked."""
     return f"{found.cure or advice.start}, or correct {advice.variable}"
+
+
+SAMPLE = Usage(1_000, 1_000)
+SAMPLE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class AboutModel:
+    """``sample_cost``: of a call with 1,000 tokens in and 1,000 out that takes a minute."""
+
+    id: str
+    tier: Tier
+    capabilities: Capabilities
+    sample_cost: Cost
+
+
+def about(name: str, settings: Settings) -> AboutModel:
+    """What is known of the model that a person means by ``name``. Raises UnknownNameError, ConfigError."""
+    card = resolve(name, settings)
+    cost = price(card, SAMPLE, SAMPLE_SECONDS, settings)
+    return AboutModel(card.id, card.tier, capabilities_of(card.id, settings), cost)

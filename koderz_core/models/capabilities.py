@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.config import Settings
-from koderz_core.models.addresses import is_at
 from koderz_core.models.capability_table import Capabilities, known
+from koderz_core.models.connection import is_at
 from koderz_core.models.stated import stated
 from koderz_core.records import Request, Sampling
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
-from koderz_core.errors import UnknownNameError
-from koderz_core.models.addresses import identity
-from koderz_core.models.price_list import publisher_of
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.models.connection import identity
+from koderz_core.models.pricing import publisher_of
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.stated import stated
@@ -76,3 +77,21 @@ def _suggestions(name: str) -> list[str]:
     if "/" in name:
         return [f"{provider}/{one}" for provider, known in PROVIDERS.items() for one in known.names]
     return [one for provider, known in PROVIDERS.items() if provider != "scripted" for one in known.names]
+
+
+def allowed(settings: Settings) -> tuple[str, ...]:
+    """The ids on the list; none: every model may be asked. Raises UnknownNameError."""
+    return tuple(dict.fromkeys(resolve(name, settings).id for name in settings.allowed_models.split()))
+
+
+def check_allowed(models: Iterable[str], settings: Settings) -> None:
+    """Raise PlanError if one of these models (ids) is not on the list, where there is one, or its name holds a key."""
+    listed, redaction = allowed(settings), settings.redaction()
+    for model in models:
+        if (shown := redaction.text(model)) != model:
+            raise PlanError(f"{shown} may not be asked: its name holds a key, and names are stored. Use another name.")
+        if listed and model not in listed:
+            raise PlanError(
+                f"{model} may not be asked: allowed_models names {', '.join(listed)} only. Choose one of these, or "
+                "change that setting (KODERZ_ALLOWED_MODELS)."
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import socket
 import ssl
@@ -9,7 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC
 from difflib import get_close_matches
+from email.utils import parsedate_to_datetime
 from json import JSONDecodeError
 from types import ModuleType
 from typing import cast
@@ -18,7 +21,38 @@ from koderz_core.errors import ContextError, LateError, ModelError
 from koderz_core.models.answer import held
 from koderz_core.models.connection import is_silence
 from koderz_core.models.provider import Advice, ModelCard
-from koderz_core.models.retry_after import retry_after_seconds
+
+LONGEST_SECONDS = 300.0
+"""Nobody waits longer at a time: what a provider says may be a mistake, or meant for another day."""
+
+
+def retry_after_seconds(head: Mapping[str, str], now: float) -> float | None:
+    """Seconds from ``now`` (since 1970, UTC), at most ``LONGEST_SECONDS``; None if it does not say.
+
+    Some say it in milliseconds, under a name of their own.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        if (seconds := _seconds(head.get(name, ""), unit, now)) is not None:
+            return min(LONGEST_SECONDS, max(0.0, seconds))
+    return None
+
+
+def _seconds(text: str, unit: float, now: float) -> float | None:
+    try:
+        seconds = float(text) * unit
+    except ValueError:
+        return _until(text, now)
+    return seconds if math.isfinite(seconds) else None
+
+
+def _until(text: str, now: float) -> float | None:
+    """A date without a zone, which is an old form of it too, is of Greenwich."""
+    try:
+        date = parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
+    except (ValueError, OverflowError):
+        return None
+
 
 LATER = "That may pass; if it does not, look at the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.models.provider import Lack
-from koderz_core.models.weights_sources import Weights
+from koderz_core.models.weights_download import Weights
 
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")

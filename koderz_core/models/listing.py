@@ -8,8 +8,7 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, OfflineError
-from koderz_core.models.addresses import redact
-from koderz_core.models.connection import connection
+from koderz_core.models.connection import connection, redact
 from koderz_core.models.faults import obstacle
 from koderz_core.models.provider import ModelList
 

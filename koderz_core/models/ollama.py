@@ -12,13 +12,11 @@ from typing import Any
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
-from koderz_core.models.addresses import redact
 from koderz_core.models.answer import Answer, count_of, text_of
 from koderz_core.models.capabilities import capabilities_of, honoured
-from koderz_core.models.connection import connection, times
+from koderz_core.models.connection import connection, redact, times
 from koderz_core.models.faults import Server
-from koderz_core.models.keys import NO_KEY, bearer
-from koderz_core.models.provider import Advice, ModelCard, ModelList, Programs, Provider
+from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Programs, Provider, bearer
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Sampling, Usage
 

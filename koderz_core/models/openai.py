@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from koderz_core.config import Settings
 from koderz_core.models.capabilities import OPENAI_HOME
-from koderz_core.models.keys import bearer, lack_of
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
-from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider
+from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider, bearer, lack_of
 
 VARIABLE = "OPENAI_API_KEY"
 

@@ -7,13 +7,11 @@ from contextlib import closing
 from typing import Any, cast
 
 from koderz_core.config import Settings
-from koderz_core.models.addresses import is_at, redact
 from koderz_core.models.answer import Answer, count_of, held, text_of, tier_of
 from koderz_core.models.capabilities import OPENAI_HOME, capabilities_of, honoured
-from koderz_core.models.connection import connection, times
+from koderz_core.models.connection import connection, is_at, redact, times
 from koderz_core.models.faults import Server
-from koderz_core.models.keys import key_text
-from koderz_core.models.provider import Advice, ModelCard
+from koderz_core.models.provider import Advice, ModelCard, key_text
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Sampling, Usage
 from koderz_core.settings_fields import SecretStr

@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from koderz_core.config import Settings
-from koderz_core.models.allowed import check_allowed
 from koderz_core.models.availability import require
-from koderz_core.models.catalogue import resolve
+from koderz_core.models.catalogue import check_allowed, resolve
 from koderz_core.models.guarded import GuardedModel
 from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
 from koderz_core.models.pricing import runs_here

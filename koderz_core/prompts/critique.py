@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from koderz_core.prompts.attempts import CODE_LIMIT
-from koderz_core.prompts.feedback import failing_tests
+from koderz_core.prompts.attempts import CODE_LIMIT, failing_tests
+from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.quoting import escaped, fenced, inline_code, shortened
 from koderz_core.prompts.sections import GUIDANCE_LIMIT
 from koderz_core.prompts.testing import OwnTest
-from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Message, Observed, PublicProblem, Verdict
 
 VERSION = "1"

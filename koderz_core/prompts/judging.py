@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.quoting import fenced, one_line
-from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Message, Observed, PublicProblem
 
 VERSION = "1"

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
+from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.fences import layout
 from koderz_core.prompts.names import defined_names, lacking_names
 from koderz_core.prompts.programs import Program, Reader, plain
-from koderz_core.prompts.thoughts import answer
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"

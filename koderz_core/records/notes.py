@@ -8,7 +8,7 @@ from typing import Literal
 
 from koderz_core.records.plans import Outcome, ScoreKind
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.summaries import scripted
+from koderz_core.records.progress import scripted
 
 NoteKind = Literal["spec_written", "checkpoint_reviewed", "turn_spoken", "consensus_reached", "recall_failed"]
 

@@ -3,16 +3,62 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from koderz_core.errors import PlanError
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.selections import Selection
+
+QUALITY, LATENCY, COST, CONTEXT, FIXED = "quality", "latency", "cost", "context", "fixed"
+POLICIES = (QUALITY, LATENCY, COST, CONTEXT, FIXED)
+"""What a model can be chosen by: most solved, quickest, cheapest, largest context, or the order they are named in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What came of a model in a role, on one problem of a dataset: of so many ``experiments`` some were ``solved``.
+
+    ``seconds`` and ``cost_usd``: what its calls in that role took in all of them together; None: not known of each.
+    """
+
+    model: str
+    dataset_sha256: str
+    problem: str
+    experiments: int
+    solved: int
+    seconds: float | None
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A model that was considered. ``score``: of what the policy goes by, None: nothing is known. ``reason``: why."""
+
+    model: str
+    score: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """For a ``role`` of a ``strategy`` the ``chosen`` model; ``ranked``: all that were considered, the best first.
+
+    Those behind the chosen one are its fallbacks; those before it could not be asked, and their reason says why.
+    ``results_of``: the strategy whose results were compared, empty if none were.
+    """
+
+    strategy: str
+    role: str
+    policy: str
+    chosen: str
+    ranked: tuple[Ranked, ...]
+    results_of: str = ""
+
 
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
@@ -177,3 +223,16 @@ def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
     return tuple(
         (one.name, one.default if one.default_factory is MISSING else one.default_factory()) for one in fields(kind)
     )
+
+
+@lru_cache(maxsize=4096)  # a comparison sorts the same few hundred names a hundred times
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts ``HumanEval/9`` before ``HumanEval/10``."""
+    parts = re.split(r"([0-9]+)", name)  # every second one is a number
+    return tuple(_size(part) if place % 2 else (-1, part) for place, part in enumerate(parts))
+
+
+def _size(digits: str) -> tuple[int, str]:
+    """Compares like the number, which Python would refuse to read if it had thousands of digits."""
+    told = digits.lstrip("0")
+    return len(told), told

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import Outcome, ScoreKind, StopReason
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.summaries import scripted
+from koderz_core.records.progress import scripted
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
 
 State = Literal["planned", "running", "paused", "interrupted", "finished"]
 BenchmarkState = Literal["queued", "running", "paused", "stopping", "stopped", "interrupted", "finished"]
@@ -244,3 +248,60 @@ class ExperimentDetails:
     scores: list[ScoreRow]
     programs: Mapping[str, str]
     steps: tuple[Step, ...]
+
+
+Phase = Literal["waiting", "calls", "tests", "scoring", "journal"]
+"""Between the attempts of a call; for answers; for the gate; for the score; all that is left: journal, prompts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time: ``phase`` None is the experiment itself, whole. ``at``: seconds since 1970, its beginning."""
+
+    experiment: str
+    label: str
+    phase: Phase | None
+    at: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What somebody has to know to trust a benchmark's numbers, or to measure them again.
+
+    ``opened_at``: seconds since 1970. ``isolation`` and ``self_test`` as in its journal's header. ``name`` and the
+    dataset's words may be a stranger's. ``ended``: experiments with a result, of those ``planned``. ``scripted``:
+    whether some answers come from a script. The numbers are made of the first ``journal_bytes`` of its
+    journal, whose SHA-256 (hex) is ``journal_sha256``; None where its file could not be found or read.
+    """
+
+    benchmark: str
+    name: str
+    dataset: str
+    dataset_sha256: str
+    licence: str
+    problems: int
+    repeats: int
+    koderz_version: str
+    price_version: str
+    isolation: str
+    self_test: str
+    opened_at: float
+    configurations: int
+    planned: int
+    ended: int
+    scripted: bool
+    journal_bytes: int | None
+    journal_sha256: str | None = None
+
+    @property
+    def origin(self) -> DatasetOrigin:
+        return DatasetOrigin(self.dataset, self.dataset_sha256, self.licence)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The first lines of a table, and how many it has in all."""
+
+    frame: DataFrame
+    lines: int

@@ -8,7 +8,7 @@ from typing import Literal
 
 from koderz_core.records.completions import Message, Sampling
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.verdicts import ErrorClass
+from koderz_core.records.verdicts import ErrorClass, TestFailure
 
 QueryKind = Literal["spec", "lesson", "solved", "statistics"]
 
@@ -81,3 +81,31 @@ class MemoryRef:
     text: str
     origin: str
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """An iteration that failed. ``fixed_by``: the next program of the same experiment, if that one passed.
+
+    ``failures``: the first test that failed, if any was seen. ``scripted``: a scripted model wrote it. Hostile texts.
+    """
+
+    experiment: str
+    problem: str
+    dataset: str
+    error: str
+    message: str
+    failures: tuple[TestFailure, ...]
+    code: str | None
+    fixed_by: str | None
+    scripted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A program that solved its problem, and the experiment that wrote it. Hostile text."""
+
+    experiment: str
+    problem: str
+    dataset: str
+    code: str

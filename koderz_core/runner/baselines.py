@@ -8,7 +8,7 @@ from itertools import chain
 from koderz_core.config import Settings
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Plan, Scalar
-from koderz_core.records.measurements import Sought
+from koderz_core.records.trials import Sought
 from koderz_core.runner.conditions import HELD_OUT, conditions
 from koderz_core.runner.planning import Order, Wanted, configuration
 from koderz_core.runner.wording import SUPERVISED

@@ -22,12 +22,12 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.runner.gate import Passage
+from koderz_core.runner.history import Tape
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.session import CUT_SHORT, Session, Subject, Tried
-from koderz_core.runner.tape import Tape
 from koderz_core.strategies import create
-from koderz_core.strategies.overrides import of_roles
+from koderz_core.strategies.parameters import of_roles
 
 _NO_TESTS = TestSet()
 

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from koderz_core.errors import JournalError
+from koderz_core.errors import JournalError, PlanError
 from koderz_core.events import (
     BenchmarkOpened,
     CallFinished,
@@ -26,7 +27,57 @@ from koderz_core.journal import read_all
 from koderz_core.records import Completion, Memory, Outcome, fingerprint
 from koderz_core.runner.budget import Spending
 from koderz_core.runner.header import header_then
-from koderz_core.runner.tape import Recorded, Tape
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The answer to one step, of whatever kind, and the hash of what was asked.
+
+    ``ended_at``: seconds since 1970 (UTC); ``seconds``: what the step took.
+    """
+
+    request: str
+    answer: object
+    ended_at: float
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """The steps that were done, by ordinal. Empty for an experiment that never began.
+
+    ``attempts``: how many times each call has been sent.
+    """
+
+    steps: Mapping[int, Recorded] = field(default_factory=dict)
+    attempts: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """What the recorded steps took when they were done; those done at the same time count once."""
+        covered, reached = 0.0, 0.0
+        for step in sorted(self.steps.values(), key=lambda one: one.ended_at - one.seconds):
+            covered += max(0.0, min(step.seconds, step.ended_at - reached))
+            reached = max(reached, step.ended_at)
+        return covered
+
+    def answer(self, ordinal: int, request: str, kind: type[Answer]) -> Answer | None:
+        """The recorded answer, of this kind; None where the tape has run out.
+
+        Raises PlanError if something else was recorded there.
+        """
+        recorded = self.steps.get(ordinal)
+        if recorded is None:
+            return None
+        if recorded.request != request or not isinstance(recorded.answer, kind):
+            raise PlanError(
+                f"Step {ordinal} is not what the journal recorded, so prompts or code have changed since. Set that "
+                f"back and go on with --retry-errors, or start anew with --fork; what is recorded stays as it is."
+            )
+        return recorded.answer
+
 
 FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
 

@@ -10,10 +10,9 @@ from koderz_core.grading.testsets import split
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Cost, Memory, Query, Usage
 from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
-from koderz_core.runner.calls.lanes import Lanes
-from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.calls.lanes import Lanes, Policy
 from koderz_core.runner.live import LiveText
-from koderz_core.runner.redaction import NO_KEYS, Redactor
+from koderz_core.runner.recorder import NO_KEYS, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
 """Model id, tokens and seconds of one call to its cost."""

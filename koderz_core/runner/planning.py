@@ -8,21 +8,18 @@ from dataclasses import dataclass, field
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.datasets.needed import require_libraries
 from koderz_core.datasets.selection import select
+from koderz_core.datasets.sources import require_libraries
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.gates import ALL_TESTS, gate_of
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, check_tests, split
 from koderz_core.grading.visible import check_feedback
-from koderz_core.models.allowed import check_allowed
-from koderz_core.models.catalogue import resolve
+from koderz_core.models.catalogue import check_allowed, resolve
 from koderz_core.records import Budget, Configuration, Dataset, Plan, Problem, Scalar
-from koderz_core.records.plans import check_size
-from koderz_core.records.selections import Selection
+from koderz_core.records.plans import Selection, check_size
 from koderz_core.runner.budget import check_limits
-from koderz_core.runner.conditions import conditions, of_problems
-from koderz_core.runner.needs import check_needs
-from koderz_core.runner.resumption import as_recorded
+from koderz_core.runner.conditions import check_needs, conditions, of_problems
+from koderz_core.runner.header import as_recorded
 from koderz_core.strategies import LADDERS, ROLES, UNTESTED, base_of, create, recorded, takes_several
 
 MOST_SEEDS = 1 << 63

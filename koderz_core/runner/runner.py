@@ -17,14 +17,28 @@ from koderz_core.records import Budget, Control, Plan, Problem
 from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import Wish, following, forget
-from koderz_core.runner.crew import Crew, models, piloted, remaining
-from koderz_core.runner.ending import Once
+from koderz_core.runner.crew import Crew, Steering, models, piloted, remaining
 from koderz_core.runner.gate import Gate
 from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Recorder, Watch
-from koderz_core.runner.steering import Steering
+
+
+class Once:
+    """Does one thing at the first call; a later call returns when that is done."""
+
+    def __init__(self, what: Callable[[], None]) -> None:
+        self._what = what
+        self._begun = False
+        self._guard = threading.Lock()  # guards _begun, and is held until the thing is done
+
+    def __call__(self) -> None:
+        with self._guard:
+            if not self._begun:
+                self._begun = True
+                self._what()
+
 
 ABANDON_SECONDS = 0.3  # what runs may take to end in good order when it must end now
 

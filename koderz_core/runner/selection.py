@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.records.selections import POLICIES, Selection
+from koderz_core.records.plans import POLICIES, Selection
 from koderz_core.runner.planning import Order, Wanted
 
 MARK = "select:"

@@ -43,11 +43,11 @@ from koderz_core.records import (
 )
 from koderz_core.runner.calls.asking import Calls, announce
 from koderz_core.runner.gate import Passage
+from koderz_core.runner.history import Answer, Tape
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice, storable
-from koderz_core.runner.tape import Answer, Tape
-from koderz_core.strategies.best import Best
-from koderz_core.strategies.overrides import applied
+from koderz_core.strategies.course import Best
+from koderz_core.strategies.parameters import applied
 
 _LOG = logging.getLogger("koderz")
 CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}

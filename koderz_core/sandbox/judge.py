@@ -12,9 +12,8 @@ from koderz_core.reading import surrogate_in
 from koderz_core.records import Cases, ErrorClass, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.orders import Answer, Order, Report, ask
-from koderz_core.sandbox.sources import number_of, spoken_of
-from koderz_core.sandbox.worker import Worker
-from koderz_core.sandbox.workers import Workers
+from koderz_core.sandbox.tiers import number_of, spoken_of
+from koderz_core.sandbox.workers import Worker, Workers
 
 MOST_CHARACTERS = 1_000_000
 """Of a program. However they are written, they fit into one frame of the worker's wire, and to compile them takes

@@ -11,8 +11,7 @@ import msgspec
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.records import Cases, ErrorClass, Isolation, TestFailure, Verdict
 from koderz_core.sandbox.inside.wire import MAX_FRAME_BYTES
-from koderz_core.sandbox.worker import LostError, StalledError
-from koderz_core.sandbox.workers import Workers
+from koderz_core.sandbox.workers import LostError, StalledError, Workers
 
 GRACE_SECONDS = 5.0
 """How much later than the judge's own deadline the host ends a worker, in seconds."""

@@ -11,8 +11,19 @@ from typing import Literal, get_args
 from koderz_core.errors import KoderzError
 from koderz_core.records import Isolation, Problem, Verdict
 from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.selftest_attacks import ATTACKS, BLOCKED, PROBLEM, Attack, Ground, planted
-from koderz_core.sandbox.selftest_programs import CHEATS, DOUBLES, PROBLEMS, WRONG, Try
+from koderz_core.sandbox.selftest_programs import (
+    ATTACKS,
+    BLOCKED,
+    CHEATS,
+    DOUBLES,
+    PROBLEM,
+    PROBLEMS,
+    WRONG,
+    Attack,
+    Ground,
+    Try,
+    planted,
+)
 
 Group = Literal["right programs", "wrong programs", "cheats", "attacks", "right after all that"]
 GROUPS: tuple[Group, ...] = get_args(Group)

@@ -8,16 +8,226 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
+from typing import Any, TypeVar
 
+from koderz_core import journal
 from koderz_core.errors import JournalError, StoreError
-from koderz_core.records.rows import BenchmarkRow
-from koderz_core.store.glance import Moment
-from koderz_core.store.going import Going
-from koderz_core.store.known import Basis
-from koderz_core.store.lately import Standing
+from koderz_core.events import (
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    CandidateScored,
+    CodeTested,
+    Entry,
+    ExperimentFinished,
+    ExperimentStarted,
+    ProgramProbed,
+    RemainingRead,
+    TextStored,
+)
+from koderz_core.records.progress import NewestIteration
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, Standing, Writers
+from koderz_core.store.fold import Fold, Row
+from koderz_core.store.ingest import NOTES
+from koderz_core.store.loading import Basis
+from koderz_core.store.store import Store
+
+_COUNTED = (ExperimentStarted, CallStarted, CallFinished, CallFailed, CodeTested, CandidateScored, ExperimentFinished)
+_PASSED_OVER = (TextStored, ProgramProbed, RemainingRead, *NOTES)
+_TESTED = ("passed", "tests_passed", "tests_total")
+_SCORED = (*(f"{tests}_{what}" for tests in ("gate", "held_out") for what in _TESTED), "shared")
+_TOKENS = ("input_tokens", "output_tokens")
+_OWN = ("state", "outcome", "reason", "score_kind", "code", "seconds", "started_at", "finished_at", "failure", "error")
+
+
+class Going:
+    """How far a benchmark is, ``standing`` so when it has last gone on. Not safe to use from several threads."""
+
+    def __init__(self, path: Path, standing: Standing, basis: Basis) -> None:
+        """``path``: its journal."""
+        self.standing = standing
+        self._path, self._offset = path, basis.offset
+        self._known, self._fold = basis.known.rows, Fold(path.name, basis.known)
+        self._places = {row.id: place for place, row in enumerate(standing.experiments)}
+
+    def go_on(self) -> bool:
+        """Read what is new; False if it tells more than how experiments go on. Raises JournalError."""
+        entries, offset = self._new()
+        counted = [entry for entry in entries if isinstance(entry.event, _COUNTED)]
+        told = {entry.experiment for entry in counted if entry.experiment}
+        begun = {entry.experiment for entry in counted if isinstance(entry.event, ExperimentStarted)}
+        if any(not isinstance(entry.event, (*_COUNTED, *_PASSED_OVER)) for entry in entries):
+            return False
+        if not all(self._knows(one, begun=one in begun) for one in told):
+            return False
+        if entries:
+            self._fold.add(counted)
+            self._count(told)
+            self._come_last(counted, entries[-1].at)
+        self._offset = offset
+        return True
+
+    def _new(self) -> tuple[list[Entry], int]:
+        """All that has been said since, and how far the journal is then."""
+        entries: list[Entry] = []
+        offset = self._offset
+        while (tail := journal.read(self._path, offset)).offset > offset:
+            entries += tail.entries
+            offset = tail.offset
+        return entries, offset
+
+    def _knows(self, experiment: str, *, begun: bool) -> bool:
+        """Whether all of its rows are known: none of one that was only planned so far and is ``begun`` now."""
+        key, place = (experiment,), self._places.get(experiment)
+        known = key in self._fold.rows["experiments"] or key in self._known["experiments"]
+        return place is not None and (known or (begun and self.standing.experiments[place].state == "planned"))
+
+    def _count(self, told: Collection[str]) -> None:
+        rows = {table: self._rows(table, told) for table in ("experiments", "calls", "iterations", "scores")}
+        experiments = list(self.standing.experiments)
+        for experiment in told:
+            place = self._places[experiment]
+            experiments[place] = _summed(
+                experiments[place], {table: found[experiment] for table, found in rows.items()}
+            )
+        row = _counted(self.standing.row, experiments)
+        self.standing = replace(self.standing, row=row, experiments=tuple(experiments))
+
+    def _rows(self, table: str, experiments: Collection[str]) -> Mapping[str, list[Row]]:
+        """Those of each of these experiments, in the order of their keys."""
+        found: defaultdict[str, list[Row]] = defaultdict(list)
+        rows = {**self._known.get(table, {}), **self._fold.rows[table]}
+        for key in sorted(key for key in rows if key[0] in experiments):
+            found[str(key[0])].append(rows[key])
+        return found
+
+    def _come_last(self, entries: Iterable[Entry], at: float) -> None:
+        late = self.standing.late
+        tried = {(one.experiment, one.iteration): one for one in late.newest}
+        for entry in entries:
+            if isinstance(entry.event, CodeTested) and entry.experiment:
+                row = self.standing.experiments[self._places[entry.experiment]]
+                tried[row.id, entry.event.iteration] = _iteration(row, entry.at, entry.event)
+        newest = sorted(tried.values(), key=lambda one: (-one.at, one.experiment, -one.iteration))[:NEWEST]
+        late = replace(late, newest=tuple(newest), news_at=at, troubles=self._fold.troubles.known())
+        self.standing = replace(self.standing, late=late)
+
+
+def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIteration:
+    verdict = event.verdict
+    tests, message = (verdict.passed, verdict.tests_passed, verdict.tests_total), verdict.message[:MESSAGE_CHARACTERS]
+    return NewestIteration(row.id, row.problem, row.label, event.iteration, at, *tests, verdict.error, message)
+
+
+def _summed(row: ExperimentRow, rows: Mapping[str, list[Row]]) -> ExperimentRow:
+    """An experiment as its rows have it; ``totals.py`` and the view of results say the same in SQL."""
+    (now,) = rows["experiments"]
+    calls = [call for call in rows["calls"] if call["state"] == "finished"]
+    costs = [call.get("cost_usd") for call in rows["calls"] if _has_cost(call)]
+    score = next((one for one in rows["scores"] if one["code"] == now.get("code")), {})
+    more: dict[str, Any] = {name: now.get(name) for name in _OWN}  # Any: columns of many types
+    more |= {name: _total(call.get(name) for call in calls) for name in _TOKENS}
+    more["cost_usd"] = _total(costs)
+    more |= {name: score.get(name) for name in _SCORED}
+    unpriced = sum(call.get("cost_usd") is None for call in calls)
+    return replace(row, **more, iterations=len(rows["iterations"]), calls=len(calls), unpriced=unpriced)
+
+
+def _has_cost(call: Row) -> bool:
+    return call["state"] == "finished" or call.get("cost_usd") is not None
+
+
+def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> BenchmarkRow:
+    """A benchmark as its experiments have it."""
+    ended = Counter(one.outcome for one in experiments if one.state == "finished")
+    begun = any(one.started_at is not None for one in experiments)
+    scripted = [one for one in experiments if one.scripted and one.state == "finished"]
+    return replace(
+        row,
+        state="running" if row.state == "queued" and begun else row.state,
+        finished=ended.total(),
+        running=sum(one.state == "running" for one in experiments),
+        solved=ended["solved"],
+        unsolved=ended["unsolved"],
+        cancelled=ended["cancelled"],
+        errors=ended["error"],
+        scripted_results=sum(one.outcome in ("solved", "unsolved") for one in scripted),
+        scripted_failures=sum(one.outcome in ("cancelled", "error") for one in scripted),
+        iterations=sum(one.iterations for one in experiments),
+        calls=sum(one.calls for one in experiments),
+        cost_usd=_total(one.cost_usd for one in experiments),
+        unpriced=sum(one.unpriced for one in experiments),
+        seconds=sum(one.seconds or 0.0 for one in experiments),
+    )
+
+
+def _total(parts: Iterable[Any]) -> Any:  # Any: numbers, or None where one is not known
+    known = list(parts)
+    return None if None in known else sum(known)
+
+
+MOST_KEPT = 48  # answers: 500 experiments take some 300 kB, those of a watched benchmark are shared with ``Followed``
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which."""
+
+    journals: tuple[tuple[str, int, int], ...]
+    writers: frozenset[tuple[str, int]]
+
+
+class Glance:
+    """Safe to use from several threads: at worst two of them ask the store the same."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._guard = threading.Lock()  # guards _kept
+        self._kept: OrderedDict[Hashable, tuple[Moment, Any]] = OrderedDict()  # Any: what was asked says of which type
+
+    def last(self, question: Hashable, now: Moment) -> Any:
+        """What was answered last, if nothing has happened since; else None."""
+        if not self._store.path.is_file():
+            return None
+        with self._guard:
+            then, answer = self._kept.get(question, (None, None))
+        return answer if then == now else None
+
+    def keep(self, question: Hashable, then: Moment, answer: Any) -> None:
+        """Believe it as long as all is as it was ``then``, before it was asked."""
+        with self._guard:
+            self._kept.pop(question, None)
+            self._kept[question] = then, answer
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+
+    def moment(self, writers: Writers) -> Moment:
+        """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
+        return Moment(tuple(sorted(self._journals())), writers.present)
+
+    def state(self, faults: Sequence[str]) -> str:
+        """A digest of how long all journals are, and of what of them cannot be read."""
+        journals = sorted((name, size) for name, size, _ in self._journals())
+        return sha256(repr((journals, faults)).encode()).hexdigest()
+
+    def _journals(self) -> list[tuple[str, int, int]]:
+        found = []
+        for path in self._store.journals_dir.glob("*.jsonl"):
+            try:
+                known = path.stat()
+            except OSError:  # taken away meanwhile
+                found.append((path.name, -1, -1))
+            else:
+                found.append((path.name, known.st_size, known.st_mtime_ns))
+        return found
+
 
 _LOG = logging.getLogger("koderz")
 AHEAD_SECONDS = 10.0  # after these the store is read behind, for those who ask it have to catch up
@@ -117,3 +327,68 @@ def _renewed(renew: Callable[[], object]) -> None:
         _LOG.debug("The store could not be read behind: %s", error)
     except Exception:  # noqa: BLE001 (the edge of a thread)
         _LOG.exception("The store could not be read behind.")
+
+
+Answer = TypeVar("Answer")
+KEPT_SECONDS = 5.0  # older answers are forgotten when something is asked: they may be large
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    at: float
+    answer: Future[Any] = field(default_factory=Future)  # Any: what was asked says of which type
+
+
+class Shared:
+    """Safe to use from several threads: whoever asks what is being asked just now waits for that answer."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """``clock``: seconds since 1970."""
+        self._clock = clock
+        self._guard = threading.Lock()  # guards all below
+        self._asked: dict[Hashable, _Asked] = {}
+        self._anew = 0.0
+
+    def of(self, question: Hashable, since: float, ask: Callable[[], Answer], age_seconds: float) -> Answer:
+        """What ``ask`` answers, or has answered somebody who asked no earlier than ``since`` (seconds since 1970).
+
+        ``age_seconds``: how long ago that may have been asked if nobody is waiting for it any more. Raises what ``ask``
+        does, to all who waited for it.
+        """
+        asked, ours = self._joined(question, since, age_seconds)
+        if ours:
+            try:
+                asked.answer.set_result(ask())
+            except BaseException as error:
+                asked.answer.set_exception(error)
+                raise
+        answer: Answer = asked.answer.result()
+        return answer
+
+    def forget(self) -> None:
+        """What was asked before now serves nobody any more: somebody has done something."""
+        with self._guard:
+            self._anew = self._clock()
+
+    def tell(self, question: Hashable, at: float, answer: object) -> None:
+        """What is known besides since ``at``, for those who ask next; nothing if somebody has asked later than that."""
+        with self._guard:
+            if (last := self._asked.get(question)) is None or last.at < at:
+                self._put(question, at).answer.set_result(answer)
+
+    def _joined(self, question: Hashable, since: float, age_seconds: float) -> tuple[_Asked, bool]:
+        """Whose answer will do, and whether it is ours to get."""
+        with self._guard:
+            now, last = self._clock(), self._asked.get(question)
+            if last is None or not max(since, self._anew) <= last.at <= now:  # later: the clock was set back
+                return self._put(question, now), True
+            if last.answer.done() and now - last.at > age_seconds:
+                return self._put(question, now), True
+            return last, False
+
+    def _put(self, question: Hashable, at: float) -> _Asked:
+        self._asked = {
+            one: it for one, it in self._asked.items() if not it.answer.done() or 0 <= at - it.at <= KEPT_SECONDS
+        }
+        self._asked[question] = _Asked(at)
+        return self._asked[question]

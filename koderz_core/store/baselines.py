@@ -10,7 +10,7 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.records import Scalar, Tier
-from koderz_core.records.measurements import Ground, Measured, Sought
+from koderz_core.records.trials import Ground, Measured, Sought
 from koderz_core.store.benchmarks import RESULTS
 from koderz_core.store.reading import records
 

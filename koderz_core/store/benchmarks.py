@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,11 +10,12 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import JournalError
+from koderz_core.events.trouble import Troubles
 from koderz_core.journal import holder
-from koderz_core.records import Control
-from koderz_core.records.progress import NewestIteration
+from koderz_core.records import Allowance, Control
+from koderz_core.records.forecasts import Receipt
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration, scripted
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, State
-from koderz_core.records.summaries import scripted
 from koderz_core.store.reading import mappings, records
 
 RESULTS = "(select * replace (if(state = 'finished', outcome, null) as outcome) from experiment_results)"
@@ -187,4 +188,94 @@ where e.benchmark = $benchmark and i."at" >= coalesce((
     order by tried_at desc limit 1 offset $most
 ), 0)
 order by i."at" desc, i.experiment, i.iteration desc limit $most
+"""
+
+
+def receipt(con: DuckDBPyConnection, benchmark: str) -> Receipt | None:
+    """Of a benchmark (by id) that has come to its end; None for another, and where no forecast was written down."""
+    found = records(con, Receipt, _RECEIPT, {"benchmark": benchmark})
+    return found[0] if found else None
+
+
+_RECEIPT = """
+select f.forecast, (
+    select case when count(*) filter (where c.state = 'finished' and c.cost_usd is null) = 0
+        then coalesce(sum(c.cost_usd), 0) end
+    from calls c join experiments e on e.id = c.experiment
+    where e.benchmark = f.benchmark and c."at" >= f."at"
+) as cost_usd, (
+    select max(e.finished_at) - f."at" from experiments e where e.benchmark = f.benchmark and not exists (
+        select 1 from controls r where r.benchmark = f.benchmark and r.what = 'resume' and r.position > f.position)
+) as seconds
+from forecasts f join benchmarks b on b.id = f.benchmark
+where f.benchmark = $benchmark and b.closed_reason = 'finished' and b.closed_at >= f."at"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """As the fields of ``BenchmarkProgress``."""
+
+    newest: tuple[NewestIteration, ...]
+    receipt: Receipt | None
+    troubles: tuple[ModelTrouble, ...]
+    changes: tuple[AllowanceChange, ...]
+    news_at: float | None
+
+
+Forecast = Callable[[Sequence[ExperimentRow], float], float | None]
+"""All experiments of a benchmark and the time now (seconds since 1970) to the seconds until they have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A benchmark with all that its journal says of how far it is; only time makes more of it."""
+
+    row: BenchmarkRow
+    experiments: tuple[ExperimentRow, ...]
+    late: Lately
+
+    def progress(self, forecast: Forecast, now: float) -> BenchmarkProgress:
+        """How far it is at this moment (seconds since 1970), as nothing has happened since."""
+        row, late = self.row, self.late
+        left = forecast(self.experiments, now) if row.state == "running" else None
+        return BenchmarkProgress(
+            row, self.experiments, late.newest, left, late.receipt, late.troubles, now, late.news_at, late.changes
+        )
+
+
+def lately(con: DuckDBPyConnection, benchmark: BenchmarkRow) -> Lately:
+    """What came last in a benchmark."""
+    of = benchmark.id
+    return Lately(
+        tuple(newest(con, of)),
+        receipt(con, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
+        troubles(con, of).known(),
+        allowance_changes(con, of),
+        _news_at(con, of),
+    )
+
+
+def allowance_changes(con: DuckDBPyConnection, benchmark: str) -> tuple[AllowanceChange, ...]:
+    """What was changed of a benchmark (by id) while it ran, the newest first."""
+    return tuple(
+        AllowanceChange(at, by, Allowance(usd_before, concurrency_before), Allowance(usd, concurrency))
+        for at, by, usd_before, concurrency_before, usd, concurrency in con.execute(_CHANGES, [benchmark]).fetchall()
+    )
+
+
+def troubles(con: DuckDBPyConnection, benchmark: str) -> Troubles:
+    """As they stood when the journal of a benchmark was read last."""
+    found = con.execute("select troubles from journals where benchmark = ?", [benchmark]).fetchone()
+    return msgspec.json.decode(found[0], type=Troubles) if found else Troubles()
+
+
+def _news_at(con: DuckDBPyConnection, benchmark: str) -> float | None:
+    found = con.execute("select max(last_at) from journals where benchmark = ?", [benchmark]).fetchone()
+    return None if found is None else found[0]
+
+
+_CHANGES = """
+select "at", "by", usd_before, concurrency_before, usd, concurrency from allowances
+where benchmark = ? and changed order by position desc
 """

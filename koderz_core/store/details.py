@@ -2,13 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from koderz_core.records.rows import ExperimentDetails
+from koderz_core.records.notes import NoteKind, NoteRow
+from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, Step, StepKind
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.queries import Reader
-from koderz_core.store.timeline import Told, steps
+
+KINDS: Mapping[NoteKind, StepKind] = {
+    "spec_written": "spec",
+    "checkpoint_reviewed": "checkpoint",
+    "turn_spoken": "turn",
+    "consensus_reached": "consensus",
+}
+"""Notes that end a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the store holds of one experiment; calls in the order of their ordinals and attempts."""
+
+    experiment: ExperimentRow
+    iterations: list[IterationRow]
+    calls: list[CallRow]
+    notes: list[NoteRow]
+
+
+def steps(told: Told) -> tuple[Step, ...]:
+    """The steps in the order they were taken; calls that nothing came of yet, or never will, are the last one."""
+    counts: Counter[StepKind] = Counter()
+    previous: str | None = None
+    made: list[Step] = []
+    calls = told.calls
+    for end in _ends(told):
+        before = _before(end, calls)
+        calls = calls[len(before) :]
+        step = _step(before, end, counts, previous)
+        previous = step.program or previous
+        made.append(step)
+    return (*made, *_open_step(told, calls, counts, previous))
+
+
+def _before(end: IterationRow | NoteRow, calls: Sequence[CallRow]) -> list[CallRow]:
+    """The calls that a step ended: all that are left, but of those who spoke at the same time each one's own."""
+    before = [] if end.ordinal is None else [call for call in calls if call.ordinal < end.ordinal]
+    if isinstance(end, NoteRow) and end.kind == "turn_spoken":
+        return [call for call in before if call.ordinal == before[0].ordinal]
+    return before
+
+
+def _ends(told: Told) -> list[IterationRow | NoteRow]:
+    """What each step ended with; an iteration of unknown ordinal has no calls that could be told."""
+    notes = [note for note in told.notes if note.kind in KINDS]
+    return sorted([*told.iterations, *notes], key=lambda row: row.ordinal or 0)
+
+
+def _step(
+    calls: Sequence[CallRow], end: IterationRow | NoteRow, counts: Counter[StepKind], previous: str | None
+) -> Step:
+    if isinstance(end, IterationRow):
+        counts["iteration"] += 1
+        seconds = _seconds(calls) + end.seconds
+        return Step("iteration", end.iteration, tuple(calls), end, None, end.code, previous, seconds, _cost(calls))
+    kind = KINDS[end.kind]
+    counts[kind] += 1
+    return Step(kind, counts[kind], tuple(calls), None, end, None, previous, _seconds(calls), _cost(calls))
+
+
+def _open_step(told: Told, calls: Sequence[CallRow], counts: Counter[StepKind], previous: str | None) -> Iterator[Step]:
+    if not calls:
+        return
+    kind = _open_kind(told, calls[-1].role)
+    program = told.experiment.code if kind == "answer" else None
+    number = counts[kind] + 1
+    yield Step(kind, number, tuple(calls), None, None, program, previous, _seconds(calls), _cost(calls))
+
+
+def _open_kind(told: Told, role: str) -> StepKind:
+    if role == "spec":
+        return "spec"
+    if role == "reviewer":
+        return "checkpoint"
+    if role == "speaker":
+        return "turn"
+    return "answer" if _handed_in_untested(told) else "iteration"
+
+
+def _handed_in_untested(told: Told) -> bool:
+    """Whether it ended with a program that no iteration tried, or with none at all."""
+    has_result = told.experiment.outcome in ("solved", "unsolved")
+    return has_result and told.experiment.code not in {tried.code for tried in told.iterations}
+
+
+def _seconds(calls: Sequence[CallRow]) -> float:
+    return sum(call.seconds or 0.0 for call in calls)
+
+
+def _cost(calls: Sequence[CallRow]) -> float | None:
+    if any(call.cost_usd is None for call in calls if call.state == "finished"):
+        return None
+    return sum((call.cost_usd for call in calls if call.cost_usd is not None), 0.0)
+
 
 Naming = Callable[[ExperimentDetails], Collection[str]]
 """An experiment to the SHA-256 of texts that are wanted of it."""

@@ -9,34 +9,119 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError, UnknownNameError
-from koderz_core.records import Outcome, Tier
+from koderz_core.records import Outcome, Plan, Tier
 from koderz_core.records.forecasts import Past, PastPair, Receipt
-from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import NoteRow, SpecRow
-from koderz_core.records.progress import Neighbours, meant
-from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, ScoreRow
-from koderz_core.records.summaries import SummaryRow, TierCost
-from koderz_core.records.timing import Span
-from koderz_core.records.trials import Trial
+from koderz_core.records.progress import Neighbours, SummaryRow, TierCost, meant
+from koderz_core.records.rows import BenchmarkRow, CallRow, ExperimentRow, IterationRow, ScoreRow, Span
+from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.store.ahead import Seen
 from koderz_core.store.baselines import grounds, measured
-from koderz_core.store.benchmarks import RESULTS, Held, Writers, benchmarks, counted, in_effect
-from koderz_core.store.experiments import Asked, Followed, experiments
+from koderz_core.store.benchmarks import (
+    RESULTS,
+    Held,
+    Standing,
+    Writers,
+    benchmarks,
+    counted,
+    in_effect,
+    lately,
+    receipt,
+)
+from koderz_core.store.experiments import Asked, Followed, experiments, neighbours
 from koderz_core.store.experiments import experiment as experiment_of
-from koderz_core.store.failures import failures
 from koderz_core.store.finding import benchmark_ids, find, find_problem
 from koderz_core.store.frames import Tables
-from koderz_core.store.known import Basis, basis
-from koderz_core.store.lately import Standing, lately
+from koderz_core.store.loading import Basis, basis
 from koderz_core.store.marks import COUNTS, SAW_BASE_TESTS
-from koderz_core.store.past import past
+from koderz_core.store.measurements import specs
 from koderz_core.store.past_pairs import past_pairs
-from koderz_core.store.places import neighbours
 from koderz_core.store.reading import mappings, records
-from koderz_core.store.receipts import receipt
-from koderz_core.store.specs import specs
-from koderz_core.store.timing import spans
 from koderz_core.store.trials import trials
+
+
+def failures(con: DuckDBPyConnection, benchmark: str) -> dict[str, dict[str, int]]:
+    """Configuration id -> error class -> how often: of iterations, or of a program handed in untested."""
+    found: dict[str, dict[str, int]] = {}
+    for row in mappings(con, _FAILURES, {"benchmark": benchmark}):
+        found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
+    return found
+
+
+_FAILURES = """
+select configuration, failure, count(*) as times from (
+    select e.configuration, i.error as failure from iterations i join experiments e on e.id = i.experiment
+    where e.benchmark = $benchmark
+    union all
+    select configuration, failure from experiments e
+    where benchmark = $benchmark and not exists (select 1 from iterations i where i.experiment = e.id)
+)
+where failure is not null group by all order by configuration, times desc, failure
+"""
+
+MOST = 300  # of each configuration, the newest: enough for a mean, and quickly read
+
+
+def past(con: DuckDBPyConnection, strategies: Iterable[str]) -> list[Past]:
+    """The newest experiments of these strategies that were solved or unsolved."""
+    return records(con, Past, _PAST, {"strategies": list(strategies), "most": MOST})
+
+
+_PAST = f"""
+select r.configuration, f.strategy, f.models, r.calls, r.cost_usd, r.seconds
+from {RESULTS} r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+where r.outcome in ('solved', 'unsolved') and r.seconds is not null
+    and list_contains($strategies::varchar[], f.strategy)
+qualify row_number() over (partition by r.configuration order by r.finished_at desc) <= $most
+order by r.finished_at desc, r.id
+"""  # noqa: S608 (ours)
+
+
+def planned(con: DuckDBPyConnection, benchmark: str) -> Plan:
+    """The plan of a benchmark (by id), as it was last grown. Raises UnknownNameError."""
+    found = con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
+    if found is None:
+        raise UnknownNameError("benchmark", benchmark, benchmark_ids(con))
+    return msgspec.json.decode(str(found[0]), type=Plan)
+
+
+def spans(con: DuckDBPyConnection, benchmark: str) -> list[Span]:
+    """Every stretch of time in the experiments of a benchmark that have ended, in the order in which they began."""
+    return records(con, Span, _SPANS, {"benchmark": benchmark})
+
+
+# Calls are stamped when they begin, tests and scores when they have ended. A gate verdict that an iteration has
+# already brought is not run again for the score, so its seconds count once.
+_SPANS = """
+with ended as (
+    select e.id, f.label, e.started_at, e.seconds from experiments e
+    join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+    where e.benchmark = $benchmark and e.state = 'finished' and e.seconds is not null
+),
+attempts as (
+    select experiment, "at", seconds, "at" + seconds as until,
+        lead("at") over (partition by experiment, ordinal order by attempt) as next_at
+    from calls where seconds is not null
+),
+parts as (
+    select experiment, 'calls' as phase, "at", seconds from attempts
+    union all
+    select experiment, 'waiting', until, next_at - until from attempts where next_at > until
+    union all
+    select experiment, 'tests', "at" - seconds, seconds from iterations
+    union all
+    select experiment, 'scoring', "at" - spent, spent from (
+        select s.experiment, s."at", coalesce((s.held_out->>'$.seconds')::double, 0) + if(
+            exists (select 1 from iterations i where i.experiment = s.experiment and i.code = s.code),
+            0, coalesce((s.gate->>'$.seconds')::double, 0)) as spent
+        from scores s
+    )
+)
+select id as experiment, label, null as phase, started_at as "at", seconds from ended
+union all
+select e.id, e.label, p.phase, p."at", p.seconds from parts p join ended e on e.id = p.experiment
+order by "at", experiment, phase nulls first
+"""
 
 
 class Reader:

@@ -11,22 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Outcome
 from koderz_core.records.forecasts import Past, PastPair, Receipt
-from koderz_core.records.measurements import Ground, Measured
 from koderz_core.records.notes import SpecRow
-from koderz_core.records.progress import BenchmarkProgress, Neighbours, Snapshot
-from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
-from koderz_core.records.summaries import SummaryRow
-from koderz_core.records.timing import Span
-from koderz_core.records.trials import Trial
-from koderz_core.store.ahead import Ahead, Asked, Seen
-from koderz_core.store.benchmarks import Writers
+from koderz_core.records.progress import BenchmarkProgress, Neighbours, Snapshot, SummaryRow
+from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow, Span
+from koderz_core.records.trials import Ground, Measured, Trial
+from koderz_core.store.ahead import Ahead, Asked, Glance, Moment, Seen, Shared
+from koderz_core.store.benchmarks import Forecast, Writers
 from koderz_core.store.details import Naming, Several, details_of, several_of
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
-from koderz_core.store.glance import Glance, Moment
-from koderz_core.store.lately import Forecast
 from koderz_core.store.queries import Reader
-from koderz_core.store.sharing import Shared
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:

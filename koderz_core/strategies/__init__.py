@@ -11,13 +11,11 @@ from koderz_core.strategies.beam import Beam
 from koderz_core.strategies.best_of import BestOf
 from koderz_core.strategies.cascade import Cascade
 from koderz_core.strategies.debate import Debate
-from koderz_core.strategies.describing import choices_of, describe
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ensemble import Ensemble
 from koderz_core.strategies.ladder import ONCE, Ladder
 from koderz_core.strategies.outside import Outside, found, installed, shortened
-from koderz_core.strategies.overrides import checked, is_override
-from koderz_core.strategies.parameters import bounds_of, require_number
+from koderz_core.strategies.parameters import bounds_of, checked, choices_of, describe, is_override, require_number
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
 from koderz_core.strategies.swarm import Swarm

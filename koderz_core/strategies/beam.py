@@ -14,10 +14,10 @@ from koderz_core.errors import PlanError
 from koderz_core.prompts import coding
 from koderz_core.prompts.attempts import Attempt, next_attempt
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.sameness import shape
+from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
-from koderz_core.strategies.best import Best
+from koderz_core.strategies.course import Best
 from koderz_core.strategies.reminding import Lessons, Reminded, lessons_on, with_examples
 
 MOST = 256

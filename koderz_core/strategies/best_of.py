@@ -15,7 +15,7 @@ from koderz_core.errors import PlanError
 from koderz_core.prompts import coding, judging, testing
 from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.judging import Contender
-from koderz_core.prompts.sameness import shape
+from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Observed, Sampling
 from koderz_core.strategies.reminding import Reminded, with_reminders

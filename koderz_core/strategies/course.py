@@ -8,11 +8,25 @@ from itertools import takewhile
 
 from koderz_core.prompts.attempts import Attempt
 from koderz_core.prompts.coding import Brief
+from koderz_core.prompts.programs import shape
 from koderz_core.prompts.review import Review
-from koderz_core.prompts.sameness import shape
 from koderz_core.prompts.sections import Guidance
 from koderz_core.records import Extracted, Verdict
-from koderz_core.strategies.best import Best
+
+
+class Best:
+    """Keeps the candidate with the most gate tests passed; of equals, the latest."""
+
+    def __init__(self) -> None:
+        self.code: str | None = None
+        self._rank = (False, -1)
+
+    def keep(self, candidate: Extracted, verdict: Verdict) -> Verdict:
+        """Take note of a candidate and hand its verdict through."""
+        rank = (verdict.passed, verdict.tests_passed)
+        if candidate.code is not None and rank >= self._rank:
+            self.code, self._rank = candidate.code, rank
+        return verdict
 
 
 @dataclass(slots=True)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from koderz_core.errors import PlanError
 from koderz_core.events import TurnSpoken
 from koderz_core.prompts import attempts, coding, debating
-from koderz_core.prompts.debating import Limits, Position
+from koderz_core.prompts.debating import Limits, Position, Speaker, speakers
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.personas import Speaker, speakers
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
 from koderz_core.strategies.course import Course

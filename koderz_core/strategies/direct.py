@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from koderz_core.prompts import coding
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.spec import MINIMAL
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
-from koderz_core.strategies.reminding import Reminded, with_reminders
-from koderz_core.strategies.specification import specification
+from koderz_core.strategies.reminding import Reminded, specification, with_reminders
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from koderz_core.errors import PlanError
 from koderz_core.events import ConsensusReached, Considered
 from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.sameness import shape
+from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling, Verdict
 from koderz_core.similarity import Weights, normalised, similarities

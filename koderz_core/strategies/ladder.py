@@ -6,18 +6,46 @@ Matter" (arXiv 2407.01502): warming went through temperatures 0, 0.3, 0.3, 0.5, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 
 from koderz_core.errors import PlanError
 from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
-from koderz_core.strategies.best import Best
+from koderz_core.strategies.course import Best
 from koderz_core.strategies.reminding import Reminded, with_reminders
-from koderz_core.strategies.schedules import temperatures, written
+
+HOTTEST = 2.0  # the highest that any provider takes
+MOST = 1000
+_STEP = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:\*(\d{1,4}))?", re.ASCII)
+
+
+def temperatures(text: str) -> tuple[float, ...]:
+    """One per attempt, none for an empty text. Raises PlanError, which names the step that is none."""
+    found: list[float] = []
+    for step in text.split(",") if text.strip() else ():
+        read = _STEP.fullmatch(step.strip())
+        temperature, times = (float(read[1]), int(read[2] or 1)) if read else (0.0, 0)
+        if not times or temperature > HOTTEST:
+            raise PlanError(
+                f"{step.strip()!r} in {text!r} is no step: write temperatures from 0 to {HOTTEST:g} with commas "
+                "between them, and how many attempts where there are several, as in 0,0.3*2,0.5*2."
+            )
+        found += [temperature] * times
+    if len(found) > MOST:
+        raise PlanError(f"{text!r} are {len(found)} steps: write at most {MOST}.")
+    return tuple(found)
+
+
+def written(steps: tuple[float, ...]) -> str:
+    """The one text that stands for these temperatures, however they were written."""
+    counted = ((temperature, len(list(same))) for temperature, same in groupby(steps))
+    return ",".join(f"{temperature:g}" + (f"*{times}" if times > 1 else "") for temperature, times in counted)
+
 
 USUAL = 0.8
 ONCE = "0"

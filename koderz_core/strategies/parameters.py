@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, replace
+from inspect import cleandoc
 from typing import Any
 
-from koderz_core.errors import PlanError
-from koderz_core.prompts.spec import PROMPTS
-from koderz_core.records import Scalar
-from koderz_core.records.selections import POLICIES
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.prompts.coding import PROMPTS
+from koderz_core.records import Sampling, Scalar
+from koderz_core.records.plans import POLICIES
 from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL
 
 MOST = 10**9
@@ -88,3 +92,88 @@ def require_number(name: str, value: Scalar, kind: type, bounds: tuple[int, int]
     if not (fits and low <= value <= high):  # type: ignore[operator]  # it is a number if it fits
         a_number = "a whole number" if kind is int else "a number"
         raise PlanError(f"{name} must be {a_number} from {low:,} to {high:,}, not {value!r}.")
+
+
+_CALLS = re.compile(r"\bCalls:\s+(?P<calls>.+?[.!])(?:\s+(?P<source>[A-Z\"].*))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a strategy does, in one line; what it costs in calls and where it comes from, empty if it does not say."""
+
+    doc: str
+    calls: str
+    source: str
+
+
+def describe(strategy: type) -> Description:
+    """What a strategy says of itself. The text is its author's: shown as text, never obeyed."""
+    own = _written(strategy)
+    module = sys.modules.get(strategy.__module__)
+    texts = (own, cleandoc(module.__doc__ or "") if module else "")
+    paragraphs = (" ".join(part.split()).replace("``", "") for text in texts for part in text.split("\n\n"))
+    told = next((found for one in paragraphs if (found := _CALLS.search(one))), None)
+    calls, source = (told["calls"], told["source"] or "") if told else ("", "")
+    doc = own.partition("\n")[0].partition("Calls:")[0]
+    return Description(doc.replace("``", "").strip(), calls, source)
+
+
+def about(parameter: Field[Any]) -> str:
+    """What a parameter changes, in one line: what its field says, else what it means in every strategy."""
+    return str(parameter.metadata.get("about", ABOUT.get(parameter.name, "")))
+
+
+def choices_of(parameter: Field[Any]) -> tuple[str, ...]:
+    """All the words that a parameter takes, the default first; none if that is open."""
+    return tuple(parameter.metadata.get("choices", CHOICES.get(parameter.name, ())))
+
+
+def _written(strategy: type) -> str:
+    """Without what a dataclass writes where its author wrote nothing."""
+    text = cleandoc(strategy.__doc__ or "")
+    return "" if text.startswith(f"{strategy.__name__}(") else text
+
+
+KINDS: Mapping[str, type] = {"temperature": float, "top_p": float, "max_tokens": int}
+_RANGES: Mapping[str, tuple[int, int]] = {"temperature": (0, WARMEST), "top_p": (0, 1), "max_tokens": (1, MOST)}
+
+
+def is_override(name: str) -> bool:
+    """Whether a parameter of this name is about one role, not about the strategy."""
+    return "." in name
+
+
+def role_of(name: str) -> str:
+    """The role that an override is about."""
+    return name.partition(".")[0]
+
+
+def asked_of(roles: Sequence[str], parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Those of the parameters that are overrides of one of these roles."""
+    return {name: value for name, value in parameters.items() if is_override(name) and role_of(name) in roles}
+
+
+def checked(roles: Sequence[str], name: str, value: Scalar) -> Scalar:
+    """The value as it is recorded. Raises UnknownNameError for another role or thing, PlanError for another value."""
+    role, _, what = name.partition(".")
+    if role not in roles:
+        raise UnknownNameError("role that is asked here", role, roles)
+    if what not in KINDS:
+        raise UnknownNameError("sampling of a role", what, KINDS)
+    require_number(name, value, KINDS[what], _RANGES[what])
+    return float(value) + 0.0 if KINDS[what] is float and isinstance(value, int | float) else value
+
+
+def of_roles(parameters: Mapping[str, Scalar]) -> dict[str, dict[str, Scalar]]:
+    """By role: what is asked of it."""
+    found: dict[str, dict[str, Scalar]] = {}
+    for name, value in parameters.items():
+        if is_override(name):
+            role, _, what = name.partition(".")
+            found.setdefault(role, {})[what] = value
+    return found
+
+
+def applied(sampling: Sampling, asked: Mapping[str, Scalar]) -> Sampling:
+    """How a role is asked to sample, with what is asked of it over what the strategy asks."""
+    return replace(sampling, **asked) if asked else sampling  # type: ignore[arg-type]  # ``checked`` has seen to it

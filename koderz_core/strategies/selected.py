@@ -12,7 +12,7 @@ from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling
-from koderz_core.records.selections import QUALITY
+from koderz_core.records.plans import QUALITY
 from koderz_core.strategies.reminding import Reminded, with_reminders
 
 DIRECT = "direct"

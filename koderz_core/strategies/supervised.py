@@ -11,14 +11,20 @@ from dataclasses import dataclass
 
 from koderz_core.events import CheckpointReviewed, Why
 from koderz_core.prompts import attempts, coding, review, sections
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.spec import MINIMAL
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due, stuck
 from koderz_core.strategies.course import Course
-from koderz_core.strategies.reminding import Reminded, remember, with_examples
-from koderz_core.strategies.specification import ADVICE_TEMPERATURE, ADVICE_TOKENS, specification
+from koderz_core.strategies.reminding import (
+    ADVICE_TEMPERATURE,
+    ADVICE_TOKENS,
+    Reminded,
+    remember,
+    specification,
+    with_examples,
+)
 
 
 @dataclass(frozen=True, slots=True)

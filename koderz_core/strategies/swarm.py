@@ -18,8 +18,7 @@ from koderz_core.prompts.testing import OwnTest
 from koderz_core.protocols import Context
 from koderz_core.records import Completion, Sampling
 from koderz_core.strategies.course import Course
-from koderz_core.strategies.reminding import Reminded, remember, with_examples
-from koderz_core.strategies.specification import ADVICE_TEMPERATURE, ADVICE_TOKENS
+from koderz_core.strategies.reminding import ADVICE_TEMPERATURE, ADVICE_TOKENS, Reminded, remember, with_examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,17 @@ from typing import Any, BinaryIO
 import msgspec
 
 from koderz_core.errors import DataError, UsageError
-from koderz_core.upkeep.archive import CHUNK_BYTES, FORMAT, MANIFEST, MEMORIES, SETTINGS, Kept, Manifest, spoiled
-from koderz_core.upkeep.restoring import verified
+from koderz_core.upkeep.restoring import (
+    CHUNK_BYTES,
+    FORMAT,
+    MANIFEST,
+    MEMORIES,
+    SETTINGS,
+    Kept,
+    Manifest,
+    spoiled,
+    verified,
+)
 
 
 @dataclass(frozen=True, slots=True)

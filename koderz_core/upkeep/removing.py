@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
 from koderz_core.journal.lock import acquire, beside, holder, reason, release
-from koderz_core.upkeep.pins import SUFFIX, is_pinned
+from koderz_core.upkeep.mending import Mended
+
+SUFFIX = ".pin"
+
+
+def is_pinned(journal: Path) -> bool:
+    """Whether the benchmark of that journal is pinned."""
+    return journal.with_suffix(SUFFIX).exists()
+
+
+def pin(journal: Path) -> None:
+    """Pin it; twice is as once. Raises JournalError."""
+    try:
+        journal.with_suffix(SUFFIX).touch()
+    except OSError as error:
+        raise _cannot(journal, error) from error
+
+
+def unpin(journal: Path) -> None:
+    """Take the pin away, if there is one. Raises JournalError."""
+    try:
+        journal.with_suffix(SUFFIX).unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot(journal, error) from error
+
+
+def _cannot(journal: Path, error: OSError) -> JournalError:
+    return JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}")
+
 
 BESIDE = (".control", ".part", SUFFIX)
 
@@ -44,3 +74,19 @@ def remove(journal: Path) -> None:
 def _files(journal: Path) -> list[Path]:
     kept = journal.parent.glob(f"{journal.name}.damaged*")
     return [journal, *kept, *(journal.with_suffix(suffix) for suffix in BESIDE)]
+
+
+PREFIXES = ("copy-", "restore-")
+"""Of folders in which the index is copied for an export, and a backup unpacked."""
+SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
+
+
+def clear_left(home: Path, now: float) -> Iterator[Mended]:
+    """Remove such folders that nothing was put into for a day. ``now``: seconds since 1970."""
+    for folder in sorted(one for prefix in PREFIXES for one in home.glob(f"{prefix}*") if one.is_dir()):
+        try:
+            if now - folder.stat().st_mtime > SECONDS:
+                shutil.rmtree(folder)
+                yield Mended(folder.name, "was left by a process that was killed; it was removed")
+        except OSError as error:
+            yield Mended(folder.name, f"was left by a process that was killed and stays: {reason(error)}", whole=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import fsum, isclose
 from statistics import fmean
 
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.records.summaries import SummaryRow
-from koderz_core.verification.records import Difference, Verified
+from koderz_core.verification.journals import Difference, Verified
 from koderz_core.verification.tally import Tallied, Tally, added, counted
 
 Lines = Sequence[Mapping[str, object]]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from koderz_core.analysis.differences import Differences, differing
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
-from koderz_core.errors import KoderzError, PlanError
+from koderz_core.errors import DataError, KoderzError, PlanError
+from koderz_core.export.dump import DumpFile, files_of, named, write
 from koderz_core.export.formats import plain
-from koderz_core.records import Configuration, Dataset, Plan
+from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.runner.again import is_plannable, order_of, settings_of, wanted_of
 from koderz_core.runner.planning import Order
-from koderz_core.runner.wording import command_of
-from koderz_core.store.plans import planned
+from koderz_core.runner.wording import command_of, is_plannable, order_of, settings_of, wanted_of
+from koderz_core.store.details import Naming, Several
+from koderz_core.store.queries import planned
 from koderz_core.store.results import Results
 
 Load = Callable[[str], Dataset]
@@ -84,3 +87,83 @@ def _safe(command: str) -> str:
     if plain(command) != command or "\n" in command or "\t" in command:
         raise PlanError("A name in it holds characters that a terminal would obey or hide, so no command is offered.")
     return command
+
+
+MOST = 500  # the newest: more are no list to choose from
+
+
+def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
+    """The other experiments on its problem, of the same file of problems: those of its benchmark first.
+
+    Those in which nothing has happened yet are left out. Raises StoreError.
+    """
+    found = results.experiments(problem=row.problem, limit=MOST)
+    known = (one for one in found if one.state != "planned" and one.id != row.id)
+    same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
+    return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))
+
+
+def set_apart(results: Results, one: ExperimentRow, other: ExperimentRow) -> Differences:
+    """What differs in their configurations, and in what both were run under. Raises StoreError."""
+    return differing([dict(_settings(results, row)) for row in (one, other)])
+
+
+def _settings(results: Results, row: ExperimentRow) -> Iterator[tuple[str, Scalar]]:
+    plan = plan_of(results, row.benchmark)
+    of = configuration_of(plan, row)
+    yield "strategy", of.strategy
+    yield from ((f"{role} model", " + ".join(members)) for role, members in of.models.items())
+    yield from ((name.replace("_", " "), value) for name, value in of.parameters.items())
+    yield from (("gate", of.gate), ("feedback", of.feedback))
+    yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
+    yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
+    yield "most dollars per experiment", plan.budget.per_experiment_usd
+
+
+AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """How many files of how many experiments stand in ``folder`` now."""
+
+    folder: Path
+    experiments: int = 0
+    files: int = 0
+
+    def and_of(self, results: Results, experiments: Sequence[str]) -> Dumped:
+        """With the files of a few experiments more, which this writes; one in which nothing has happened has none.
+
+        Raises DataError, StoreError, UnknownNameError.
+        """
+        found = read(results, experiments, named)
+        made = [files for one in found.details if (files := files_of(one, found.texts))]
+        for files in made:
+            write(files, self.folder)
+        return Dumped(self.folder, self.experiments + len(made), self.files + sum(map(len, made)))
+
+
+def dump(results: Results, chosen: str, folder: Path) -> Dumped:
+    """Write the files of an experiment, or of all experiments of a benchmark, by id. Raises as ``Dumped.and_of``."""
+    of_benchmark = chosen.startswith("bench_")
+    experiments = [row.id for row in results.experiments(chosen)] if of_benchmark else [chosen]
+    write((), folder)  # where nothing can be written, that is said also of what has no files yet
+    dumped = Dumped(folder)
+    for start in range(0, len(experiments), AT_ONCE):
+        dumped = dumped.and_of(results, experiments[start : start + AT_ONCE])
+    return dumped
+
+
+def dump_files(results: Results, experiment: str) -> tuple[DumpFile, ...]:
+    """The files of the experiment of that id. Raises DataError, StoreError, UnknownNameError."""
+    found = read(results, [experiment], named)
+    return files_of(found.details[0], found.texts)
+
+
+def read(results: Results, experiments: Sequence[str], naming: Naming) -> Several:
+    """As ``Results.several``; raises DataError besides if a text is missing."""
+    found = results.several(experiments, naming)
+    wanted = {text for one in found.details for text in naming(one)}
+    if missing := wanted - found.texts.keys():
+        raise DataError(f"No journal holds the text {min(missing)[:12]}. Restore the missing journal, then reindex.")
+    return found

@@ -13,7 +13,7 @@ from koderz_core.errors import KoderzError
 from koderz_core.journal import Journal
 from koderz_core.notices.sending import Notices
 from koderz_core.notices.wording import benchmark_ended
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.records.progress import SummaryRow
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.runner import Assignment, Provide, Runner
 from koderz_core.store.results import Results

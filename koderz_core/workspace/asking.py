@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from koderz_core.config import Settings
@@ -14,17 +14,40 @@ from koderz_core.models.catalogue import address_of, identity, resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.worst_case import WorstCases
+from koderz_core.prompts import VERSIONS
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.protocols import Judge, Model
-from koderz_core.records import Completion, Cost, Message, Request, Sampling, Usage
-from koderz_core.runner.calls.lanes import Lanes
-from koderz_core.runner.calls.policy import Policy
+from koderz_core.records import Asker, Completion, Cost, Memory, Message, Query, Request, Sampling, Usage
+from koderz_core.runner.calls.lanes import Lanes, Policy
 from koderz_core.runner.gate import Gate, Passage
 from koderz_core.runner.live import LiveText
-from koderz_core.runner.parts import Parts
-from koderz_core.runner.redaction import Redactor
+from koderz_core.runner.parts import Parts, Recollection
+from koderz_core.runner.recorder import Redactor
+from koderz_core.store.measurements import Sought, recalled
 from koderz_core.store.results import Results
+from koderz_core.strategies.reminding import ADVICE_TEMPERATURE
 from koderz_core.workspace.memories import Memories
-from koderz_core.workspace.recollection import recollection
+from koderz_core.workspace.selecting import recommended
+
+
+def recollection(settings: Settings, results: Results, memories: Memories) -> Recollection:
+    """Answers ``Query("spec", {"prompt": version})``, ``lesson`` with ``{"error": class}``, ``solved``, ``statistics``.
+
+    A whole spec fits the same problem of the same dataset, the same first spec model, the same version of its prompt,
+    the same words of that prompt and the temperature that specs are asked for at: any other would be another treatment
+    under the same name. A lesson fits any problem but those that it was learnt from, and their twins, and so does an
+    example. Statistics are as ``recommended`` has them. Raises InfrastructureError.
+    """
+
+    def recall(query: Query, asker: Asker) -> Sequence[Memory]:
+        if query.kind == "statistics":
+            return recommended(query, asker, settings, results.store)
+        if query.kind != "spec":
+            return memories.recall(query, asker)
+        sought = Sought(asker, query.tags.get("prompt", MINIMAL), VERSIONS["spec"], ADVICE_TEMPERATURE)
+        return recalled(results.store, sought, query.limit)
+
+    return recall
 
 
 class Asking:

@@ -6,9 +6,17 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from koderz_core.records.progress import SummaryRow
+from koderz_core.store.results import Results
+from koderz_core.workspace.comparing import Comparing
+
+if TYPE_CHECKING:
+    from koderz_core.analysis.comparison import Comparison
+
 
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("koderz")
@@ -72,3 +80,49 @@ class Background(Generic[Answer]):
             self._ended.move_to_end(key)
             while len(self._ended) > MOST_KEPT:
                 self._ended.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """``computed``: the newest comparison, None before the first. ``since`` when one is being computed, else None.
+
+    ``outdated``: the journals have said more since. In seconds since 1970.
+    """
+
+    computed: Computed[Comparison] | None
+    since: float | None
+    outdated: bool
+
+
+class Awaiting:
+    """Answers at once, with what has been computed so far. Every question may raise StoreError."""
+
+    def __init__(self, results: Results, comparing: Comparing) -> None:
+        self._results = results
+        self._comparing = comparing
+        self._background: Background[Comparison] = Background()
+
+    def comparison(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> Awaited:
+        """As ``Comparing.compare`` with all curves. The first is begun, a later one only by ``anew``.
+
+        So numbers that somebody looks at do not change by themselves. Raises what broke the computation, once.
+        """
+        key = _key(rows, baseline)
+        found = self._background.last(key)
+        if found is None:
+            self.anew(rows, baseline)
+        return Awaited(found, self.since(rows, baseline), found is not None and found.state != self._results.state())
+
+    def since(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> float | None:
+        """Since when these have been compared, in seconds since 1970; None if nobody is at it."""
+        return self._background.since(_key(rows, baseline))
+
+    def anew(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> None:
+        """Begin to compute it from what the journals say now."""
+        state = self._results.state()
+        key = _key(rows, baseline)
+        self._background.begin(key, state, lambda: self._comparing.compare(rows, baseline, apart=True))
+
+
+def _key(rows: Sequence[SummaryRow], baseline: str | None) -> tuple[object, ...]:
+    return baseline, *((row.benchmark, row.configuration, row.problem_set) for row in rows)

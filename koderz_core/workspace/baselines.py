@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from koderz_core.analysis.baseline import frontier_asked_once
+from koderz_core.analysis.pairs import frontier_asked_once
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, StoreError, UnknownNameError
 from koderz_core.export.formats import money, plain
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Dataset, Plan
-from koderz_core.records.measurements import Ground, Measured
-from koderz_core.records.summaries import SummaryRow, scripted
+from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.trials import Ground, Measured
 from koderz_core.runner.baselines import DIRECT, baselines, is_stronger, sought
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.runner.planning import Order, Wanted, configuration
@@ -24,8 +24,14 @@ from koderz_core.store.baselines import baseline_for
 from koderz_core.store.labels import labels
 from koderz_core.store.results import Results
 from koderz_core.workspace.costs import Costs
-from koderz_core.workspace.given import given
 from koderz_core.workspace.selecting import selected
+
+
+def given(rows: Sequence[SummaryRow], grounds: Iterable[Ground]) -> list[frozenset[str]]:
+    """The problems that each of these is about, in their order; those of a benchmark without a ground: none."""
+    of = {one.benchmark: frozenset(one.problems) for one in grounds}
+    return [of.get(row.benchmark, frozenset()) if row.only is None else frozenset(row.only) for row in rows]
+
 
 _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
 """The conditions under which answers to one question, and their scores, can stand side by side."""

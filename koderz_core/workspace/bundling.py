@@ -14,19 +14,26 @@ from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.bundles import bug_report as reports
-from koderz_core.bundles.identities import Identities
-from koderz_core.bundles.keeping import KeptBundle, kept, make_room, pin
-from koderz_core.bundles.levels import level_of
-from koderz_core.bundles.making import Made, Wanted, locked, make
-from koderz_core.bundles.opened import opened_level, require_own
+from koderz_core.bundles.making import (
+    KeptBundle,
+    Made,
+    Wanted,
+    kept,
+    locked,
+    make,
+    make_room,
+    opened_level,
+    pin,
+    require_own,
+)
+from koderz_core.bundles.redaction import Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.export.orders import ExportOrder
 from koderz_core.journal import read_all
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
-from koderz_core.verification.journals import verify_journal
-from koderz_core.verification.records import Difference, Verified
+from koderz_core.verification.journals import Difference, Verified, verify_journal
 from koderz_core.verification.tally import tally
 from koderz_core.workspace.exporting import Exporting
 

@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from koderz_core.analysis.baseline import frontier_asked_once, usual_baseline
-from koderz_core.analysis.compared import letter
 from koderz_core.analysis.difficulty import Difficulty, difficulties
+from koderz_core.analysis.pairs import frontier_asked_once, letter, usual_baseline
 from koderz_core.analysis.sensitivity import can_show
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.prompts.sameness import shape
+from koderz_core.prompts.programs import shape
 from koderz_core.records import Plan, Scalar
+from koderz_core.records.progress import SummaryRow, scripted
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.records.summaries import SummaryRow, scripted
 from koderz_core.records.trials import Trial
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
-from koderz_core.workspace.baselines import Baselines
-from koderz_core.workspace.given import given
+from koderz_core.workspace.baselines import Baselines, given
 
 if TYPE_CHECKING:
     from koderz_core.analysis.attempts import AttemptByAttempt

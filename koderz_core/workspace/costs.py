@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from koderz_core.analysis.forecast import forecast
+from koderz_core.analysis.timing import forecast
 from koderz_core.config import Settings
 from koderz_core.errors import StoreError
 from koderz_core.models.worst_case import WorstCases, unpriced
@@ -14,7 +15,8 @@ from koderz_core.prompts import coding
 from koderz_core.records import Configuration, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import check_limits, check_priced
-from koderz_core.runner.running import default_concurrency
+from koderz_core.runner.header import last_concurrency, recorded_plan, under_newest_budget
+from koderz_core.runner.running import Running, default_concurrency
 from koderz_core.store.results import Results
 
 RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
@@ -77,3 +79,32 @@ def _only_request(one: Configuration, problem: PublicProblem) -> Request:
     brief = coding.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
     longest = one.parameters["max_tokens"]
     return Request(coding.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
+
+
+class Allowing:
+    """Of the benchmarks whose journals are in one folder."""
+
+    def __init__(self, journals: Path, running: Running, check: Callable[[Plan], None]) -> None:
+        """``check`` raises PlanError for a plan whose budget cannot be held."""
+        self._journals = journals
+        self._running = running
+        self._check = check
+
+    def change(self, benchmark: str, max_cost_usd: float | None = None, concurrency: int | None = None) -> int:
+        """Let a benchmark that is being run cost that much in all, and have so many experiments at once.
+
+        None leaves that as it is. Gives and raises as ``Running.control``, and PlanError for a budget that cannot be
+        held. What has stopped for its budget already goes on only with a resumption.
+        """
+        if max_cost_usd is not None:
+            plan = recorded_plan(self._journals / f"{benchmark}.jsonl")
+            self._check(replace(plan, budget=replace(plan.budget, usd=max_cost_usd)))
+        return self._running.change(benchmark, max_cost_usd, concurrency)
+
+    def concurrency(self, benchmark: str) -> int | None:
+        """How many experiments it was last allowed to run at once, None if that is not known. Raises JournalError."""
+        return last_concurrency(self._journals / f"{benchmark}.jsonl")
+
+    def kept(self, plan: Plan) -> Plan:
+        """The plan under the budget that its benchmark was given while it ran, unless it asks for a new one."""
+        return under_newest_budget(plan, self._journals / f"{plan.id}.jsonl")

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
-from koderz_core.export.citation import bibtex
 from koderz_core.export.dictionary import checked, described, sql_types
 from koderz_core.export.orders import COMPARED, ExportOrder
-from koderz_core.records.excerpts import Excerpt
-from koderz_core.records.provenance import Provenance
-from koderz_core.store.copying import Form, FormName, copy_rows
-from koderz_core.store.frames import Part
+from koderz_core.export.report import bibtex
+from koderz_core.records.rows import Excerpt, Provenance
+from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
 from koderz_core.workspace.comparing import Comparing
 
@@ -125,7 +123,7 @@ class Exporting:
             from koderz_core.export.report_html import html  # noqa: PLC0415 (plotly)
 
             return html(report)
-        from koderz_core.export.report_markdown import markdown  # noqa: PLC0415 (as above)
+        from koderz_core.export.report import markdown  # noqa: PLC0415 (as above)
 
         return markdown(report)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from koderz_core import __version__
-from koderz_core.analysis.forecast import seconds_left
-from koderz_core.config import Settings
+from koderz_core import __version__, process
+from koderz_core.analysis.timing import seconds_left
+from koderz_core.config import Settings, load_settings
 from koderz_core.deferred import part
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Completion, Dataset, Plan, Problem, Verdict
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from koderz_core.runner.planning import Order
     from koderz_core.runner.recorder import Watch
     from koderz_core.sandbox.judge import BoxedJudge
+
 
 Closable = TypeVar("Closable", "parts.Running", "parts.Remembering", "parts.Sandbox")
 
@@ -321,3 +322,20 @@ class Workspace:
     def fetch_weights(self, name: str, report: Report) -> Path:
         """The file of an embedded model's weights, downloaded if need be. Raises WeightsError, UnknownNameError."""
         return parts.fetch(name, self.settings, report)
+
+
+def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
+    """A workspace under the user's settings, with these on top. Raises ConfigError."""
+    return Workspace(load_settings(**settings))
+
+
+def the_workspace() -> Workspace:
+    """The one workspace of this process, opened under the user's settings at first use. Raises ConfigError."""
+    return process.the_one("workspace", open_workspace)
+
+
+def leave() -> None:
+    """Close and forget the process's workspace, if there is one."""
+    left = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
+    if left is not None:
+        left.close()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from koderz_core.config import Settings
-from koderz_core.errors import InfrastructureError
+from koderz_core.datasets.sources import require_libraries
+from koderz_core.errors import DataError, InfrastructureError
 from koderz_core.export.formats import plain
-from koderz_core.grading.canonical import Canonical
+from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.dividing import Divider
-from koderz_core.grading.expected import Expectations
 from koderz_core.grading.gates import EXAMPLES
 from koderz_core.grading.grader import Grader
 from koderz_core.grading.testsets import Split, TestPolicy
-from koderz_core.records import Dataset, ErrorClass, Plan, Problem
-from koderz_core.runner.redaction import Redactor
+from koderz_core.records import Dataset, ErrorClass, Plan, Problem, Verdict
+from koderz_core.runner.recorder import Redactor
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.sandbox.reference import answers
 
@@ -87,3 +87,25 @@ def outside(plan: Plan) -> Iterator[str]:
     listed = plain("; ".join(f"{reason}: {', '.join(names)}" for reason, names in reasons.items()), LONGEST)
     chosen = len(plan.outside) + len(plan.problems)
     yield f"Left out for all configurations, {len(plan.outside)} of {chosen} problems: {listed}."
+
+
+_SHOWN = 5
+
+
+def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Verdict]) -> None:
+    """Raise DataError if problems that are about using modules cannot be graded here; the others pass unchecked.
+
+    Programs are judged without files, network and other processes, so some such problems have no solution there.
+    ``check`` runs the publisher's own.
+    """
+    chosen = [problem for problem in problems if problem.needs]
+    require_libraries(chosen)
+    failed = {problem.id: verdict.message for problem in chosen if not (verdict := check(problem)).passed}
+    if not failed:
+        return
+    shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
+    raise DataError(
+        f"{len(failed)} of the chosen problems cannot be graded here, since even their publisher's solutions fail: "
+        f"{shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, network and other "
+        f"processes. Leave these out: {', '.join(failed)}."
+    )

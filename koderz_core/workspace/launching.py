@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.export.formats import duration, money, plain
-from koderz_core.models.addresses import redact
 from koderz_core.models.availability import Availability
 from koderz_core.models.catalogue import address_of, resolve
+from koderz_core.models.connection import redact
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import Forecast
-from koderz_core.runner.again import changes, order_of
-from koderz_core.runner.forms import StrategyForm, strategy_forms
+from koderz_core.runner.forms import Preset, StrategyForm, presets, strategy_forms
+from koderz_core.runner.header import dataset_of
 from koderz_core.runner.planning import Order
-from koderz_core.runner.presets import Preset, presets
-from koderz_core.runner.resumption import dataset_of
+from koderz_core.runner.wording import changes, order_of
 from koderz_core.store.labels import labels
 from koderz_core.strategies import STRATEGIES, create
 from koderz_core.strategies.supervised import Supervised

@@ -10,23 +10,38 @@ from koderz_core import __version__
 from koderz_core.config import Settings
 from koderz_core.errors import CortexError, UsageError
 from koderz_core.memory import shelf
-from koderz_core.memory.client import Client
-from koderz_core.memory.cortex.adding import NewMemory, as_json, tags_text, type_for
+from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.cortex.open import DEFAULT_PROJECT, Cortex
-from koderz_core.memory.cortex.remembering import SALIENCES
-from koderz_core.memory.cortex.retiring import Renewed, renew, restore, retire
-from koderz_core.memory.cortex.searching import Filters, Found, listed
-from koderz_core.memory.cortex.stored import StoredMemory
-from koderz_core.memory.examples import MaySolve, examples
-from koderz_core.memory.lessons import TAG, Lesson, distil, for_problem, kept, looked_up, ranked, read
-from koderz_core.memory.opening import mirroring
-from koderz_core.memory.servers import server_of
+from koderz_core.memory.cortex.remembering import (
+    SALIENCES,
+    NewMemory,
+    Renewed,
+    as_json,
+    renew,
+    restore,
+    retire,
+    tags_text,
+    type_for,
+)
+from koderz_core.memory.cortex.searching import Filters, Found, StoredMemory, listed
+from koderz_core.memory.lessons import (
+    TAG,
+    Lesson,
+    MaySolve,
+    distil,
+    examples,
+    for_problem,
+    kept,
+    looked_up,
+    ranked,
+    read,
+)
+from koderz_core.memory.mirror import mirroring
 from koderz_core.memory.standing import Condition, condition
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
-from koderz_core.records.summaries import scripted
-from koderz_core.store.lapses import lapses
+from koderz_core.records.progress import scripted
+from koderz_core.store.measurements import lapses, solved
 from koderz_core.store.results import Results
-from koderz_core.store.solved import solved
 
 MOST_LESSONS = 500
 

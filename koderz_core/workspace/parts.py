@@ -13,26 +13,23 @@ if TYPE_CHECKING:
     from koderz_core.models.availability import lacking, survey
     from koderz_core.models.opened import OpenModels
     from koderz_core.models.weights import fetch
-    from koderz_core.runner.header import header
+    from koderz_core.runner.header import dataset_of, forked, header, recorded_plan
     from koderz_core.runner.outside import require_strategies
     from koderz_core.runner.parts import Parts
-    from koderz_core.runner.redaction import Redactor
-    from koderz_core.runner.resumption import dataset_of, forked, recorded_plan
+    from koderz_core.runner.recorder import Redactor
     from koderz_core.runner.runner import Assignment, Runner
     from koderz_core.runner.running import Running, default_concurrency
     from koderz_core.runner.wording import command_of
     from koderz_core.sandbox.opening import Sandbox
-    from koderz_core.workspace.allowing import Allowing
     from koderz_core.workspace.announcing import Announcing
     from koderz_core.workspace.asking import Asking
-    from koderz_core.workspace.awaiting import Awaiting
+    from koderz_core.workspace.background import Awaiting
     from koderz_core.workspace.baselines import Baselines
     from koderz_core.workspace.bundling import Bundling
     from koderz_core.workspace.comparing import Comparing
-    from koderz_core.workspace.costs import Costs
+    from koderz_core.workspace.costs import Allowing, Costs
     from koderz_core.workspace.exporting import Exporting
-    from koderz_core.workspace.gradable import require_gradable
-    from koderz_core.workspace.judging import Judging
+    from koderz_core.workspace.judging import Judging, require_gradable
     from koderz_core.workspace.launching import Launching
     from koderz_core.workspace.memories import Memories
     from koderz_core.workspace.remembering import Remembering
@@ -82,11 +79,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Allowing": "koderz_core.workspace.allowing",
+    "Allowing": "koderz_core.workspace.costs",
     "Announcing": "koderz_core.workspace.announcing",
     "Asking": "koderz_core.workspace.asking",
     "Assignment": "koderz_core.runner.runner",
-    "Awaiting": "koderz_core.workspace.awaiting",
+    "Awaiting": "koderz_core.workspace.background",
     "Baselines": "koderz_core.workspace.baselines",
     "Bundling": "koderz_core.workspace.bundling",
     "Comparing": "koderz_core.workspace.comparing",
@@ -97,7 +94,7 @@ _HOMES = {
     "Memories": "koderz_core.workspace.memories",
     "OpenModels": "koderz_core.models.opened",
     "Parts": "koderz_core.runner.parts",
-    "Redactor": "koderz_core.runner.redaction",
+    "Redactor": "koderz_core.runner.recorder",
     "Remembering": "koderz_core.workspace.remembering",
     "Runner": "koderz_core.runner.runner",
     "Running": "koderz_core.runner.running",
@@ -105,18 +102,18 @@ _HOMES = {
     "Upkeep": "koderz_core.workspace.upkeep",
     "command_of": "koderz_core.runner.wording",
     "dataset_names": "koderz_core.datasets",
-    "dataset_of": "koderz_core.runner.resumption",
+    "dataset_of": "koderz_core.runner.header",
     "default_concurrency": "koderz_core.runner.running",
     "fetch": "koderz_core.models.weights",
-    "forked": "koderz_core.runner.resumption",
+    "forked": "koderz_core.runner.header",
     "header": "koderz_core.runner.header",
     "keep": "koderz_core.datasets.typed",
     "lacking": "koderz_core.models.availability",
     "load": "koderz_core.datasets",
     "planned": "koderz_core.workspace.selecting",
     "problem_of": "koderz_core.grading.typed",
-    "recorded_plan": "koderz_core.runner.resumption",
-    "require_gradable": "koderz_core.workspace.gradable",
+    "recorded_plan": "koderz_core.runner.header",
+    "require_gradable": "koderz_core.workspace.judging",
     "require_solved": "koderz_core.grading.typed",
     "require_strategies": "koderz_core.runner.outside",
     "survey": "koderz_core.models.availability",

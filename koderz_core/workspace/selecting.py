@@ -10,13 +10,12 @@ from koderz_core.config import Settings
 from koderz_core.datasets.selection import select
 from koderz_core.errors import ModelError, OfflineError, PlanError
 from koderz_core.export.formats import plain
-from koderz_core.models.allowed import allowed, check_allowed
 from koderz_core.models.availability import require
 from koderz_core.models.capabilities import capabilities_of
-from koderz_core.models.catalogue import resolve
+from koderz_core.models.catalogue import allowed, check_allowed, resolve
 from koderz_core.records import Asker, Dataset, Memory, Plan, Query
-from koderz_core.records.selections import CONTEXT, FIXED, Measurement, Ranked, Selection
-from koderz_core.records.summaries import scripted
+from koderz_core.records.plans import CONTEXT, FIXED, Measurement, Ranked, Selection
+from koderz_core.records.progress import scripted
 from koderz_core.runner.planning import Gating, Order, draft
 from koderz_core.runner.selection import Choice, chooses, chosen, told
 from koderz_core.store.measurements import measurements

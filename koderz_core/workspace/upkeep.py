@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core import __version__
-from koderz_core.config import SETTINGS, Settings
+from koderz_core.config import PROGRAMS, SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
-from koderz_core.memory.forgetting import forget, remembered_of
-from koderz_core.memory.servers import memory_file
-from koderz_core.settings_files import PROGRAMS
+from koderz_core.examples import EXAMPLE, example_journal
+from koderz_core.memory.client import memory_file
+from koderz_core.memory.shelf import forget, remembered_of
 from koderz_core.settings_shown import has_password
 from koderz_core.store.results import Results
-from koderz_core.upkeep import pins
+from koderz_core.upkeep import removing
 from koderz_core.upkeep.backup import BackedUp, Source, back_up
-from koderz_core.upkeep.clearing import clear_left
 from koderz_core.upkeep.mending import Mended, mend_journals
-from koderz_core.upkeep.removing import remove, require_removable, size_of
+from koderz_core.upkeep.removing import clear_left, remove, require_removable, size_of
 from koderz_core.upkeep.restoring import Restored, restore
+from koderz_core.writing import keep_file
 
 DAY_SECONDS = 86_400.0
 
@@ -87,11 +87,11 @@ class Upkeep:
 
     def pin(self, benchmark: str) -> None:
         """Let nothing delete the benchmark of that id. Raises JournalError."""
-        pins.pin(self._journal(benchmark))
+        removing.pin(self._journal(benchmark))
 
     def unpin(self, benchmark: str) -> None:
         """Take that back. Raises JournalError."""
-        pins.unpin(self._journal(benchmark))
+        removing.unpin(self._journal(benchmark))
 
     def unwanted(self, benchmark: str) -> Unwanted:
         """What ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
@@ -140,3 +140,27 @@ def _may_go(journal: Path) -> bool:
 def _is_secret(name: str, value: object) -> bool:
     """Keys, addresses that are secrets, logins in addresses, and programs, which are of this machine only."""
     return (name in SETTINGS and SETTINGS[name].secret) or has_password(value) or name in PROGRAMS
+
+
+ABOUT_EXAMPLE = (
+    "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+, "
+    "asked once, and asked again with the failures of its tests."
+)
+
+
+def open_example(settings: Settings) -> str:
+    """Put the example's journal into the data folder, unless it is there; the benchmark's id. Raises DataError."""
+    journal = settings.journals_dir / f"{EXAMPLE}.jsonl"
+    if not journal.exists():  # whatever it has become since, nothing of it is overwritten
+        keep_file(journal, example_journal())
+    return EXAMPLE
+
+
+def how_to_remove(benchmark: str) -> str | None:
+    """What to say below the example, None below any other benchmark."""
+    if benchmark != EXAMPLE:
+        return None
+    return (
+        "The example counts like any benchmark of yours, also in totals and forecasts. To remove it, in a terminal: "
+        f"koderz delete {EXAMPLE} --yes"
+    )

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.aligned import Beside, aligned
-from koderz_core.export.beside import RETURNED, SIDES, settings_beside, steps_beside
+from koderz_core.analysis.differences import Beside, aligned
+from koderz_core.export.course import RETURNED, SIDES, settings_beside, steps_beside
 from koderz_core.export.formats import MARKS
 from koderz_core.records.rows import ExperimentDetails, ExperimentRow
-from koderz_core.workspace.beside import fellows, set_apart
-from pages.ui.address import choice
+from koderz_core.workspace.again import fellows, set_apart
+from pages.ui.address import choice, chosen_line
 from pages.ui.edge import edge
-from pages.ui.lines import chosen_line
 from pages.ui.tables import frame, show_words, tall
 from pages.ui.text import show_diff, show_text
 

@@ -11,11 +11,11 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.bundles.checking import checked_bundle
-from koderz_core.bundles.keeping import KEPT
-from koderz_core.bundles.levels import ABOUT
+from koderz_core.bundles.making import KEPT
+from koderz_core.bundles.redaction import ABOUT
 from koderz_core.export.formats import count, plain
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.verification.records import Verified
+from koderz_core.verification.journals import Verified
 from pages.ui.address import choice, line
 from pages.ui.edge import edge
 from pages.ui.tables import when

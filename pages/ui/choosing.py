@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.records.rows import BenchmarkRow
-from koderz_core.records.summaries import SummaryRow
+from koderz_core.export.formats import count
+from koderz_core.export.standing import benchmarks_of, experiments_of
+from koderz_core.records.progress import SummaryRow
+from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from pages.ui.address import choice, keep
+from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, experiment_table, selected
 from pages.ui.text import listed
 
 GROUND = "problems"  # in the address
@@ -48,3 +51,73 @@ def _several(name: str, label: str, options: Mapping[str, str], usual: Sequence[
     chosen = st.multiselect(label, list(options), known, format_func=lambda one: options[one], key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
     return [str(one) for one in chosen]
+
+
+BENCHMARKS_A_PAGE = 50  # lines; more are further parts
+
+
+def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -> BenchmarkRow | None:
+    """Show them, the newest first; the one that is chosen in the table, else ``usual``.
+
+    In a further part of them, or after a search, it is the first in sight.
+    """
+    words = (
+        st.text_input("Find", key="find benchmarks", placeholder="name, id, state, dataset, model")
+        if _many(rows)
+        else ""
+    )
+    found = benchmarks_of(rows, str(words))
+    if not found:
+        st.info("No benchmark has all of these words.", icon="🟰")
+        return usual
+    part = _page_of_benchmarks(found)
+    chosen = selected(
+        benchmark_table(part),
+        f"benchmarks {part[0].id}",
+        "benchmark",
+        column_config=BENCHMARK_COLUMNS,
+        alt="Benchmarks",
+    )
+    return next((row for row in part if row.id == chosen), usual if part[0] is rows[0] else part[0])
+
+
+def _page_of_benchmarks(rows: Sequence[BenchmarkRow]) -> Sequence[BenchmarkRow]:
+    if not _many(rows):
+        return rows
+    pages = -(-len(rows) // BENCHMARKS_A_PAGE)
+    page = int(st.pagination(pages, key=f"part of {pages} of benchmarks"))
+    first = BENCHMARKS_A_PAGE * (page - 1)
+    part = rows[first : first + BENCHMARKS_A_PAGE]
+    st.caption(f"{count(first + 1)} to {count(first + len(part))} of {count(len(rows))}, the newest first.")
+    return part
+
+
+def _many(rows: Sequence[BenchmarkRow]) -> bool:
+    return len(rows) > BENCHMARKS_A_PAGE
+
+
+EXPERIMENTS_A_PAGE = 500  # lines; more are further parts
+
+
+def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
+    """Show them in their order; the id of the one that is chosen. ``key`` tells two such tables apart."""
+    st.caption("Choose a line to open its experiment.")
+    found = rows
+    if len(rows) > EXPERIMENTS_A_PAGE:
+        words = st.text_input("Find", key=f"find {key}", placeholder="problem, configuration, outcome, failure, id")
+        found = experiments_of(rows, str(words))
+    part = _page_of_experiments(found, key)
+    if not part:
+        st.info("No experiment has all of these words.", icon="🟰")
+        return None
+    return selected(experiment_table(part), f"{key} {part[0].id}", "experiment", alt="Experiments of the benchmark")
+
+
+def _page_of_experiments(rows: Sequence[ExperimentRow], key: str) -> Sequence[ExperimentRow]:
+    pages = -(-len(rows) // EXPERIMENTS_A_PAGE)
+    if pages < 2:
+        return rows
+    first = EXPERIMENTS_A_PAGE * (int(st.pagination(pages, key=f"part of {pages} of {key}")) - 1)
+    part = rows[first : first + EXPERIMENTS_A_PAGE]
+    st.caption(f"{count(first + 1)} to {count(first + len(part))} of {count(len(rows))}.")
+    return part

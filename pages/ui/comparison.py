@@ -4,40 +4,98 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key, Pair, telling
-from koderz_core.export import captions
-from koderz_core.export.answer import answer
-from koderz_core.export.charts_costs import cost_by_tier
+from koderz_core.analysis.pairs import Compared, Key, Pair, Parting, telling
+from koderz_core.export import formats
+from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
+from koderz_core.export.charts import cost_against_success, cost_by_tier
 from koderz_core.export.charts_curves import curves_alt, success_by
-from koderz_core.export.charts_tradeoff import cost_against_success
 from koderz_core.export.comparison import (
+    answer,
+    ceilings_table,
     common,
     configurations_table,
+    curves_table,
+    frontier_table,
     helped,
+    margins_table,
     pairs_table,
     settings_by_row,
     settings_table,
-)
-from koderz_core.export.comparison_details import (
-    ceilings_table,
-    curves_table,
-    frontier_table,
-    margins_table,
     tiers_table,
 )
 from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
-from koderz_core.export.formats import numbered
+from koderz_core.export.formats import TextTable, numbered
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
-from pages.ui.address import switch
-from pages.ui.charts import offer_csv, show_chart
-from pages.ui.lines import chosen_line
-from pages.ui.programs import show_partings
-from pages.ui.tables import WORD_COLUMNS, frame, led_by, show_words, tall
+from koderz_core.records.progress import SummaryRow
+from pages.ui.address import choice, chosen_line, switch
+from pages.ui.edge import edge
+from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
+from pages.ui.text import show_diff, show_text
+from pages.ui.waiting import attempts_of
+
+LONGEST_LIST = 320  # pixels; a longer list scrolls
+
+
+def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+    """Every problem that one of the two solved and the other did not; the chosen one with both programs.
+
+    Another choice draws only this part anew: nothing else hangs on it.
+    """
+    if not pair.partings:
+        st.info("Both solved the same problems, so there is no program to look at.", icon="🟰")
+        return
+
+    @st.fragment(key="partings")
+    def draw() -> None:
+        with edge():
+            _draw_programs(workspace, pair, it, baseline)
+
+    draw()
+
+
+def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+    st.caption(
+        "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
+    )
+    partings = {one.problem: one for one in pair.partings}
+    solvers = [baseline if one.solved_by_baseline else it for one in partings.values()]
+    table = pd.DataFrame(
+        {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
+    )
+    tall: int | str = LONGEST_LIST if len(partings) > 8 else "content"
+    problem = chosen_line(table, "problem", list(partings), height=tall, alt="Problems that one of the two solved")
+    _programs(workspace, partings[problem], it, baseline)
+
+
+def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Compared) -> None:
+    codes = (parting.baseline_code, parting.code)
+    texts = workspace.results.texts([code for code in codes if code])
+    sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))
+    for column, (row, experiment, code) in zip(st.columns(2), sides, strict=True):
+        solved = parting.solved_by_baseline == (row is baseline)
+        with column:
+            st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
+            st.page_link(
+                "pages/experiment.py",
+                label="Its experiment, step by step",
+                icon="🔬",
+                query_params={"experiment": experiment},
+            )
+            if program := texts.get(code or ""):
+                show_text(program, f"program-{row.letter}", "python")
+            else:
+                st.info("It returned no program.", icon="🕳️")
+    before, after = (texts.get(code or "", "") for code in codes)
+    if before and after:
+        st.caption(f"From {baseline.letter} to {it.letter}")
+        show_diff(before, after, "diff", (baseline.letter, it.letter))
+
 
 FEW_COLUMNS = 6  # of a table of words: more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
@@ -68,7 +126,7 @@ def show_answer(comparison: Comparison) -> None:
             f"Partial: {numbered(left, 'experiment')} must still end, so every number here will move.", icon="⏳"
         )
     if comparison.scripted:
-        st.warning(captions.SCRIPTED, icon="🎭")
+        st.warning(formats.SCRIPTED, icon="🎭")
 
 
 def show_findings(comparison: Comparison) -> None:
@@ -76,7 +134,7 @@ def show_findings(comparison: Comparison) -> None:
     with st.expander("In full: how sure that is, what was not measured, what the columns say", icon="📜"):
         for said in comparison.findings:
             st.text(said)
-        st.caption(captions.GROUPS)
+        st.caption(formats.GROUPS)
         offer_csv("configurations", configuration_rows(comparison))
 
 
@@ -86,7 +144,7 @@ def show_frontier(comparison: Comparison) -> None:
         alt = "Cost per problem against share solved, with intervals on both and the frontier"
         numbers = configuration_rows(comparison)
         show_chart(cost_against_success(comparison), "frontier", alt, frame(frontier_table(comparison)), numbers)
-        st.caption(captions.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
+        st.caption(formats.frontier(comparison.tradeoff) + _without(comparison, comparison.tradeoff.left_out))
         return
     unpriced = any(row.cost_usd is None for row in comparison.configurations)
     why = (
@@ -116,7 +174,7 @@ def show_pairs(workspace: Workspace, comparison: Comparison) -> Pair | None:
     options = {"column_config": WORD_COLUMNS, "column_order": order, "height": tall(table), "alt": table.title}
     chosen = keys[chosen_line(frame(table), "pair", list(keys), usual, **options)]
     offer_csv("pairs", pair_rows(comparison))
-    st.caption(captions.PAIRS)
+    st.caption(formats.PAIRS)
     if chosen.finding not in comparison.findings:
         st.text(chosen.finding)
     show_partings(workspace, chosen, comparison.of(chosen.key), comparison.of(chosen.baseline))
@@ -132,7 +190,7 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
     alt = curves_alt(comparison, axis)
     table = frame(curves_table(comparison, axis))
     show_chart(success_by(comparison, axis, looked_at), f"curves-{axis}", alt, table, curve_rows(comparison, axis))
-    st.caption(captions.about_curves(comparison, axis) + _without(comparison, comparison.curves[axis].left_out))
+    st.caption(formats.about_curves(comparison, axis) + _without(comparison, comparison.curves[axis].left_out))
 
 
 def show_costs(comparison: Comparison) -> None:
@@ -140,7 +198,7 @@ def show_costs(comparison: Comparison) -> None:
     if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
         show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
-        st.caption(captions.COSTS)
+        st.caption(formats.COSTS)
     else:
         st.info("Nothing was paid.", icon="🆓")
     if comparison.margins:
@@ -176,3 +234,39 @@ def show_differences(comparison: Comparison) -> None:
 def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     letters = ", ".join(comparison.of(key).letter for key in keys)
     return f" Not shown, for lack of results or prices: {letters}." if letters else ""
+
+
+NAME = "configuration"  # in the address
+
+
+def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
+    """Closed until it is wanted; an address that names a configuration opens it."""
+    label = "Solves, dollars, errors and repeated programs of one configuration"
+    part = st.expander(label, NAME in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
+    if part.open:
+        with part:
+            _draw_attempts(workspace, rows, comparison, pair)
+
+
+def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
+    named = {"/".join(one.key): one for one in comparison.configurations}
+    looked_at = "/".join(pair.key) if pair else ""
+    chosen = named[
+        choice(NAME, "Whose", list(named), lambda key: f"{named[key].letter} · {named[key].label}", default=looked_at)
+    ]
+    row = next(row for row in rows if (row.benchmark, row.configuration) == chosen.key)
+    found = {chosen.key: attempts_of(workspace, row)}
+    tables = attempt_tables([chosen], found)
+    for place, table in enumerate(tables):
+        st.caption(table.title)
+        show_words(_its(table))
+        if not place:
+            offer_csv("attempts", attempt_rows([chosen], found))
+            st.caption(ABOUT_ATTEMPTS.replace("$", r"\$"))
+    if not tables:
+        st.info("None of its experiments has a result yet.", icon="🪜")
+
+
+def _its(table: TextTable) -> TextTable:
+    """Without the letter and the label: whose it is has just been chosen."""
+    return TextTable(table.title, table.columns[2:], tuple(line[2:] for line in table.rows))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import click
 import streamlit as st
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.errors import StreamlitSecretNotFoundError
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
 from koderz_core.addresses import is_loopback, url_of
 from koderz_core.errors import UsageError
@@ -64,3 +68,53 @@ def _login_wanted() -> bool:
         if error.error_id == "no-secrets-found":
             return False
         raise UsageError(f"Whether a log-in is wanted cannot be told: {error}. Mend that file.") from error
+
+
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit's and Plotly's own code needs both
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Headers:
+    """ASGI middleware that sets ``HEADERS`` on each response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+def pass_over_left_pages() -> None:
+    """From now on, in every session of this process."""
+    run = ScriptRunner._run_script
+
+    def run_if_shown(self: ScriptRunner, rerun_data: RerunData) -> None:
+        shown = self._pages_manager.current_page_script_hash
+        if not rerun_data.fragment_id_queue or rerun_data.page_script_hash == shown:
+            run(self, rerun_data)
+
+    ScriptRunner._run_script = run_if_shown  # type: ignore[method-assign]

@@ -14,14 +14,12 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.errors import UsageError
 from koderz_core.export.formats import count, plain
-from koderz_core.memory.cortex.searching import Found
-from koderz_core.memory.cortex.stored import StoredMemory, one_line
+from koderz_core.memory.cortex.searching import Found, StoredMemory, one_line
 from koderz_core.memory.lessons import Lesson
 from koderz_core.memory.shelf import KINDS, MOST, ORDERS, Counts, Related, Sought
 from koderz_core.workspace.memories import Shown
-from pages.ui.address import choice, keep
+from pages.ui.address import choice, chosen_line, keep
 from pages.ui.frame import facts, show_remarks
-from pages.ui.lines import chosen_line
 from pages.ui.text import show_text
 
 ANY = "any"

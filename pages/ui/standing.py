@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.export.experiment_standing import Standing, standing
 from koderz_core.export.formats import count, numbered
-from koderz_core.export.standing import Remark, Tone, causes, spent, state
+from koderz_core.export.standing import Remark, Standing, Tone, causes, experiment_standing, spent, state
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from pages.ui.cells import show_live_text
 from pages.ui.frame import facts
-from pages.ui.listening import show_live_text
 from pages.ui.text import called, show_text
 
 BOXES: Mapping[Tone, Callable[..., object]] = {"info": st.info, "warning": st.warning, "error": st.error}
@@ -65,7 +64,7 @@ def show_begun(row: BenchmarkRow) -> None:
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
     """What is to be said of an experiment without a result, and what a model says in it just now."""
-    if found := standing(row, benchmark):
+    if found := experiment_standing(row, benchmark):
         _show(workspace, row, found)
     if row.shown == "running" and workspace.runs_here(row.benchmark):
         show_live_text(workspace, row, LIVE_TALL)

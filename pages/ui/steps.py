@@ -9,12 +9,11 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.export.course import came_of, parted, repeated, step_marks, step_name
-from koderz_core.export.formats import SHARED, count, duration, money
-from koderz_core.export.worded import noted
+from koderz_core.export.formats import SHARED, count, duration, money, noted
 from koderz_core.records import Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from pages.ui.address import choice
+from pages.ui.address import choice, keep, line
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text
 
@@ -60,9 +59,9 @@ class _Texts(dict[str, str]):
 def _note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
     """What a model said for the prompts that follow; of a review also what came of it and what was kept back."""
     passed_on, kept_back = parted(note)
-    for line in (noted(note, details.notes), came_of(note, details.notes, details.iterations), passed_on):
-        if line:
-            st.text(line)
+    for sentence in (noted(note, details.notes), came_of(note, details.notes, details.iterations), passed_on):
+        if sentence:
+            st.text(sentence)
     show_text(note.text, key)
     if kept_back:
         with st.expander("Not passed on"):
@@ -171,3 +170,49 @@ def _call(call: CallRow) -> Mapping[str, object]:
         "temperature asked": call.sampling.temperature,
         "temperature taken": call.honoured.temperature if call.honoured else None,
     }
+
+
+MOST = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
+KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
+
+
+def choose_step(details: ExperimentDetails) -> Step:
+    """The step that is looked at: the one in the address, else the newest that tried a program."""
+    steps = {str(place): step for place, step in enumerate(details.steps, 1)}
+    tried = [place for place, step in steps.items() if step.program]
+    usual = (tried or list(steps))[-1]
+    ways = st.container(horizontal=True, gap="small", key="steps-by-key")
+    asked = st.query_params.get("step", usual)
+    shown = _in_sight(list(steps), asked)
+    names = {place: _label(steps[place]) for place in shown}
+    chosen = line("step", "Steps", names, [_caption(steps[place]) for place in shown], usual)
+    with ways:
+        _way("Up", "⬆️", KEYS[0], str(int(chosen) - 1), steps)
+        _way("Down", "⬇️", KEYS[1], str(int(chosen) + 1), steps)
+    if len(shown) < len(steps):
+        st.caption(f"{len(shown)} of {len(steps)} steps, around the chosen one.")
+    return steps[chosen]
+
+
+def _in_sight(places: list[str], asked: str) -> list[str]:
+    """All of them, or as many around the one that is asked for, the newest if there is none."""
+    at = places.index(asked) if asked in places else len(places) - 1
+    begin = max(0, min(at - MOST // 2, len(places) - MOST))
+    return places[begin : begin + MOST]
+
+
+def _way(label: str, icon: str, key: str, to: str, steps: dict[str, Step]) -> None:
+    name = f"step {label.lower()}"
+    st.button(label, name, icon=icon, shortcut=key, disabled=to not in steps, on_click=keep, args=("step", to))
+
+
+def _label(step: Step) -> str:
+    mark, _ = step_marks(step)
+    return f"{mark} {step_name(step)}".strip()
+
+
+def _caption(step: Step) -> str:
+    """What it came to and took; a dollar would begin a formula."""
+    _, tests = step_marks(step)
+    said = (f"{tests} tests" if tests else "", duration(step.seconds), money(step.cost_usd).replace("$", r"\$"))
+    return " · ".join(one for one in said if one)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
 from koderz_core.diagnosis import SIGNS, Finding
-from koderz_core.export.formats import MARKS, duration, money
+from koderz_core.export.formats import MARKS, TextTable, csv_of, duration, money
 from koderz_core.export.standing import ago, marked_state
-from koderz_core.export.worded import Table
 from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
@@ -161,7 +161,7 @@ WORD_COLUMNS = {
 MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
 
 
-def show_words(table: Table, order: Sequence[str] | None = None) -> None:
+def show_words(table: TextTable, order: Sequence[str] | None = None) -> None:
     """A table in words; ``order`` of its columns, None for its own."""
     st.dataframe(
         frame(table),
@@ -173,17 +173,40 @@ def show_words(table: Table, order: Sequence[str] | None = None) -> None:
     )
 
 
-def led_by(table: Table, column: str) -> list[str]:
+def led_by(table: TextTable, column: str) -> list[str]:
     """The columns, that one right behind the letter: so it is in sight where the screen is narrow."""
     letter, *others = (name or " " for name in table.columns)
     return [letter, column, *(name for name in others if name != column)]
 
 
-def frame(table: Table) -> pd.DataFrame:
+def frame(table: TextTable) -> pd.DataFrame:
     """A table in words as the page's tables want it."""
     return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
 
 
-def tall(table: Table) -> int | Literal["content"]:
+def tall(table: TextTable) -> int | Literal["content"]:
     """All lines in sight, unless that would be a page of its own."""
     return "content" if len(table.rows) <= MOST_LINES else TALL
+
+
+def show_chart(
+    figure: go.Figure, name: str, alt: str, table: pd.DataFrame, records: Sequence[Mapping[str, object]]
+) -> None:
+    """A chart, under it the same as a table, and as CSV with every number in full. ``name``: ours, on a page once."""
+    st.plotly_chart(figure, alt=alt, key=name, config={"displaylogo": False})
+    with st.expander("As a table", icon="🔢"):
+        st.dataframe(table, hide_index=True, alt=f"{alt}, as a table", placeholder="–", key=f"table of {name}")
+        offer_csv(name, records)
+
+
+def offer_csv(name: str, records: Sequence[Mapping[str, object]]) -> None:
+    """A button for what a table shows, unrounded; texts that a spreadsheet would take for formulas are defused."""
+    st.download_button(
+        "CSV",
+        lambda: csv_of(pd.DataFrame(list(records)), for_spreadsheets=True),
+        f"koderz-{name}.csv",
+        "text/csv",
+        key=f"csv of {name}",
+        icon="⬇️",
+        on_click="ignore",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.analysis.aligned import aligned
+from koderz_core.analysis.differences import aligned
 from koderz_core.records.rows import Step, StepKind
 
 WORDS: dict[str, StepKind] = {"s": "spec", "i": "iteration", "r": "checkpoint", "t": "turn", "a": "answer"}

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from koderz_core.analysis.compared import compared, letter
+from koderz_core.analysis.findings import remarks as sentences
+from koderz_core.analysis.findings import untested
+from koderz_core.analysis.pairs import compared, letter
 from koderz_core.analysis.rates import wilson
-from koderz_core.analysis.remarks import remarks as sentences
-from koderz_core.analysis.remarks import untested
 from koderz_core.export.formats import money
-from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.records.progress import SummaryRow, TierCost
 
 ROW = SummaryRow(
     benchmark="bench_1",

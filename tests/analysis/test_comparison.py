@@ -10,14 +10,13 @@ from made_trials import trials
 from msgspec import structs
 from test_compared import ROW
 
-from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.findings import NO_BASELINE
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.pairs import telling
-from koderz_core.analysis.rates import wilson
-from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.analysis.rates import Interval, wilson
+from koderz_core.records.progress import SummaryRow, TierCost
 
 DEAR, CHEAP, FREE = 1.0, 0.01, 0.0
 MARKS = {"dear": "1110111011", "cheap": "1101101011", "weak": "0000100000"}

@@ -8,10 +8,10 @@ from math import inf
 import pytest
 from made_courses import answers
 
-from koderz_core.analysis.bootstrap import Interval
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.findings import Against, finding, frontier, picked
 from koderz_core.analysis.paired import paired
+from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import tradeoff
 
 TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))

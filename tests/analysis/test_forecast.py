@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.records.rows import ExperimentRow
 
 NOW = 1000.0

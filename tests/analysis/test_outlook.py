@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.analysis.forecast import FEWEST, forecast
+from koderz_core.analysis.timing import FEWEST, forecast
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Past
 

@@ -6,7 +6,7 @@ import pytest
 
 from koderz_core.analysis.selecting import ranked
 from koderz_core.errors import UnknownNameError
-from koderz_core.records.selections import Measurement, Ranked
+from koderz_core.records.plans import Measurement, Ranked
 
 BOTH = ("a", "b")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from koderz_core.analysis.tiers import tier_shares
-from koderz_core.records.summaries import TierCost
+from koderz_core.records.progress import TierCost
 
 
 def test_shares_add_up_and_the_cheapest_tier_comes_first() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from koderz_core.analysis.timing import timings
-from koderz_core.records.timing import Span
+from koderz_core.records.rows import Span
 
 
 def test_every_phase_has_its_seconds_and_the_rest_is_the_journal() -> None:

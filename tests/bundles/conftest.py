@@ -13,7 +13,7 @@ import pytest
 
 from koderz_core import Workspace, open_workspace
 from koderz_core.config import Settings
-from koderz_core.runner.resumption import recorded_plan
+from koderz_core.runner.header import recorded_plan
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

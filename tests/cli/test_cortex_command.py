@@ -16,9 +16,8 @@ import pytest
 
 from koderz_core.config import Settings
 from koderz_core.memory.cortex.open import Cortex
-from koderz_core.memory.cortex.tools import call
-from koderz_core.memory.followed import Followed
-from koderz_core.memory.storing import as_entry
+from koderz_core.memory.cortex.server import call
+from koderz_core.memory.mirror import Followed, as_entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 HOSTILE = Path(__file__).parents[1] / "memory" / "hostile_server.py"

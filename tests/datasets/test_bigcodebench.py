@@ -9,11 +9,11 @@ import pytest
 from bigcode_sample import NUMPY, ROW, WRITES, placed
 
 from koderz_core.config import load_settings
-from koderz_core.datasets.needed import lacking, require_libraries
+from koderz_core.datasets.sources import lacking, require_libraries
 from koderz_core.errors import DataError
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
-from koderz_core.workspace.gradable import require_gradable
+from koderz_core.workspace.judging import require_gradable
 
 RIGHT, NOT_SHUFFLED = (
     f"import random\ndef task_func(numbers, draw=False):\n    given = list(numbers)\n    {line}\n"

@@ -21,10 +21,9 @@ from koderz_core import open_workspace
 from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE
 from koderz_core.memory.cortex.open import Cortex
-from koderz_core.memory.cortex.tools import call
-from koderz_core.memory.followed import Followed
-from koderz_core.memory.storing import as_entry
-from koderz_core.workspace.examples import open_example
+from koderz_core.memory.cortex.server import call
+from koderz_core.memory.mirror import Followed, as_entry
+from koderz_core.workspace.upkeep import open_example
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]

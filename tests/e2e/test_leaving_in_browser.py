@@ -12,7 +12,7 @@ from serving import ROOT, serving, streamlit_alone
 SLOWLY_LEFT = """
 import time
 import streamlit as st
-from pages.ui.leaving import pass_over_left_pages
+from pages.ui.exposure import pass_over_left_pages
 
 pass_over_left_pages()
 

@@ -13,9 +13,8 @@ from playwright.sync_api import Locator, Page, expect
 from serving import Server, serving_home
 
 from koderz_core.memory.cortex.open import Cortex
-from koderz_core.memory.cortex.tools import call
-from koderz_core.memory.followed import Followed
-from koderz_core.memory.storing import as_entry
+from koderz_core.memory.cortex.server import call
+from koderz_core.memory.mirror import Followed, as_entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 MINUTE = 60_000  # milliseconds, for a busy machine

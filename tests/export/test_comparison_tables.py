@@ -10,13 +10,21 @@ import pytest
 
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.many import compatible
-from koderz_core.export.answer import answer
+from koderz_core.export.charts import cost_against_success
 from koderz_core.export.charts_curves import success_by
-from koderz_core.export.charts_tradeoff import cost_against_success
-from koderz_core.export.comparison import common, configurations_table, pairs_table, settings_table, tables
-from koderz_core.export.comparison_details import curves_table, frontier_table, tiers_table
+from koderz_core.export.comparison import (
+    answer,
+    common,
+    configurations_table,
+    curves_table,
+    frontier_table,
+    pairs_table,
+    settings_table,
+    tables,
+    tiers_table,
+)
 from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, curve_rows, pair_rows
-from koderz_core.records.summaries import SummaryRow, TierCost
+from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.records.trials import Trial
 
 

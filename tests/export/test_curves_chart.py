@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from test_comparison_tables import TWO, compared, row, trials
 
 from koderz_core.analysis.comparison import Comparison, compare
-from koderz_core.export.captions import CURVES, about_curves, curves_beside_rates
 from koderz_core.export.charts_curves import curves_alt, success_by
+from koderz_core.export.formats import CURVES, about_curves, curves_beside_rates
 from koderz_core.export.report_html import charts_of
 
 

@@ -9,8 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 from koderz_core.errors import DataError
-from koderz_core.export.dump import DumpFile
-from koderz_core.export.dump_writing import write, zipped
+from koderz_core.export.dump import DumpFile, write, zipped
 
 FILES = (DumpFile("exp_0_spec.txt", b"Add.\r\n"), DumpFile("exp_0_iter001_code.py", b"a = 1"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from koderz_core.export.lanes import MOST_CELLS, lanes
+from koderz_core.export.course import MOST_CELLS, lanes
 from koderz_core.records.rows import ExperimentRow
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from test_comparison_tables import compared
 
-from koderz_core.analysis.bootstrap import Interval
+from koderz_core.analysis.rates import Interval
 from koderz_core.export.spending import savings_said
 
 TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.export.searched import benchmarks_of, experiments_of
+from koderz_core.export.standing import benchmarks_of, experiments_of
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 
 BENCHMARKS = [

@@ -7,7 +7,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from koderz_core.export.tables import csv_of
+from koderz_core.export.formats import csv_of
 
 HOSTILE = ["a,b", 'q"uo"te', "two\nlines", "a\rb", "\r\n", "=1+1", "\ufeff", "\u2028", "nul\x00", "日本", "- x", ""]
 

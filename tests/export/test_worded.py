@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.export.worded import noted
+from koderz_core.export.formats import noted
 from koderz_core.records.notes import NoteRow
 
 

@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 
 from koderz_core.errors import DataError, PlanError, SandboxError, UnknownNameError
-from koderz_core.grading.canonical import MOST_SECONDS, Canonical
+from koderz_core.grading.canonical import MOST_SECONDS, Canonical, Expectations
 from koderz_core.grading.dividing import Divider
-from koderz_core.grading.expected import Expectations
 from koderz_core.grading.gates import gate_of
 from koderz_core.grading.suites import base_and_plus, joined
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, score_kind, unseen
 from koderz_core.records import Cases, Observed, PlusTests, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.reference import Answers
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.tiers import count_tests
 
 TEXT = "double(1) == 2\n    double(2) == 5\n    double(3) => 6"
 PROBLEM = Problem(

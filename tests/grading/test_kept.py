@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from koderz_core.grading.kept import Kept
+from koderz_core.grading.canonical import Kept
 
 PARTS = ["a solution", "its tests"]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.grading.parting import Parted, parted, parted_by_calls
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.tiers import count_tests
 
 CALLS = some.lists(some.integers(0, 9), min_size=2, max_size=9)
 FRACTIONS = some.floats(0.01, 0.99)

@@ -9,11 +9,11 @@ import pytest
 from cases_as_asserts import as_asserts
 
 from koderz_core.errors import DataError, UsageError
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.plus import plus_tests
+from koderz_core.grading.canonical import Expectations
+from koderz_core.grading.suites import plus_tests
 from koderz_core.records import Cases, PlusTests, Problem, PublicProblem, TestSet
 from koderz_core.sandbox.reference import Answers, answers
-from koderz_core.sandbox.sources import number_of
+from koderz_core.sandbox.tiers import number_of
 
 HALF = "def half(x):\n    print('noise')\n    return x / 2\n"
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from sample import thinned
 
-from koderz_core.grading.grader import Graded, TestKind
-from koderz_core.grading.samples import Sample
+from koderz_core.grading.grader import Graded, Sample, TestKind
 from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.records import Extracted, Problem
 from koderz_core.workspace import Workspace, open_workspace

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import DataError
-from koderz_core.grading.samples import Reading, read_samples, require_sound
+from koderz_core.grading.grader import Reading, read_samples, require_sound
 from koderz_core.records import Problem, PublicProblem, TestSet
 
 PROMPT = 'def double(x):\n    """Twice x."""\n'

@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.grading.visible import FEEDBACKS, visible
-from koderz_core.prompts.feedback import failing_tests
+from koderz_core.prompts.attempts import failing_tests
 from koderz_core.records import TestFailure, Verdict
 
 FAILURE = TestFailure(1, "assert candidate(77) == 88", "88", "99")

@@ -11,7 +11,7 @@ import pytest
 
 from koderz_core.errors import CortexError, UsageError
 from koderz_core.memory.cortex.open import Cortex, CortexLimits, Reply
-from koderz_core.memory.cortex.tools import call
+from koderz_core.memory.cortex.server import call
 
 Ask = Callable[..., Reply]
 

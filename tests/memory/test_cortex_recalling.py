@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.adding import NewMemory, insert
 from koderz_core.memory.cortex.open import Cortex, Reply
+from koderz_core.memory.cortex.remembering import NewMemory, insert
 from koderz_core.memory.cortex.schema import transaction
 
 Ask = Callable[..., Reply]

@@ -15,11 +15,21 @@ from hypothesis import strategies as some
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.memory.admissible import Learnt, admissible, akin, named_in_tests, resemblance
-from koderz_core.memory.changes import KINDS, REWRITTEN, changes
-from koderz_core.memory.lessons import Evidence, Lesson, distil, for_problem, kept, looked_up, read
+from koderz_core.memory.lessons import (
+    KINDS,
+    REWRITTEN,
+    Evidence,
+    Lesson,
+    changes,
+    distil,
+    for_problem,
+    kept,
+    looked_up,
+    read,
+)
 from koderz_core.memory.patterns import ADVICE, pattern_of
 from koderz_core.records import Problem, PublicProblem, TestFailure, TestSet
-from koderz_core.records.lapses import Lapse
+from koderz_core.records.steps import Lapse
 
 
 def lapse(problem: str, error: str = "name", message: str = "", code: str = "", fixed_by: str | None = None) -> Lapse:

@@ -15,10 +15,8 @@ import pytest
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ConfigError, CortexError
-from koderz_core.memory.client import Client
-from koderz_core.memory.followed import Followed
-from koderz_core.memory.opening import mirroring
-from koderz_core.memory.servers import server_of
+from koderz_core.memory.client import Client, server_of
+from koderz_core.memory.mirror import Followed, mirroring
 from koderz_core.memory.standing import Standing, backfill, journals, standing
 from koderz_core.memory.told import Told
 
@@ -70,7 +68,7 @@ def offer(home: Path, log: Path) -> Offer:
 @pytest.fixture
 def moody(monkeypatch: pytest.MonkeyPatch, offer: Offer) -> Offer:
     """As ``offer``, of one server whose mood changes."""
-    monkeypatch.setattr("koderz_core.memory.servers.Server.key", "one")
+    monkeypatch.setattr("koderz_core.memory.client.Server.key", "one")
     return offer
 
 

@@ -12,13 +12,11 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.memory.admissible import akin, held, named_in_tests
-from koderz_core.memory.examples import examples
-from koderz_core.memory.lessons import looked_up
-from koderz_core.memory.twins import gives_away, under_name
+from koderz_core.memory.admissible import akin, gives_away, held, named_in_tests, under_name
+from koderz_core.memory.lessons import examples, looked_up
 from koderz_core.prompts.coding import Brief, first_attempt
 from koderz_core.records import Memory, Problem, PublicProblem, TestSet
-from koderz_core.records.solved import Solved
+from koderz_core.records.steps import Solved
 
 DOUBLE = "def {}(number):\n    found = []\n    while number > 1:\n        found.append(number % 2)\n    return found\n"
 WORDS = ("one two three four five six seven eight nine ten", "one two three four five six seven eight nine eleven")

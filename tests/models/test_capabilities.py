@@ -7,7 +7,7 @@ from chat_server import Answer, says, serving_chat
 from scripted_server import QWEN, ask_through, claude_says, ollama_says
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.models.about import about
+from koderz_core.models.availability import about
 from koderz_core.models.capabilities import Capabilities, capabilities_of, honoured
 from koderz_core.models.capability_table import TABLE, known
 from koderz_core.models.providers import PROVIDERS

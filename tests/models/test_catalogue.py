@@ -4,9 +4,9 @@ import pytest
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import UnknownNameError
-from koderz_core.models.addresses import identity, redact
 from koderz_core.models.anthropic import AnthropicModel
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.connection import identity, redact
 from koderz_core.models.ollama import OllamaModel
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.providers import create

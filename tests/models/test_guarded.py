@@ -9,7 +9,7 @@ import pytest
 
 from koderz_core.config import load_settings
 from koderz_core.errors import Cancelled, ModelError, PlanError
-from koderz_core.models.allowed import check_allowed
+from koderz_core.models.catalogue import check_allowed
 from koderz_core.models.guarded import GuardedModel
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Message, Request, Sampling, Usage

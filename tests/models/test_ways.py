@@ -12,7 +12,7 @@ import httpx
 import httpx2
 import pytest
 
-from koderz_core.models.ways import Ways
+from koderz_core.models.connection import Ways
 
 
 class Counting(ThreadingHTTPServer):

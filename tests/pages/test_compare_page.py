@@ -12,9 +12,9 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
-from koderz_core.export.charts_tradeoff import _letters
+from koderz_core.export.charts import _letters
 from koderz_core.records import Plan
-from pages.ui.compared import compared
+from pages.ui.waiting import compared
 
 Visit = Callable[..., AppTest]
 

@@ -17,7 +17,7 @@ from koderz_core import Order, Wanted, the_workspace
 from koderz_core.export.orders import ExportOrder
 from koderz_core.records import Plan
 from koderz_core.workspace import leave
-from pages.ui.sending import PATH, VALID_HOURS, link, send
+from pages.ui.exported import PATH, VALID_HOURS, link, send
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core.errors import SandboxError
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.sandbox.selftest import SelfTest
-from pages.ui.preparing import WORKERS
+from pages.ui.waiting import WORKERS
 
 Visit = Callable[..., AppTest]
 RUNS = "Isolation of programs: the self-test of the sandbox is running."

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.analysis.difficulty import difficulties
 from koderz_core.records import Plan
-from pages.ui.heatmap import heatmap
+from pages.ui.difficulty import heatmap
 
 Visit = Callable[..., AppTest]
 HOSTILE = "<a href='https://elsewhere.example'>p</a> <b>"

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
-from koderz_core.export.charts_costs import cost_by_tier
+from koderz_core.export.charts import cost_by_tier
 from koderz_core.records import Plan, TestFailure, Verdict
 from koderz_core.store.frames import Tables
 from koderz_core.store.results import Results

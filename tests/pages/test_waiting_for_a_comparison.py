@@ -20,8 +20,8 @@ Visit = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.ui.compared.MANY", 0)
-    monkeypatch.setattr("pages.ui.compared.LARGE", 0)
+    monkeypatch.setattr("pages.ui.waiting.MANY", 0)
+    monkeypatch.setattr("pages.ui.waiting.LARGE", 0)
 
 
 @pytest.fixture

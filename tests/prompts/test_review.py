@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.prompts.attempts import Attempt
-from koderz_core.prompts.coding import Brief, first_attempt
+from koderz_core.prompts.coding import Brief, first_attempt, write
 from koderz_core.prompts.quoting import inline_code
 from koderz_core.prompts.review import SHOWN_PROGRAMS, checkpoint
-from koderz_core.prompts.spec import write
 from koderz_core.records import Extracted, PublicProblem, TestFailure, Verdict
 
 PROBLEM = PublicProblem("t/0", "def f(x):\n", "f")

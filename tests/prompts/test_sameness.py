@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.prompts.sameness import DEEPEST, shape
+from koderz_core.prompts.programs import DEEPEST, shape
 
 PROGRAM = 'def f(x):\n    """Twice."""\n    return x + x\n'
 

@@ -28,10 +28,10 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.calls.lanes import Policy
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
-from koderz_core.runner.redaction import NO_KEYS, Redactor
+from koderz_core.runner.recorder import NO_KEYS, Redactor
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.strategies import ROLES
 

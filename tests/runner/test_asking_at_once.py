@@ -14,10 +14,10 @@ from koderz_core.events import CallFailed, CallFinished, CallStarted, Experiment
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Configuration, Message, Request
-from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.calls.lanes import Policy
 from koderz_core.runner.gate import Gate, Passage
+from koderz_core.runner.history import Recorded, Tape
 from koderz_core.runner.session import MOST_AT_ONCE
-from koderz_core.runner.tape import Recorded, Tape
 from koderz_core.strategies import STRATEGIES
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

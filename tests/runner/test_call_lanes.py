@@ -12,13 +12,11 @@ from typing import Any
 
 import pytest
 
+from koderz_core.config import Limits
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
-from koderz_core.limits import Limits
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.calls.breaker import FIRST_REST_SECONDS, LEAST_SAMPLES
-from koderz_core.runner.calls.lanes import Lane, Lanes
-from koderz_core.runner.calls.policy import Policy
+from koderz_core.runner.calls.lanes import FIRST_REST_SECONDS, LEAST_SAMPLES, Lane, Lanes, Policy
 from koderz_core.runner.gate import Gate, Passage
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

@@ -8,11 +8,19 @@ import pytest
 
 from koderz_core.errors import ModelError
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.calls.breaker import FIRST_REST_SECONDS, LEAST_SAMPLES, LONGEST_REST_SECONDS, Breaker
-from koderz_core.runner.calls.context import check_fits, least_tokens
-from koderz_core.runner.calls.policy import Policy
-from koderz_core.runner.calls.rates import Bucket, reserved_tokens, used_tokens
-from koderz_core.runner.calls.window import DEBOUNCE_SECONDS, Window
+from koderz_core.runner.calls.asking import check_fits, least_tokens
+from koderz_core.runner.calls.lanes import (
+    DEBOUNCE_SECONDS,
+    FIRST_REST_SECONDS,
+    LEAST_SAMPLES,
+    LONGEST_REST_SECONDS,
+    Breaker,
+    Bucket,
+    Policy,
+    Window,
+    reserved_tokens,
+    used_tokens,
+)
 
 BUSY = ModelError("busy", retryable=True)
 ODD = ModelError("no answer of a model", retryable=True, retries=1)

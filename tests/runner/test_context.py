@@ -38,7 +38,7 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.redaction import Redactor
+from koderz_core.runner.recorder import Redactor
 from koderz_core.strategies import STRATEGIES
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

@@ -16,8 +16,8 @@ from koderz_core.events import BenchmarkOpened, CandidateScored, ExperimentFinis
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, split
 from koderz_core.records import Configuration, Dataset, DatasetOrigin, Plan, PlusTests, Problem, PublicProblem, TestSet
 from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, of_prompts, policy_of
+from koderz_core.runner.header import ONCE_NAMED
 from koderz_core.runner.planning import Order, Wanted, draft
-from koderz_core.runner.resumption import ONCE_NAMED
 
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 CODER = {"coder": "scripted/weak"}

@@ -15,9 +15,8 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Tier, Usage
-from koderz_core.runner.forms import Parameter, StrategyForm, strategy_forms
+from koderz_core.runner.forms import CATALOGUE, Parameter, Preset, StrategyForm, presets, strategy_forms
 from koderz_core.runner.planning import Order, Wanted, configuration, draft
-from koderz_core.runner.presets import PRESETS, Preset, presets
 from koderz_core.strategies import MODES, offered
 from koderz_core.strategies.parameters import MOST
 from koderz_core.workspace.launching import unreviewed
@@ -60,7 +59,7 @@ def test_without_any_local_model_a_quick_look_is_scripted_and_says_so() -> None:
     assert "SCRIPTED" not in preset("quick look", [ready("embedded/qwen2.5-coder-0.5b")]).description
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", CATALOGUE)
 @pytest.mark.parametrize("here", [[], [ready("embedded/qwen2.5-coder-0.5b")]])
 def test_every_preset_can_be_planned(name: str, here: list[Availability]) -> None:
     settings = load_settings()
@@ -69,7 +68,7 @@ def test_every_preset_can_be_planned(name: str, here: list[Availability]) -> Non
     assert len(plan.configurations) == len(chosen.configurations)
 
 
-@pytest.mark.parametrize("name", [*PRESETS, "quickstart"])
+@pytest.mark.parametrize("name", [*CATALOGUE, "quickstart"])
 def test_whatever_has_a_reviewer_leaves_an_iteration_after_its_first_review(name: str) -> None:
     ours = Preset("", "", "", (Wanted("supervised", {"coder": "scripted/weak"}, PARAMETERS),), "0:1")
     settings, chosen = load_settings(), ours if name == "quickstart" else preset(name, [])
@@ -95,7 +94,7 @@ def test_a_mode_is_a_preset_with_the_best_model_that_is_here() -> None:
 
 def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
     settings = load_settings()
-    wanted = [wanted for one in PRESETS.values() for wanted in one.configurations]
+    wanted = [wanted for one in CATALOGUE.values() for wanted in one.configurations]
     cards = [resolve(str(model), settings) for one in wanted for model in one.models.values() if "/" in model]
     paid = [card for card in cards if PROVIDERS[card.provider].home]
     assert {card.tier for card in paid} == {"small_frontier", "frontier"}

@@ -29,7 +29,7 @@ from koderz_core.protocols import Model
 from koderz_core.records import Configuration, Problem, PublicProblem, Request, TestSet
 from koderz_core.redaction import Redaction
 from koderz_core.runner.header import header
-from koderz_core.runner.redaction import Redactor
+from koderz_core.runner.recorder import Redactor
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"

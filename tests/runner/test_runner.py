@@ -22,7 +22,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Request, TestFailure, Verdict
 from koderz_core.records.marks import UNTOLD
-from koderz_core.runner.redaction import Redactor
+from koderz_core.runner.recorder import Redactor
 from koderz_core.strategies import STRATEGIES
 from koderz_core.strategies.direct import Direct
 

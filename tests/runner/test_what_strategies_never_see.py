@@ -15,9 +15,8 @@ import pytest
 from cases_as_asserts import as_asserts
 
 from koderz_core.events import CandidateScored, CodeTested, ProgramProbed, SpecWritten
-from koderz_core.grading.canonical import Canonical
+from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.dividing import Divider
-from koderz_core.grading.expected import Expectations
 from koderz_core.grading.testsets import Split
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.prompts.extraction import candidate
@@ -38,7 +37,7 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.runner.conditions import HELD_OUT, PLUS, policy_of
-from koderz_core.runner.presets import PRESETS
+from koderz_core.runner.forms import CATALOGUE
 from koderz_core.runner.session import Session, Subject
 from koderz_core.sandbox.inside.faults import fault_of
 from koderz_core.sandbox.inside.recorder import Recorder
@@ -148,7 +147,7 @@ def held_by(one: object) -> Iterator[object]:
 def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
     """Every strategy as it is, and every preset, with few iterations."""
     wanted = [(name, {}) for name in sorted({*STRATEGIES, *offered()})]
-    wanted += [(one.strategy, dict(one.parameters)) for preset in PRESETS.values() for one in preset.configurations]
+    wanted += [(one.strategy, dict(one.parameters)) for preset in CATALOGUE.values() for one in preset.configurations]
     reminded = {"lessons": True, "examples": True}
     wanted += [("supervised", {"checkpoint_when": "adaptive", "history_tokens": 2000, "reuse_spec": True, **reminded})]
     wanted += [("direct", reminded)]

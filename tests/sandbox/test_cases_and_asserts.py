@@ -10,8 +10,8 @@ from small_problem import best_tier, judge_of
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.grading.expected import Expectations
-from koderz_core.grading.plus import plus_tests
+from koderz_core.grading.canonical import Expectations
+from koderz_core.grading.suites import plus_tests
 from koderz_core.sandbox.reference import answers
 
 CHOSEN = {

@@ -5,7 +5,7 @@ from small_problem import checks
 
 from koderz_core.sandbox.inside.excerpt import excerpt, shown
 from koderz_core.sandbox.inside.instrument import asserts_in, instrument
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.tiers import count_tests
 
 
 @pytest.mark.parametrize("constant", ["assert True, 'fine'", "assert 1 == 1", "assert 'text'", "assert not False"])

@@ -3,7 +3,7 @@ from small_problem import BWRAP, checks, judged
 
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.tiers import count_tests
 
 pytestmark = pytest.mark.usefixtures("tier")
 

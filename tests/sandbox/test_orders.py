@@ -12,8 +12,7 @@ import pytest
 
 from koderz_core.errors import SandboxError
 from koderz_core.sandbox.orders import Order, ask
-from koderz_core.sandbox.worker import LostError, StalledError
-from koderz_core.sandbox.workers import Workers
+from koderz_core.sandbox.workers import LostError, StalledError, Workers
 
 OUTCOME = {"marks": "P", "failures": [], "error": None, "message": "", "test_seconds": [0.0]}
 REPORT = {"outcome": OUTCOME, "completed": True, "seconds": 0.1, "shared": False, "changed": False, "stuck": False}

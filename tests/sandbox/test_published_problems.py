@@ -9,7 +9,7 @@ from small_problem import best_tier, judge_of
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.sandbox.sources import count_tests
+from koderz_core.sandbox.tiers import count_tests
 
 SIZES = {"humaneval": 164, "mbpp+": 378}
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 from confined import ENCLOSED, FREE, STRONG, finish, needs_linux, outcome
 
-from koderz_core.sandbox.inside import syscalls
+from koderz_core.sandbox.inside import seccomp
 from koderz_core.sandbox.inside.seccomp import Filter, assemble
 
 X86_64, AARCH64 = 0xC000003E, 0xC00000B7
@@ -51,26 +51,26 @@ def answer(profile: str, machine: str, number: int, *arguments: int, architectur
             at += if_true if true else if_false
 
 
-machines = pytest.mark.parametrize("machine", syscalls.MACHINES)
+machines = pytest.mark.parametrize("machine", seccomp.MACHINES)
 
 
 @machines
 @pytest.mark.parametrize("name", DANGEROUS)
 def test_a_program_is_refused_every_dangerous_call(machine: str, name: str) -> None:
-    assert answer("program", machine, DANGEROUS[name][syscalls.MACHINES.index(machine)]) == NOT_PERMITTED
+    assert answer("program", machine, DANGEROUS[name][seccomp.MACHINES.index(machine)]) == NOT_PERMITTED
 
 
 @machines
 def test_a_program_gets_only_the_calls_that_are_on_the_list(machine: str) -> None:
-    listed = set(syscalls.numbers(syscalls.PROGRAM, machine).values())
-    by_argument = set(syscalls.numbers(syscalls.WITH_ARGUMENTS, machine).values())
+    listed = set(seccomp.numbers(seccomp.PROGRAM, machine).values())
+    by_argument = set(seccomp.numbers(seccomp.WITH_ARGUMENTS, machine).values())
     allowed = {number for number in range(600) if answer("program", machine, number, 1 << 20) == ALLOWED}
     assert listed <= allowed <= listed | by_argument
 
 
 @machines
 def test_calls_of_another_architecture_kill(machine: str) -> None:
-    getpid = syscalls.numbers(syscalls.PROGRAM, machine)["getpid"]
+    getpid = seccomp.numbers(seccomp.PROGRAM, machine)["getpid"]
     assert answer("program", machine, getpid, architecture=0x40000003) == KILLED  # i386
     assert answer("program", machine, 0x40000000 + getpid) == KILLED  # x32
     assert answer("program", machine, 0xFFFFFFFF) == KILLED
@@ -79,20 +79,20 @@ def test_calls_of_another_architecture_kill(machine: str) -> None:
 @machines
 def test_newer_calls_than_the_table_are_as_if_the_kernel_had_none(machine: str) -> None:
     assert answer("program", machine, 435) == NOT_THERE  # clone3, which libc replaces by clone then
-    assert answer("program", machine, syscalls.NEWEST + 1) == NOT_THERE
+    assert answer("program", machine, seccomp.NEWEST + 1) == NOT_THERE
 
 
 @machines
 @pytest.mark.parametrize("call", ["kill", "tgkill"])
 def test_a_program_can_signal_itself_only(machine: str, call: str) -> None:
-    number = syscalls.numbers(syscalls.WITH_ARGUMENTS, machine)[call]
+    number = seccomp.numbers(seccomp.WITH_ARGUMENTS, machine)[call]
     assert answer("program", machine, number, OWN_PID) == ALLOWED
     assert {answer("program", machine, number, pid) for pid in (0, 1, OWN_PID + 1, 2**32 - 1)} == {NOT_PERMITTED}
 
 
 @machines
 def test_a_program_can_read_its_own_limits_only(machine: str) -> None:
-    number = syscalls.numbers(syscalls.WITH_ARGUMENTS, machine)["prlimit64"]
+    number = seccomp.numbers(seccomp.WITH_ARGUMENTS, machine)["prlimit64"]
     assert answer("program", machine, number, 0, 7, 0, 1 << 40) == ALLOWED
     assert answer("program", machine, number, 1, 7, 0, 1 << 40) == NOT_PERMITTED
     assert answer("program", machine, number, 0, 7, 1) == NOT_PERMITTED
@@ -101,7 +101,7 @@ def test_a_program_can_read_its_own_limits_only(machine: str) -> None:
 
 @machines
 def test_a_program_can_make_pairs_of_unix_streams_only(machine: str) -> None:
-    number = syscalls.numbers(syscalls.WITH_ARGUMENTS, machine)["socketpair"]
+    number = seccomp.numbers(seccomp.WITH_ARGUMENTS, machine)["socketpair"]
     unix, inet, stream, datagram, flags = 1, 2, 1, 2, 0x80000 | 0x800
     assert {answer("program", machine, number, unix, stream | more) for more in (0, flags)} == {ALLOWED}
     for refused in ((inet, stream), (unix, datagram), (unix, datagram | flags), (unix, 5), (unix, stream, 1)):
@@ -110,7 +110,7 @@ def test_a_program_can_make_pairs_of_unix_streams_only(machine: str) -> None:
 
 @machines
 def test_a_program_cannot_have_signals_sent_by_a_descriptor(machine: str) -> None:
-    number = syscalls.numbers(syscalls.WITH_ARGUMENTS, machine)["fcntl"]
+    number = seccomp.numbers(seccomp.WITH_ARGUMENTS, machine)["fcntl"]
     set_owner, set_signal, set_lease = 8, 10, 1024
     assert {answer("program", machine, number, 3, one) for one in (set_owner, set_signal, set_lease)} == {NOT_PERMITTED}
     assert answer("program", machine, number, 3, 1) == ALLOWED
@@ -118,7 +118,7 @@ def test_a_program_cannot_have_signals_sent_by_a_descriptor(machine: str) -> Non
 
 @machines
 def test_a_worker_forks_but_makes_no_namespaces_sockets_or_programs(machine: str) -> None:
-    number = {name: one[syscalls.MACHINES.index(machine)] for name, one in DANGEROUS.items()}
+    number = {name: one[seccomp.MACHINES.index(machine)] for name, one in DANGEROUS.items()}
     assert answer("worker", machine, number["clone"], signal.SIGCHLD) == ALLOWED
     assert answer("worker", machine, number["clone"], 0x10000000 | signal.SIGCHLD) == NOT_PERMITTED  # a user namespace
     assert answer("worker", machine, number["socketpair"], 1) == ALLOWED

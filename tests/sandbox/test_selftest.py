@@ -18,8 +18,7 @@ from koderz_core.sandbox import opening
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.opening import Sandbox
 from koderz_core.sandbox.selftest import full, quick
-from koderz_core.sandbox.selftest_attacks import ATTACKS, Attack, planted
-from koderz_core.sandbox.selftest_programs import CHEATS, PROBLEMS, WRONG
+from koderz_core.sandbox.selftest_programs import ATTACKS, CHEATS, PROBLEMS, WRONG, Attack, planted
 
 UNSURE = {"reserves eight gigabytes", "opens thousands of files", "makes namespaces of its own"}
 """What the system itself may refuse, a sandbox or not."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.sandbox.inside.reading import decode
-from koderz_core.sandbox.inside.values import Opaque, encode, holds
+from koderz_core.sandbox.inside.values import Opaque, decode, encode, holds
 from koderz_core.sandbox.inside.wire import Channel, FrameTooLargeError, WireError
 
 HASHABLE = st.recursive(

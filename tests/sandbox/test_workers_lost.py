@@ -33,7 +33,7 @@ def test_workers_that_died_while_idle_are_replaced_without_a_word():
 def test_who_is_interrupted_while_a_worker_answers_leaves_none_that_still_will(monkeypatch):
     judge = BoxedJudge(best_tier(), BWRAP, workers=1)
     with monkeypatch.context() as patched:
-        patched.setattr("koderz_core.sandbox.worker.Worker._read", interrupted)
+        patched.setattr("koderz_core.sandbox.workers.Worker._read", interrupted)
         with pytest.raises(KeyboardInterrupt):
             judged(RIGHT, judge=started(judge, patched))
     assert judged(RIGHT, judge=judge).passed
@@ -44,7 +44,7 @@ def started(judge: BoxedJudge, patched: pytest.MonkeyPatch) -> BoxedJudge:
     """With a worker that runs already, so that the interruption meets its answer."""
     patched.undo()
     assert judged(RIGHT, judge=judge).passed
-    patched.setattr("koderz_core.sandbox.worker.Worker._read", interrupted)
+    patched.setattr("koderz_core.sandbox.workers.Worker._read", interrupted)
     return judge
 
 

@@ -12,7 +12,7 @@ import pytest
 from doings import DOINGS, ENERGY, do
 from hypothesis import HealthCheck, given, settings
 
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import BenchmarkClosed, CallFailed, ControlObeyed, ExperimentFinished, ExperimentStarted
 from koderz_core.journal.lock import acquire, release
 from koderz_core.store.ahead import AHEAD_SECONDS, LATE_SECONDS

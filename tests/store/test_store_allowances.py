@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import AllowanceSet
 from koderz_core.records import Allowance
 from koderz_core.store.results import Results

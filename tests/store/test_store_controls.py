@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import BenchmarkClosed, ControlObeyed, ExperimentStarted
 from koderz_core.journal import Journal
 from koderz_core.store.results import Results

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.errors import DataError
 from koderz_core.events import (
     CallFailed,
@@ -21,7 +21,7 @@ from koderz_core.events import (
 from koderz_core.export.dump import files_of, named
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.store.results import Results
-from koderz_core.workspace.dumping import dump, dump_files
+from koderz_core.workspace.again import dump, dump_files
 
 FAILURE = TestFailure(1, "assert candidate(2) == 3", "3", "4", "not so")
 WRONG = Verdict("PFF", (FAILURE,), True, "assertion", "it gave 4", 0.5, "limited", test_seconds=(0.1, 0.2, 0.1))

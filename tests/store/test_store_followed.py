@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.analysis.forecast import seconds_left
+from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import ExperimentFinished, ExperimentStarted
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store

@@ -18,7 +18,7 @@ from koderz_core.events import (
 from koderz_core.store import loading
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.ingest import CHANGES
-from koderz_core.store.known import known
+from koderz_core.store.loading import known
 from koderz_core.store.queries import Reader
 
 

@@ -18,7 +18,7 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Cost, Sampling, TestFailure, Usage, Verdict
-from koderz_core.records.summaries import TierCost
+from koderz_core.records.progress import TierCost
 from koderz_core.store.benchmarks import Writers
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.queries import Reader

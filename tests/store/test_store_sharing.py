@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from koderz_core.store.sharing import Shared
+from koderz_core.store.ahead import Shared
 
 AGE_SECONDS = 0.25
 

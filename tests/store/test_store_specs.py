@@ -17,8 +17,8 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, Query, Sampling, Usage
+from koderz_core.store.measurements import Sought, recalled, specs
 from koderz_core.store.results import Results
-from koderz_core.store.specs import Sought, recalled, specs
 
 SPEC_MODEL = "anthropic/claude-opus-4-5"
 MODELS = {"spec": (SPEC_MODEL, "other/second"), "coder": ("ollama/qwen2.5-coder:0.5b",)}

@@ -13,8 +13,7 @@ from koderz_core.errors import UnknownNameError
 from koderz_core.events import CodeTested
 from koderz_core.export.dictionary import TABLES
 from koderz_core.records import Verdict
-from koderz_core.store.copying import Form
-from koderz_core.store.frames import Part
+from koderz_core.store.frames import Form, Part
 from koderz_core.store.results import Results
 
 RECORDED = ("experiments", "iterations", "calls")

@@ -9,9 +9,9 @@ import duckdb
 from doings import DOINGS, ENERGY, do
 from hypothesis import HealthCheck, given, settings
 
-from koderz_core.store.dump import dump
 from koderz_core.store.loading import load
 from koderz_core.store.schema import create
+from koderz_core.store.store import dump
 
 KEPT = """
 select id, tries, tried_at, calls, unpriced, input_tokens, output_tokens, cost_usd, gate_passed, gate_tests_passed,

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from scipy.stats import kstest, t
 
-from koderz_core.strategies.branching import PRIOR, Branching, Posterior
+from koderz_core.strategies.tree import PRIOR, Branching, Posterior
 
 RECORDED = json.loads(Path(__file__).with_name("treequest.json").read_text())
 REWARDS = [0.5, 0.25, 0.75]

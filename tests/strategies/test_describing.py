@@ -12,8 +12,7 @@ from koderz_core.errors import PlanError
 from koderz_core.export.strategies import calls_of, strategies_markdown
 from koderz_core.runner.forms import strategy_form
 from koderz_core.strategies import ROLES, STRATEGIES, class_of, create, offered
-from koderz_core.strategies.describing import Description, about, choices_of, describe
-from koderz_core.strategies.parameters import OF_ROLES
+from koderz_core.strategies.parameters import OF_ROLES, Description, about, choices_of, describe
 
 DOCS = Path(koderz_core.__file__).parents[1] / "docs" / "strategies.md"
 

@@ -9,8 +9,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError
 from koderz_core.strategies import called, complete, create
-from koderz_core.strategies.ladder import Ladder
-from koderz_core.strategies.schedules import temperatures, written
+from koderz_core.strategies.ladder import Ladder, temperatures, written
 
 
 def asked(ladder: Ladder, passes: list[int], coders: int = 1) -> list[tuple[int, float | None]]:

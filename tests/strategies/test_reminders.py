@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from stage import Stage
 
-from koderz_core.prompts.reminding import EXAMPLES_LIMIT, LIMITS, example
+from koderz_core.prompts.coding import EXAMPLES_LIMIT, LIMITS, example
 from koderz_core.records import Memory, Query
 from koderz_core.records.marks import UNTOLD
 from koderz_core.records.steps import QueryKind

@@ -8,8 +8,7 @@ from random import Random
 from stage import Stage
 
 from koderz_core.records import Extracted, Verdict
-from koderz_core.strategies.branching import Branching
-from koderz_core.strategies.tree import Tree
+from koderz_core.strategies.tree import Branching, Tree
 
 
 class Rigged(Stage):

@@ -13,7 +13,7 @@ import pytest
 from koderz_core import open_workspace
 from koderz_core.config import Settings
 from koderz_core.examples import EXAMPLE, example_journal
-from koderz_core.verification.records import Difference
+from koderz_core.verification.journals import Difference
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -11,7 +11,7 @@ from koderz_core.errors import UsageError
 from koderz_core.memory.cortex.open import EVERYWHERE, Cortex, Reply, whole
 from koderz_core.memory.cortex.recalling import get_context
 from koderz_core.memory.cortex.schema import transaction
-from koderz_core.memory.cortex.stored import one_line
+from koderz_core.memory.cortex.searching import one_line
 
 _PROMOTED = "type = 'short_term' and access_count >= 3"
 _DAYS = "max(0, julianday(:now) - julianday(last_accessed))"

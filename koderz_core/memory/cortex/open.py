@@ -9,8 +9,7 @@ from pathlib import Path
 
 from koderz_core.errors import UsageError
 from koderz_core.memory.cortex.schema import MemoryFile, open_memories
-from koderz_core.memory.cortex.searching import Filters
-from koderz_core.memory.cortex.stored import StoredMemory
+from koderz_core.memory.cortex.searching import Filters, StoredMemory
 
 FILE_NAME = "cortex.db"  # in the data folder
 DEFAULT_PROJECT = "koderz"

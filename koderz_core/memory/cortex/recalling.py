@@ -8,8 +8,16 @@ from dataclasses import replace
 
 from koderz_core.memory.cortex.open import Cortex, Reply, whole
 from koderz_core.memory.cortex.schema import transaction
-from koderz_core.memory.cortex.searching import CANDIDATES, FADED, Filters, Found, listed, search
-from koderz_core.memory.cortex.stored import StoredMemory, one_line
+from koderz_core.memory.cortex.searching import (
+    CANDIDATES,
+    FADED,
+    Filters,
+    Found,
+    StoredMemory,
+    listed,
+    one_line,
+    search,
+)
 
 SECTIONS: Mapping[str, str] = {
     "architecture": "Architecture decisions",

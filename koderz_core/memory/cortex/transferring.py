@@ -10,11 +10,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.adding import NewMemory, as_json, insert, is_there, tags_text, type_for
 from koderz_core.memory.cortex.open import Cortex, Reply, timestamp
+from koderz_core.memory.cortex.remembering import NewMemory, as_json, insert, is_there, tags_text, type_for
 from koderz_core.memory.cortex.schema import transaction
 from koderz_core.memory.cortex.schemas import Category, Type
-from koderz_core.memory.cortex.stored import StoredMemory
+from koderz_core.memory.cortex.searching import StoredMemory
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Tags = list[str]

@@ -8,15 +8,33 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from koderz_core.errors import ModelError
+from koderz_core.errors import ContextError, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted
 from koderz_core.records import Completion, MessageRef, Request, Usage
 from koderz_core.runner.budget import Reservation
-from koderz_core.runner.calls.context import check_fits
 from koderz_core.runner.calls.lanes import Entry
 from koderz_core.runner.gate import Passage
 from koderz_core.runner.parts import Parts
 from koderz_core.runner.recorder import Voice, storable
+
+MOST_BYTES_PER_TOKEN = 8
+"""No tokenizer gets more out of a whole prompt of prose and code, its runs of white space counted as one: they get 3
+to 5. So what is refused surely would not fit; what is only nearly too long is the provider's to refuse."""
+
+
+def check_fits(model: str, request: Request, context_tokens: int | None) -> None:
+    """Raise ContextError if a prompt is surely longer than the context of ``model``; None: that is not known."""
+    least = least_tokens(request)
+    if context_tokens is not None and least > context_tokens:
+        raise ContextError(
+            f"The prompt for {model} has at least {least} tokens and its context {context_tokens}, so it was not sent. "
+            "Use a strategy with shorter prompts, a model with more context, or raise --num-ctx where that sets it."
+        )
+
+
+def least_tokens(request: Request) -> int:
+    """Fewer tokens than a prompt has, whatever the tokenizer."""
+    return sum(len(" ".join(one.content.split()).encode()) for one in request.messages) // MOST_BYTES_PER_TOKEN
 
 
 class Calls:

@@ -17,8 +17,7 @@ from typing import Any
 from . import changes, confine, seccomp, shared
 from .excerpt import shown
 from .literals import brief_digest
-from .reading import decode
-from .values import Crossed, Known, Names, encode, name_of
+from .values import Crossed, Known, Names, decode, encode, name_of
 from .wire import Channel, FrameTooLargeError
 
 NAME = "candidate"

@@ -17,9 +17,8 @@ from .faults import ProgramEndedError, TestsBrokenError, describe
 from .handles import Handle
 from .literals import Large, literal
 from .program import Calls, Program, Reply
-from .reading import decode
 from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, Recorder
-from .values import number_of
+from .values import decode, number_of
 from .wire import WireError
 
 _MOST_CALLS = 2000

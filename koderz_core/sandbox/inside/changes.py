@@ -9,8 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from .reading import decode
-from .values import Crossed, Known, Names, encode
+from .values import Crossed, Known, Names, decode, encode
 
 
 class Snapshot:

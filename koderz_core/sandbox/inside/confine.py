@@ -15,7 +15,7 @@ import sys
 from functools import cache
 from typing import NamedTuple
 
-from . import kernel, landlock, seccomp
+from . import landlock, seccomp
 
 FILE_BYTES = 8 << 20  # where files can be written at all
 OPEN_FILES = 64
@@ -57,7 +57,7 @@ def enclose(readable: landlock.Readable) -> None:
     candidates cannot signal the judge. Everything that is needed from elsewhere must have been imported before.
     Raise OSError if the kernel cannot do it.
     """
-    kernel.give_up_privileges()
+    seccomp.give_up_privileges()
     landlock.restrict(readable)
     seccomp.Filter("worker").install()
 
@@ -154,4 +154,4 @@ def kill_children() -> None:
 
 def _prctl(option: int, argument: int) -> None:
     if sys.platform == "linux":
-        kernel.prctl(option, argument)
+        seccomp.prctl(option, argument)

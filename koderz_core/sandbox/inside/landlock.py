@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from . import kernel
+from . import seccomp
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 _VERSION = 1
@@ -38,7 +38,7 @@ class Readable(NamedTuple):
 def abi() -> int:
     """The version of Landlock that this kernel offers; 0 if none, or if it is switched off."""
     try:
-        return kernel.syscall(_CREATE_RULESET, None, 0, _VERSION)
+        return seccomp.syscall(_CREATE_RULESET, None, 0, _VERSION)
     except OSError:
         return 0
 
@@ -55,7 +55,7 @@ def restrict(readable: Readable) -> None:
         for path in readable.listed:
             _allow(ruleset, path, _READ_DIR)
         _allow(ruleset, os.devnull, _READ_FILE | _WRITE_FILE)
-        kernel.syscall(_RESTRICT_SELF, ruleset, 0)
+        seccomp.syscall(_RESTRICT_SELF, ruleset, 0)
 
 
 def _new_ruleset(version: int) -> int:
@@ -67,7 +67,7 @@ def _new_ruleset(version: int) -> int:
     if version >= 6:
         fields.append(_SCOPES)
     attributes = (ctypes.c_uint64 * len(fields))(*fields)
-    return kernel.syscall(_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)
+    return seccomp.syscall(_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
@@ -75,7 +75,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
         if not stat.S_ISDIR(os.fstat(file).st_mode):
             rights &= ~_READ_DIR
         rule = ctypes.create_string_buffer(rights.to_bytes(8, "little") + file.to_bytes(4, "little"), 12)
-        kernel.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+        seccomp.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from .excerpt import excerpt, shown
 from .faults import CannotCrossError, Fault, ProgramEndedError, TestsBrokenError, revive
 from .handles import Handle
 from .literals import Digested
-from .reading import decode
-from .values import PLAIN, Crossed, Known, Names, Opaque, encode, holds
+from .values import PLAIN, Crossed, Known, Names, Opaque, decode, encode, holds
 from .wire import FrameTooLargeError, WireError
 from .zygote import Zygote
 

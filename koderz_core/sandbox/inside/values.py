@@ -8,11 +8,72 @@ that has crossed before can be named by its number among those that did (``old``
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from . import library
-from .wire import MAX_FRAME_BYTES, FrameTooLargeError
+from .wire import MAX_FRAME_BYTES, FrameTooLargeError, WireError
+
+Parts = tuple[str, list[object]]
+"""The name of a type and the arguments that make an equal value."""
+
+
+def parts_of(value: object) -> Parts | None:
+    """What a value is made of, None if it is of no type of these."""
+    kind = type(value)
+    if kind is range:
+        return "range", [value.start, value.stop, value.step]  # type: ignore[attr-defined]  # it is a range
+    if kind is _type("fractions", "Fraction"):
+        return "Fraction", [int(value._numerator), int(value._denominator)]  # type: ignore[attr-defined]  # a Fraction
+    if kind is _type("decimal", "Decimal"):
+        return "Decimal", [kind.__str__(value)]
+    if kind is _type("collections", "deque"):
+        return "deque", [list(value), value.maxlen]  # type: ignore[call-overload, attr-defined]  # a deque
+    return None
+
+
+def kind_of_dict(value: object) -> str:
+    """The name of the type of a dict as it crosses."""
+    for name in ("OrderedDict", "Counter"):
+        if type(value) is _type("collections", name):
+            return name
+    return "dict"
+
+
+def made(name: str, parts: list[Any]) -> object:  # Any: plain data of a hostile process
+    """The value again. Raise LookupError for a name of none of these, TypeError and such for other parts."""
+    if name == "range":
+        return range(*parts)
+    if name == "Fraction":
+        from fractions import Fraction  # noqa: PLC0415 (rarely needed)
+
+        return Fraction(*parts)
+    if name == "Decimal":
+        from decimal import Decimal  # noqa: PLC0415 (rarely needed)
+
+        return Decimal(*parts)
+    if name == "deque":
+        from collections import deque  # noqa: PLC0415 (as above)
+
+        return deque(*parts)
+    raise LookupError(name)
+
+
+def ordered(pairs: dict[Any, Any]) -> object:  # Any: as above
+    from collections import OrderedDict  # noqa: PLC0415 (as above)
+
+    return OrderedDict(pairs)
+
+
+def counted(pairs: dict[Any, Any]) -> object:  # Any: as above
+    from collections import Counter  # noqa: PLC0415 (as above)
+
+    return Counter(pairs)
+
+
+def _type(module: str, name: str) -> object:
+    return getattr(sys.modules.get(module), name, None)
+
 
 MAX_DEPTH = 100
 _INT64 = 1 << 63
@@ -157,7 +218,7 @@ def _encode_mutable(value: Any, kind: type, names: Names, depth: int) -> Any:  #
     if issubclass(kind, set):
         return {"set": _encode_items(set.__iter__(value), names, depth)}
     pairs = [[encode(key, names, depth), encode(item, names, depth)] for key, item in dict.items(value)]
-    return {library.kind_of_dict(value): pairs}
+    return {kind_of_dict(value): pairs}
 
 
 def _encode_fixed(value: Any, kind: type, names: Names, depth: int) -> Any:  # Any: whatever it is; JSON
@@ -168,7 +229,7 @@ def _encode_fixed(value: Any, kind: type, names: Names, depth: int) -> Any:  # A
     if issubclass(kind, Opaque):
         number = number_of(value)
         return {"beyond": kind_of(value)} if number is None else {"kept": [number, kind_of(value)]}
-    if parts := library.parts_of(value):
+    if parts := parts_of(value):
         return {parts[0]: [encode(part, names, depth) for part in parts[1]]}
     number = names.keep(value) if names.keep else None
     return {"opaque": name_of(kind)} if number is None else {"kept": [number, name_of(kind)]}
@@ -214,3 +275,83 @@ def holds(encoded: Any, tag: str) -> bool:  # Any: JSON that encode made
     if not isinstance(encoded, list) or PLAIN.issuperset(map(type, encoded)):
         return False
     return any(holds(item, tag) for item in encoded)
+
+
+def decode(value: Any, known: Known | None = None) -> object:  # Any: JSON of a hostile process
+    """The value that ``encode`` was given, flattened. Raise WireError if it is not a value of this wire."""
+    try:
+        return _decode(value, known or _NOTHING_KNOWN)
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+        raise WireError(f"a value that cannot be read ({type(error).__name__})") from None
+
+
+_NOTHING_KNOWN = Known(lambda _number, kind: Opaque(kind))
+
+
+def _decode(value: Any, known: Known) -> Any:  # Any: as above, and what came of it
+    if isinstance(value, list):
+        kinds = set(map(type, value))
+        items = [_decode(item, known) for item in value] if list in kinds or dict in kinds else value
+        return _numbered(items, known)
+    if not isinstance(value, dict):
+        return value
+    ((tag, content),) = value.items()
+    if tag in _CONTAINERS:
+        return _numbered(_CONTAINERS[tag](content, known), known)
+    return _READERS[tag](content, known) if tag in _READERS else made(tag, [_decode(part, known) for part in content])
+
+
+def _numbered(container: Any, known: Known) -> Any:  # Any: as above
+    return known.crossed.add(container) if known.numbers and known.crossed is not None else container
+
+
+def _decode_float(text: Any, _known: Known) -> float:  # Any: as above
+    """One and the same nan: containers take an object to equal itself, as where nothing crosses."""
+    value = float(text)
+    return value if value == value else math.nan  # noqa: PLR0124 (nan)
+
+
+def _decode_kept(content: Any, known: Known) -> object:  # Any: as above
+    number, kind = content
+    return known.kept(int(number), str(kind)[:100])
+
+
+def _decode_old(place: Any, known: Known) -> object:  # Any: as above
+    if known.crossed is None:
+        raise LookupError
+    return known.crossed.containers[place]
+
+
+def _decode_opaque(kind: Any, _known: Known) -> Opaque:  # Any: as above
+    return Opaque(str(kind)[:100])
+
+
+def _items(items: Any, known: Known) -> list[Any]:  # Any: as above
+    return [_decode(item, known) for item in items]
+
+
+def _pairs(pairs: Any, known: Known) -> dict[Any, Any]:  # Any: as above
+    return {_decode(key, known): _decode(item, known) for key, item in pairs}
+
+
+# Comprehensions, not set(...): adding hostile, colliding members one by one lets the deadline's signal in.
+_CONTAINERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
+    "set": lambda items, known: {_decode(item, known) for item in items},
+    "dict": _pairs,
+    "OrderedDict": lambda pairs, known: ordered(_pairs(pairs, known)),
+    "Counter": lambda pairs, known: counted(_pairs(pairs, known)),
+}
+_READERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
+    "int": lambda text, _: int(text, 16),
+    "float": _decode_float,
+    "utf32": lambda text, _: bytes.fromhex(text).decode("utf-32-le", "surrogatepass"),
+    "bytes": lambda text, _: bytes.fromhex(text),
+    "bytearray": lambda text, _: bytearray.fromhex(text),
+    "complex": lambda parts, known: complex(_decode(parts[0], known), _decode(parts[1], known)),
+    "tuple": lambda items, known: tuple(_items(items, known)),
+    "frozenset": lambda items, known: frozenset({_decode(item, known) for item in items}),
+    "kept": _decode_kept,
+    "old": _decode_old,
+    "opaque": _decode_opaque,
+    "beyond": _decode_opaque,
+}
