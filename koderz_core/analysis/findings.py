@@ -16,7 +16,8 @@ from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import Interval, Rate, wilson
 from koderz_core.analysis.tradeoff import Tradeoff
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
 
 K = TypeVar("K")
 

@@ -19,7 +19,8 @@ from koderz_core.analysis.rates import ClusteredRate, Interval, Rate
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records import ScoreKind, Tier
 from koderz_core.records.marks import Marks, kinds_by_problem
-from koderz_core.records.progress import SummaryRow, TierCost, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.records.trials import Trial
 
 _TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")

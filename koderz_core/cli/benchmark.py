@@ -25,7 +25,8 @@ from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.runner.planning import Order
 from koderz_core.runner.runner import Runner

@@ -24,7 +24,7 @@ from koderz_core.export.comparison_numbers import comparison_numbers, configurat
 from koderz_core.export.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.export.report import escaped, markdown_tables
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
 
 SETTINGS = "What differs"

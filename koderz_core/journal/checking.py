@@ -12,7 +12,6 @@ from pathlib import Path
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, decode
 from koderz_core.events.lines import LaterLineError
-from koderz_core.journal import end_of_lines
 from koderz_core.journal.lock import reason
 
 
@@ -76,6 +75,19 @@ def lines(path: Path) -> Iterator[Line]:
                 yield _line(content)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def end_of_lines(file: int) -> int:
+    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
+    end = os.fstat(file).st_size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return end
 
 
 def _unreadable(path: Path, error: OSError) -> JournalError:

@@ -13,7 +13,7 @@ from typing import Any
 
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
-from koderz_core.models.catalogue import ModelCard, address_of
+from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
@@ -196,7 +196,7 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
 
 def runs_here(card: ModelCard, settings: Settings) -> bool:
     """Whether a model's calls are this machine's work: what it costs is energy and wear."""
-    url = address_of(card.provider, settings)
+    url = PROVIDERS[card.provider].address(settings)
     away = PROVIDERS[card.provider].away(card.name)
     return card.tier == "local" and card.provider != "scripted" and not away and (url is None or is_loopback(url))
 
@@ -258,7 +258,7 @@ def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
 def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | None) -> Cost:
     # Another address may be of a seller with prices of its own, or of a proxy, which passes on the publisher's models.
     at_home = PROVIDERS[card.provider].at_home(settings)
-    by = {"provider_id": card.provider} if at_home else {"provider_api_url": address_of(card.provider, settings)}
+    by = {"provider_id": card.provider} if at_home else {"provider_api_url": PROVIDERS[card.provider].address(settings)}
     found = listed(card.name, usage, at, by)
     if found.usd is None and not at_home and (publisher := publisher_of(card.name)):
         found = listed(bare_name(card.name), usage, at, {"provider_id": publisher})

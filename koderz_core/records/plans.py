@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal
@@ -196,6 +196,11 @@ class Experiment:
     problem: str  # id
     repeat: int
     seed: int
+
+
+def scripted(models: Iterable[str]) -> bool:
+    """Whether one of these models follows a script, so that its answers show nothing about models."""
+    return any(model.startswith("scripted/") for model in models)
 
 
 def fingerprint(value: object) -> str:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
 from koderz_core.records.notes import NoteRow
-from koderz_core.records.plans import Outcome, ScoreKind, StopReason
+from koderz_core.records.plans import Outcome, ScoreKind, StopReason, scripted
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.progress import scripted
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from koderz_core.errors import DataError, KoderzError, StoreError, UnknownNameEr
 from koderz_core.export.formats import money, plain
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Dataset, Plan
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.runner.baselines import DIRECT, baselines, is_stronger, sought
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT

@@ -12,7 +12,7 @@ from koderz_core.export.specs import LAST_RUN, between, receipt
 from koderz_core.models.availability import Availability
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace.baselines import Offer
 from pages.ui.address import keep, meant
