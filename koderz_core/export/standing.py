@@ -17,7 +17,6 @@ STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anythi
 MOST_CHARACTERS = 500  # of a cause
 MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.6, 5.0  # more experiments than that take long to read
 
-
 Tone = Literal["info", "warning", "error"]
 """How much something matters."""
 

@@ -22,36 +22,6 @@ from koderz_core.records import PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
-Record = TypeVar("Record")
-
-
-class Kept:
-    """The folder may be removed at any time. Safe to use from several threads and processes."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
-        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
-        try:
-            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-
-    def put(self, parts: Sequence[object], record: Record) -> Record:
-        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
-        path = self._path(parts)
-        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(msgspec.json.encode(record))
-            part.replace(path)  # two at once may spoil it, and then it is computed once more
-        return record
-
-    def _path(self, parts: Sequence[object]) -> Path:
-        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"
-
-
 VERSION = "2"
 """Of what is kept; another one leaves what was kept unused."""
 MOST_SECONDS = 60.0
@@ -61,6 +31,11 @@ _MOST_MEASURED = 3
 _MOST_TEXTS = 250  # of a recording, each an answer of one probe
 TIMES_CANONICAL = 4.0
 """EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
+EXPECTED_VERSION = "2"
+"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
+
+Reference = Callable[[Problem, Sequence[str]], Answers]
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +120,6 @@ def limit(seconds: float) -> float:
     return max(LEAST_SECONDS, TIMES_CANONICAL * seconds)
 
 
-EXPECTED_VERSION = "2"
-"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
-
-Reference = Callable[[Problem, Sequence[str]], Answers]
-
-
 @dataclass(frozen=True, slots=True)
 class Expected:
     """``calls`` and ``answers`` as ``records.Cases``, both empty if there are no inputs.
@@ -198,3 +167,30 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         raise DataError(
             f"The plus inputs of {problem.id} are not as published: {error}. Place the file anew."
         ) from error
+
+
+class Kept:
+    """The folder may be removed at any time. Safe to use from several threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
+        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
+        try:
+            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def put(self, parts: Sequence[object], record: Record) -> Record:
+        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
+        path = self._path(parts)
+        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(msgspec.json.encode(record))
+            part.replace(path)  # two at once may spoil it, and then it is computed once more
+        return record
+
+    def _path(self, parts: Sequence[object]) -> Path:
+        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"

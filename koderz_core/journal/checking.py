@@ -24,6 +24,15 @@ class Line:
     corrupt: bool = False
 
 
+def torn(path: Path) -> int:
+    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
+    try:
+        with path.open("rb") as file:
+            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """``corrupt``: the numbers of lines that cannot be read, from 1; ``torn``: bytes behind the last whole line.
@@ -55,15 +64,6 @@ def check(path: Path) -> Condition:
     return Condition(tuple(corrupt), torn)
 
 
-def torn(path: Path) -> int:
-    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
-    try:
-        with path.open("rb") as file:
-            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
 def lines(path: Path) -> Iterator[Line]:
     """Every line of a journal, also a corrupt one and a torn last one, which count as such.
 
@@ -75,19 +75,6 @@ def lines(path: Path) -> Iterator[Line]:
                 yield _line(content)
     except OSError as error:
         raise _unreadable(path, error) from error
-
-
-def end_of_lines(file: int) -> int:
-    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
-    end = os.fstat(file).st_size
-    block = 1 << 16
-    while end > 0:
-        start = max(0, end - block)
-        newline = os.pread(file, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return end
 
 
 def _unreadable(path: Path, error: OSError) -> JournalError:
@@ -136,3 +123,16 @@ def put_back(file: int, path: Path) -> None:
         copy.flush()
         os.fsync(copy.fileno())
     part.rename(path)
+
+
+def end_of_lines(file: int) -> int:
+    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
+    end = os.fstat(file).st_size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return end

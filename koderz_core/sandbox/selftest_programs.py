@@ -15,11 +15,15 @@ from koderz_core.sandbox.folders import folder
 
 SECONDS = 10.0
 """What each may take, whatever the judge gives others: on a busy machine, too, honest programs have to pass."""
+BLOCKED = "blocked"
 
 
 def small_problem(entry_point: str, tests: str, solution: str = "") -> Problem:
     """A problem of the self-test's own family."""
     return Problem(PublicProblem(f"selftest/{entry_point}", "", entry_point), TestSet(tests, SECONDS), solution)
+
+
+PROBLEM = small_problem("attack", f"def check(candidate):\n    assert candidate(0) == {BLOCKED!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +136,6 @@ CHEATS = (
     ),
     Try("empties what it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
 )
-
-BLOCKED = "blocked"
-PROBLEM = small_problem("attack", f"def check(candidate):\n    assert candidate(0) == {BLOCKED!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from koderz_core.workspace.comparing import Comparing
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
 
-
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("koderz")
 MOST_KEPT = 4

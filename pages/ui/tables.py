@@ -44,7 +44,6 @@ BENCHMARK_COLUMNS = {
     "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
 }
 
-
 TEST_COLUMNS = {
     "test": st.column_config.NumberColumn("test", width="small"),
     "": st.column_config.TextColumn("", width="small"),
