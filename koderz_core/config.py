@@ -1,6 +1,6 @@
 """Settings: command line > environment > ``.env`` and ``settings.toml`` > default.
 
-The only reader of the environment.
+The only reader of the environment. A file may hold only known settings; ``.env`` may name no program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every configuration against the baseline on the same problems, and the problems that part them."""
+"""Comparison of configurations with a baseline on the same problems: figures, paired tests, choice of the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates with an interval that says how sure they are."""
+"""Rates and ratios over problems with confidence intervals: Wilson, clustered, Student, bootstrap, simultaneous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the time of experiments went, by phase."""
+"""Time: how long each phase of experiments took, and forecasts of the time and cost of a benchmark and of its rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The files of a bundle, made of a journal that has been redacted and of nothing else."""
+"""The files of a bundle, made of a redacted journal and of nothing else; among them its figures, ``kpi.json``.
+
+``schemas/kpi.schema.json`` describes the figures. What koderz does not know, or has not, is null: no machine is
+recorded, no patch is applied, nothing is selected twice.
+"""
 
 from __future__ import annotations
 

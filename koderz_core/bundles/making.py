@@ -1,4 +1,8 @@
-"""Making a bundle of a journal: redacted, packed, checked, and only then put where it was wanted."""
+"""Bundles: making one of a journal, those kept in the data folder, and opening one in a dashboard.
+
+A bundle is redacted, packed and checked before it is put where it was wanted. An opened bundle is a data folder of its
+own, in which nothing is run.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""A journal as others may read it: one whole journal again, whose hashes and ids follow from what is left of it.
+"""Redaction of a journal for other readers, at one of three privacy levels; the result is a whole journal again.
 
-So whoever checks it needs to trust no mask: a text that was changed has another hash, and a plan that was changed
-another id, in every line that names them.
+A text that was changed has another hash, and a plan that was changed another id, in every line that names them; so a
+check of the result needs to trust no mask. Only texts of the fields listed here are kept: a field that nobody has
+thought of is left out. Paths, hosts, user names and mail addresses are masked. A path is recognised by its look only:
+two names behind slashes are one, a name alone is not. Loopback addresses stay, and those of the two providers that
+everybody reaches at the same place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``koderz analyze``: into one benchmark, or into one experiment iteration by iteration."""
+"""``koderz analyze``: details of one benchmark, or of one experiment iteration by iteration, with its programs."""
 
 from __future__ import annotations
 

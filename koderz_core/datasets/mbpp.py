@@ -1,7 +1,8 @@
-"""MBPP, as Google Research published it (Austin et al., arXiv 2108.07732, CC-BY-4.0), and as others pass it on.
+"""MBPP, as Google Research and others published it, and MBPP+, EvalPlus' choice of 378 problems with more inputs.
 
-The paper shows a model all three asserts, so nothing could be held out; here it is shown the first one, as EvalPlus
-does, for the name of the function. ``challenge_test_list`` is not run: others' files lack it.
+MBPP is by Austin et al., arXiv 2108.07732, CC-BY-4.0; MBPP+ corrects some of its problems. The paper shows a model all
+three asserts, so nothing could be held out; here the model sees the first one, as with EvalPlus, for the name of the
+function. ``challenge_test_list`` is not run: others' files lack it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The format of files that people write themselves, and everything that is wrong with such a file.
+"""Users' own problem files: their format, all faults of such a file, and copies kept under a name for plans.
 
-HumanEval's own lines are of this format. docs/datasets.md describes it.
+A file is read by its path once; from then on its kept copy has a name that a plan can record. HumanEval's own lines
+are of this format, which docs/datasets.md describes.
 """
 
 from __future__ import annotations

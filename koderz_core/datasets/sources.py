@@ -1,4 +1,8 @@
-"""Where published datasets come from: one table, for whoever fetches a file and whoever places it by hand."""
+"""The files of published datasets: where each comes from, how it is loaded, and which libraries its problems need.
+
+One table names the source of each file, both for downloading and for placing it by hand. A file is checked by its
+SHA-256. Programs are judged with the standard library only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What koderz stands on: versions, the grader's sandbox, datasets, the disk, keys."""
+"""Checks of the installation: versions, sandbox, datasets, disk, keys, notices, and model servers on this machine.
+
+Servers are looked for at the ports where they usually are.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What can happen, one frozen record each.
+"""All kinds of events, one frozen record each: of a benchmark, of its experiments, and of the steps of a strategy.
 
-Long texts stand in a journal once, as ``text_stored``; other events name them by SHA-256.
+A journal holds each long text once, as ``text_stored``; other events name it by its SHA-256.
 """
 
 from __future__ import annotations

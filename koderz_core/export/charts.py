@@ -1,4 +1,7 @@
-"""What charts share: colours of the theme, signs and names of tiers, and axes of dollars."""
+"""Charts of cost: dollars per solved problem by tier, and cost against success; and what all charts share.
+
+Shared are the colours of the theme, the signs and names of tiers, lanes of configurations, and axes of dollars.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The course of an experiment in words: its steps, programs that came again, what reviews passed on and led to."""
+"""The course of experiments in words: steps and reviews of one, two side by side, all of a benchmark as lanes of cells.
+
+Where a benchmark has very many experiments, a cell stands for several.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""An experiment as files to read and to keep: what was sent, what came back, the program, what the tests said."""
+"""The files of an experiment: prompts, replies, programs and test results, written into a folder or one zip.
+
+In texts that koderz composes (prompts, results, guidance) the words of others are indented, or stand below a line that
+says how long they are, so that they cannot pass for koderz' own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How outcomes, numbers and hostile texts look, in a terminal and on a page alike."""
+"""Formats of outcomes, numbers and hostile texts; text tables, captions and CSV: the same for terminal and pages."""
 
 from __future__ import annotations
 

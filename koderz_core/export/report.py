@@ -1,4 +1,7 @@
-"""A report of a comparison for somebody without koderz: what it says, whatever it is written in."""
+"""A report of a comparison for a reader without koderz: its content, as Markdown, and citations as BibTeX.
+
+A citation names koderz and each benchmark with the hash of its journal.
+"""
 
 from __future__ import annotations
 

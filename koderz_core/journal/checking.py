@@ -1,4 +1,4 @@
-"""Whether a journal is sound, line by line."""
+"""Checks of a journal: whether each line is sound, and whether another process has changed the file during writing."""
 
 from __future__ import annotations
 

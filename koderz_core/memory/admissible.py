@@ -5,7 +5,12 @@ have the same name, or if their texts are near-duplicates: the sets of their wor
 other by 0.2 or more. Resemblance: Broder, "On the resemblance and containment of documents", 1997; five words: Lee et
 al. 2021, arXiv 2107.06499, appendix A. Deduplication uses 0.8; here a wrong refusal costs a hint and a wrong admission
 the result, so a fifth is enough. Problems that mean the same in other words under other names are recognised by their
-programs only: by what these say here, by what they do where examples are chosen.
+programs only: by their text here, by their behaviour on the tests of the other problem where examples are chosen.
+
+Programs are compared whatever their names are: by runs of five tokens, with one word for all names but keywords and
+builtins, without comments, docstrings and imports. Of the 293,222 ordered pairs of right programs of HumanEval and
+MBPP+ this takes 2.5 % for twins, among them those whose problems are told in other words under other names, such as
+MBPP's 281 and 394, or 412 and 629.
 """
 
 from __future__ import annotations

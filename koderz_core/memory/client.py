@@ -1,7 +1,8 @@
-"""An MCP session with a memory server over its standard streams: one answer at a time, every one of them checked.
+"""An MCP client for a memory server over its standard streams: one answer at a time, each of them checked.
 
 Only what koderz needs of MCP (https://modelcontextprotocol.io/specification): initialize, tools/list, tools/call, and
-an answer to the server's ping. Whatever else arrives is passed over, lines that are no messages included.
+an answer to the server's ping. Everything else that arrives is skipped, also lines that are no messages. Whatever the
+server does, answers are bounded in time and size. It sees of this process's environment only what it needs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Lessons: failures that recurred on several problems, what usually helps, and what had changed where the next passed.
+"""Lessons from failures that recurred on several problems, and solved problems as examples for similar ones.
 
-No model writes them: they are told from the journals alone, in words of fixed tables and numbers. A lesson keeps what
-it was learnt from problem by problem, so that whoever solves one of these problems is told of the others only.
+A lesson names the failure, what usually helps, and which kinds of changes stood between the failed program and the
+next, which passed. No model writes lessons: they are made from the journals alone, in words of fixed tables and
+numbers. A lesson keeps its evidence problem by problem, so that an experiment on one of these problems sees only the
+others.
 """
 
 from __future__ import annotations

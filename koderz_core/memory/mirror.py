@@ -1,4 +1,12 @@
-"""Journals mirrored to a memory server: what is new is offered, and only what was answered is counted as done."""
+"""Mirror of journals on a memory server: sends what is new, and counts as done only what the server has confirmed.
+
+A journal is read from its start once per process, since memories need what stands before them (which model, at what
+cost); of its texts only the places are kept. koderz' own server takes a whole batch in one call and leaves alone what
+it has already, so sending twice stores once. Any other server stores one memory per call. claude-cortex-core may say
+in plain text that it failed, answer "Remembered" although it stored nothing ("Updated existing similar memory"), and
+cut a content at 10,240 characters (WARNING); its titles must be unique and plain, and a memory that may have arrived
+before is looked up by its title.
+"""
 
 from __future__ import annotations
 

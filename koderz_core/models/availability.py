@@ -1,4 +1,4 @@
-"""Which models can be asked right now, and what to do about those that cannot."""
+"""Which models can be used now, how to fix the others, and the limits and prices of a model before its first call."""
 
 from __future__ import annotations
 

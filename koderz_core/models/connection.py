@@ -1,4 +1,8 @@
-"""How every model server is connected to: straight where it is on this machine, without detours, and in time."""
+"""HTTP connections to model servers: base URLs, deadlines, and a transport for many calls at once.
+
+A server on this machine is reached without a proxy. A call costs the same however many are under way. Settings have
+checked the URLs before.
+"""
 
 from __future__ import annotations
 

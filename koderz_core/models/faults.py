@@ -1,4 +1,7 @@
-"""What goes wrong between koderz and a model's server, in words that hold neither keys nor what the server wrote."""
+"""Errors of model servers as messages for a person, with the time after which a call may be retried.
+
+A message holds neither keys nor text that the server wrote. Retry-After: RFC 9110, section 10.2.3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What one call costs in US dollars: by tokens for paid models, by energy and wear for local ones."""
+"""The price of a call in US dollars: by tokens for paid models, by energy and wear for local ones.
+
+List prices come from the ``genai-prices`` package. For a local model there is also the price of renting the same
+weights. An unknown price is None, never 0.
+"""
 
 from __future__ import annotations
 

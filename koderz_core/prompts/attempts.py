@@ -1,4 +1,8 @@
-"""Prompts for the coder after a failure: its program, what the tests said, earlier attempts, a reviewer's guidance."""
+"""Prompts for the coder after a failure: its program, the test results, earlier attempts, a reviewer's guidance.
+
+Actual beside expected values help small models more than a traceback does. Text from a program stays on its line: it
+could otherwise pass for another attempt, or for the question that a reviewer is asked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The prompt for the coder's first attempt, and what every later one is built on too."""
+"""Prompts for the coder's first attempt: problem, specification, lessons and examples; and prompts for the spec model.
+
+Every later prompt of an experiment is built on the same ``Brief``. A specification says what to do, not how, since the
+coder must solve the problem alone.
+"""
 
 from __future__ import annotations
 

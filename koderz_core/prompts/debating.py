@@ -1,4 +1,8 @@
-"""Prompts of a debate: for those who speak, who see the others' positions whole, and for the judge who sums it up."""
+"""Prompts of a debate, for its speakers and its judge, and the personas that speak in it.
+
+Speakers see the positions of the others whole where there is room. Personas come from a YAML file beside this module
+and from a text of the same form that a user gives.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Find the program in a model's reply.
+"""Extraction of the program from a model's reply.
 
-The last fenced block that defines the entry point is the answer: earlier ones quote older versions. Failing that,
-code between prose, then a bare function body. If none of these is there, what looks most like an answer is handed
-over as it is, so that running it says honestly what is wrong with it; nothing is renamed or invented.
+Thoughts, control tokens and foreign line ends are removed first. The last fenced block that defines the entry point is
+the answer: earlier ones quote older versions. Failing that, code between prose, then a bare function body. If none of
+these is there, the part that looks most like an answer is returned as it is, so that running it shows what is wrong
+with it; nothing is renamed or invented.
 """
 
 from __future__ import annotations

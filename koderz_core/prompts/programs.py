@@ -1,4 +1,8 @@
-"""Python source that may be broken: parsed without raising, mended where only its typing is wrong."""
+"""Python source that may be broken: parsing without raising, repair of its layout, and comparison of programs.
+
+Repair changes indentation, typographic characters and prompts of an interactive session, nothing else. Two programs
+are the same if they differ only in layout, comments and docstrings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compared, and the experiments that compare it."""
+"""What a benchmark compares: configurations, budgets, the plan, its experiments, and the choice of models for roles."""
 
 from __future__ import annotations
 

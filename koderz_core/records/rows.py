@@ -1,4 +1,4 @@
-"""What the results are asked for: one frozen record per row, and the records they make up."""
+"""Records that queries of the results return: benchmarks, experiments, calls, steps, spans of time, provenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Small problems with right and wrong programs and with cheats, for the self-test of a judge."""
+"""Programs of the self-test of a judge: right, wrong and cheating solutions of small problems, and attacks.
+
+Attacks find a secret file, a folder, a port and a process made for them, and leave no trace if they are blocked.
+"""
 
 from __future__ import annotations
 

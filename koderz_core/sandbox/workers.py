@@ -1,6 +1,7 @@
-"""The workers of a judge: processes that judge one program after another, replaced when they die or stall.
+"""Worker processes of a judge: a pool of them, and one worker as the host sees it.
 
-A worker serves one family of problems: whatever a test set leaves behind in its judge can reach that family only.
+A worker judges one program after another and is replaced when it dies or stalls. It serves one family of problems:
+what a test set leaves behind in its judge can reach that family only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Taking a benchmark's files out of the data folder: the journal and what stands beside it."""
+"""Removal of a benchmark's files, pins that prevent it, and removal of copies that a killed process left.
+
+A pin is an empty file beside the journal.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Restoring a backup: every file is checked before the first one is put into place; nothing is overwritten."""
+"""Restoring a backup, and the format of a backup: a zip of files with a manifest that describes each.
+
+It holds journals, pins, typed problems, settings and memories; the index, caches and weights are left out, as koderz
+makes or fetches them anew. Every file is checked before the first one is put into place; nothing is overwritten.
+"""
 
 from __future__ import annotations
 

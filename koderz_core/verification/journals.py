@@ -1,4 +1,4 @@
-"""A journal alone: are its texts what their hashes say, and do its ids follow from its plan?"""
+"""Verification of a journal by itself: texts against their hashes, ids against the plan; the record of the result."""
 
 from __future__ import annotations
 

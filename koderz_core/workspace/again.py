@@ -1,4 +1,4 @@
-"""The commands that show a recorded experiment, or do it again."""
+"""Recorded experiments: the commands that show or repeat one, its files, and other experiments to compare it with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How the models of a workspace are asked: one call policy for all, what calls cost, and what can be watched."""
+"""Models of a workspace: one call policy for all, prices of calls, live text; and what experiments can recall.
+
+Experiments can recall earlier specs, lessons and examples from other problems, and which models did well.
+"""
 
 from __future__ import annotations
 

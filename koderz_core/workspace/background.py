@@ -1,4 +1,4 @@
-"""What takes long, computed beside whatever else goes on, and kept until somebody wants it anew."""
+"""Computations in the background whose last result is kept, and large comparisons that are computed this way."""
 
 from __future__ import annotations
 

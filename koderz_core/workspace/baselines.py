@@ -1,4 +1,4 @@
-"""Baselines: what a plan is to be held against, what of that is measured already, and what measuring it would cost."""
+"""Baselines of a plan: which it needs, which are measured already, and what measuring the others would cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The composition root: joins datasets, models, sandbox, runner and store. CLI and pages hold nothing else."""
+"""The composition root: joins datasets, models, sandbox, runner and store. CLI and pages hold nothing else.
+
+A process opens a workspace of its own, or shares one.
+"""
 
 from __future__ import annotations
 

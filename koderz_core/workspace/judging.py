@@ -1,4 +1,7 @@
-"""How programs are judged and problems' tests are used: the sandbox, the cache, and what is taken out of verdicts."""
+"""Judging of programs for a workspace: the sandbox, the cache, masking of verdicts, problems that cannot be graded.
+
+A problem that no program could pass here is refused before a model is asked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a workspace's data folder sound: repair, backups, pins, and benchmarks that are no longer wanted."""
+"""Maintenance of a workspace's data folder: repair, backups, pins, deletion of benchmarks, the example benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A lane per configuration with a cell per experiment: a sign, a colour, and the way to it."""
+"""The live view of a benchmark: a lane of cells per configuration, newest iterations, live text, and polling.
+
+Live text is heard only in the process that runs the benchmark. Where reading fails, the last reading stays.
+"""
 
 from __future__ import annotations
 

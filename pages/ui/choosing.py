@@ -1,4 +1,7 @@
-"""Which configurations of which benchmarks a page is about; both choices are part of its address."""
+"""Choice of benchmarks, configurations and experiments for a page, from tables with a search and several pages.
+
+The configurations and the problems that are chosen are part of the page's address.
+"""
 
 from __future__ import annotations
 

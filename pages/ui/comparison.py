@@ -1,4 +1,4 @@
-"""The parts of the Compare page, each an answer to one question: a chart or a table, the same as numbers, a remark."""
+"""The parts of the Compare page: each answers one question by a chart or a table, its numbers, and a remark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a launch: a strategy each, a model per role, and its parameters."""
+"""Inputs of a launch: configurations (strategy, models per role, parameters) and the problems to run them on."""
 
 from __future__ import annotations
 

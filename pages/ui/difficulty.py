@@ -1,4 +1,4 @@
-"""The parts of the Problems page: which problems are looked at, the heatmap, and what came of one of them."""
+"""The parts of the Problems page: filter, heatmap of problem × configuration, and results of one problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What can be taken away, on a page: links to files, the first lines of a table, what its columns mean."""
+"""Exports on a page: signed links to files, the route that serves them, a preview, and the meaning of columns.
+
+Only a page of this dashboard can make such a link.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Who may reach the dashboard: it runs code and spends money, so beyond this machine only who has logged in."""
+"""Protection of the dashboard: who may reach it, the headers of its answers, and requests for pages that were left.
+
+It runs code and spends money, so beyond this machine only logged-in users may reach it. The browser loads nothing from
+elsewhere, whatever text a page shows. Streamlit 1.67 keeps the request of a repeating part until the next page is drawn
+and then draws the part as one of the page that was left: the browser throws the new page away, finds no place for the
+part ("Cannot set a node at a delta path") and shows nothing from then on. Such requests are ignored here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an order comes to, live: how much, what it can show, what it will take, and what keeps it from starting."""
+"""The plan of a launch: size, forecast, budget, baselines, missing models, agreement to its cost, and cloning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What runs now: shown in the head of every page; and the buttons that pause, resume and stop it, whoever runs it."""
+"""Running benchmarks: badges in the head of every page, pause, resume, stop and retry, and changes of limits.
+
+All of it works for a benchmark of any process.
+"""
 
 from __future__ import annotations
 

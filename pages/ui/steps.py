@@ -1,4 +1,4 @@
-"""One step of an experiment: what was asked, what came back, what the tests said."""
+"""The steps of an experiment: a timeline to choose one by mouse or keyboard; its prompts, answers and tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of the pages: which columns, called what, and how numbers look in them."""
+"""Tables and charts of the pages: columns and their formats, a chart with its table, and downloads as CSV."""
 
 from __future__ import annotations
 

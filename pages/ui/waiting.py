@@ -1,4 +1,7 @@
-"""What is shown of many experiments until all of it is there; and comparisons of so many that their age is told."""
+"""Slow results on a page: computed in the background, cached until the journals grow, with a placeholder until then.
+
+Of very large comparisons the last result is shown with its age.
+"""
 
 from __future__ import annotations
 

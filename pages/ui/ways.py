@@ -1,4 +1,4 @@
-"""What an experiment is, and the ways from it: to those before and after it, to its benchmark, to its files."""
+"""The head of an experiment's page: its facts, links to its neighbours and its benchmark, commands and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The tools ``remember`` and ``forget``."""
+"""The tools ``remember`` and ``forget``, and insertion, retirement and renewal of memories in the file.
+
+A memory is checked and then inserted as it is. A retired memory has no salience, so it has faded whatever happens:
+``recall`` leaves it out unless faded ones are asked for, and neither ``consolidate`` nor reading it changes that.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding memories: by words, by time, by importance, by tags.
+"""Search for memories by words, time, importance and tags, and a stored memory as clients see it.
 
 Among those whose words match, the order is by
 

@@ -1,4 +1,7 @@
-"""The MCP server: 15 tools, 3 resources, 2 prompts, over standard input and output."""
+"""The MCP server of the memory: 15 tools, 3 resources, 2 prompts, over standard input and output.
+
+Arguments of a tool are checked, and a failure is an answer.
+"""
 
 from __future__ import annotations
 

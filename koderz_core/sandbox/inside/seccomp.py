@@ -1,7 +1,9 @@
-"""seccomp: which system calls a process may make, for good and for all that it forks. An allow-list.
+"""seccomp: the system calls that a process may make, for good and for all its children. An allow-list.
 
 What is not on the list fails with EPERM, so that Python raises PermissionError; calls of another architecture (x32 and
-i386 on x86_64) kill the process. The filter is assembled here, for x86_64 and aarch64, and needs no library.
+i386 on x86_64) kill the process. The filter is assembled here, for x86_64 and aarch64, and needs no library. Numbers
+are those of Linux's unistd_64.h (x86_64) and asm-generic/unistd.h (aarch64); those of aarch64 have not been tried on
+such a machine. prctl, capabilities and bare system calls are here too: Python's library has no functions for them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""Plain data as JSON: the only values that judge and candidate tell each other. ``reading`` makes values of it again.
+"""Plain data as JSON and back: the only values that judge and candidate exchange.
 
 Values are tagged, so that ``(1,)`` does not come back as ``[1]``. What is not plain data stays where it is: it crosses
 as the name of its type, with a number to ask it by where the other end keeps it, and is equal to nothing. A container
-that has crossed before can be named by its number among those that did (``old``), so that it stays one object.
+that has crossed before can be named by its number among those that did (``old``), so that it stays one object. Exact
+numbers, ranges, queues, ordered and counting dicts of the standard library are plain data too, of their exact types
+only; their modules are not loaded for that: where one is not loaded, there is no such value. Input from a hostile
+process is checked closely.
 """
 
 from __future__ import annotations
