@@ -178,7 +178,7 @@ class Asked:
 
 
 def is_many(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these takes a while in which a page is not to be empty: see ``pages.ui.waiting``."""
+    """Whether comparing these takes a while in which a page is not to be empty."""
     return _planned(rows) > MANY
 
 

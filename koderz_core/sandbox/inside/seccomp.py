@@ -48,7 +48,7 @@ class Filter:
         self._install = prepared(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(self._program))
 
     def install(self) -> None:
-        """On this process, for good. Needs ``kernel.give_up_privileges`` first. Raise OSError if the kernel refuses."""
+        """On this process, for good. Needs ``give_up_privileges`` first. Raise OSError if the kernel refuses."""
         for at in self._own_pid:
             struct.pack_into("=I", self._steps, 8 * at + 4, os.getpid())
         self._install()
