@@ -21,7 +21,7 @@ from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
-from koderz_core.records.energy import MachineRates
+from koderz_core.records.completions import MachineRates
 
 TOKENS_PER_PRICE = 1e6
 HOST = "openrouter"
