@@ -21,8 +21,8 @@ from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import ExperimentRow, IterationRow, State, Step, StepKind
 
-NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
-ALONE: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
+STEP_NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
+SINGLE_STEPS: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
 OPEN = "…"
 MOST_CELLS = 400  # more would cost a browser more than a second to draw
 SIDES = ("A", "B")
@@ -31,8 +31,8 @@ RETURNED = "returned"
 
 def step_name(step: Step) -> str:
     """In our words only: ``spec``, ``iteration 3``, ``review 1``."""
-    number = "" if step.kind in ALONE and step.number == 1 else f" {step.number}"
-    return NAMES.get(step.kind, step.kind) + number
+    number = "" if step.kind in SINGLE_STEPS and step.number == 1 else f" {step.number}"
+    return STEP_NAMES.get(step.kind, step.kind) + number
 
 
 def step_marks(step: Step) -> tuple[str, str]:
