@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "show-spec": "show_spec:show_spec",
     "compare": "compare:compare",
     "frontier-costs": "frontier_costs:frontier_costs",
-    "export": "export:export",
+    "export": "bundle:export",
     "bundle": "bundle:bundle",
     "verify": "verify:verify",
     "problems": "difficulty:problems",
