@@ -15,7 +15,7 @@ from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
 from koderz_core.prompts.coding import LIMITS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.records.marks import UNTOLD
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.similarity import require_package
 from koderz_core.strategies import COMPARING, SAMPLED, STRATEGIES, WRITERS, called, complete
 from koderz_core.strategies.ladder import ONCE

@@ -14,7 +14,8 @@ from koderz_core.events.trouble import Troubles
 from koderz_core.journal import holder
 from koderz_core.records import Allowance, Control
 from koderz_core.records.forecasts import Receipt
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, State
 from koderz_core.store.reading import mappings, records
 
