@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from koderz_core.records.marks import UNTOLD
+from koderz_core.strategies import STRATEGIES, facts_of
 
-_SILENT = ", ".join(f"'{one}'" for one in sorted(UNTOLD))
+_SILENT = ", ".join(f"'{name}'" for name in sorted(STRATEGIES) if not facts_of(name).shows_attempts)
 SAW_BASE_TESTS = f"""
 (f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
     and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1
