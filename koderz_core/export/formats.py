@@ -206,7 +206,6 @@ def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 CURVES = (
     "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "

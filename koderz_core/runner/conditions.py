@@ -9,6 +9,7 @@ from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.capabilities import Capabilities, capabilities_of
+from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
@@ -40,7 +41,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     packages = {one.strategy: version_of(one.strategy) for one in configurations if one.strategy not in STRATEGIES}
     return {
         TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
-        **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
+        **({"num_ctx": settings.num_ctx} if providers & CONTEXT_SET else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
