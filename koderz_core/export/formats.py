@@ -41,7 +41,6 @@ WHY: Mapping[str, str] = {
 
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
 """What told the program that was handed in from the others."""
-SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 CURVES = (
     "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
