@@ -19,7 +19,7 @@ from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import Interval, Rate, wilson
 from koderz_core.analysis.tradeoff import Tradeoff
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
-from koderz_core.records.plans import scripted
+from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
 
 K = TypeVar("K")
@@ -313,7 +313,7 @@ def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
 
 def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if any(scripted(model for members in row.models.values() for model in members) for row in rows):
-        yield "SCRIPTED: some of these answers come from a script, not from a model."
+        yield SOME_SCRIPTED
 
 
 def _overlap(rows: Sequence[SummaryRow]) -> bool:

@@ -19,6 +19,7 @@ from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import count, money, plain
+from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
 from koderz_core.runner.conditions import HELD_OUT
 from koderz_core.verification.tally import Tallied, Tally, added, counted
@@ -236,10 +237,9 @@ def digest(plan: Plan) -> str:
 
 def models(plan: Plan) -> list[Document]:
     size = plan.conditions.get("num_ctx")
-    held = ("embedded", "ollama")  # the providers that are told how long a context may be
     return [
         {"name": name, "source": name.partition("/")[0], "quant": None}
-        | {"context_length": size if name.partition("/")[0] in held else None}
+        | {"context_length": size if name.partition("/")[0] in CONTEXT_SET else None}
         for name in plan.models()
     ]
 

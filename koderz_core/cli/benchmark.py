@@ -25,7 +25,7 @@ from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
-from koderz_core.records.plans import scripted
+from koderz_core.records.plans import SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.runner.planning import Order
@@ -237,7 +237,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     if runner.kept_errors:
         yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
     if scripted(plan.models()):
-        yield "SCRIPTED: these answers come from a script, not from a model. They show nothing about models."
+        yield f"{SCRIPTED} They show nothing about models."
 
 
 def _added(plan: Plan, before: Plan) -> str:

@@ -98,6 +98,15 @@ class Lane:
     cells: tuple[Cell, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
+
+    lanes: tuple[Lane, ...]
+    each: int
+    footnotes: tuple[str, ...]
+
+
 def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     """The lanes of these experiments, in their order."""
     each = -(-len(rows) // MOST_CELLS) or 1
@@ -107,15 +116,6 @@ def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     marks = {label: _marks(lane) for label, lane in found.items()}
     drawn = (Lane(label, _told(lane, marks[label]), tuple(_cells(lane, each))) for label, lane in found.items())
     return Lanes(tuple(drawn), each, footnotes(marks.values()))
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
-
-    lanes: tuple[Lane, ...]
-    each: int
-    footnotes: tuple[str, ...]
 
 
 def _cells(lane: Sequence[ExperimentRow], each: int) -> list[Cell]:

@@ -20,7 +20,7 @@ from koderz_core.export.formats import SHARED, duration, isolation, money, noted
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.strategies import UNTESTED
+from koderz_core.strategies import facts_of
 
 _ID = re.compile(r"exp_[0-9a-f]{12}")
 MARGIN = "    "
@@ -120,7 +120,7 @@ def _stem(details: ExperimentDetails, step: Step) -> str:
         return f"{step.kind}{step.number:02d}"
     if step.kind == "spec":
         return "spec" if step.number == 1 else f"spec{step.number:02d}"
-    if details.experiment.strategy in UNTESTED:
+    if not facts_of(details.experiment.strategy).tests_programs:
         return "zeroshot"
     return "answer" if step.kind == "answer" else f"iter{step.number:03d}"
 

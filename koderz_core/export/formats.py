@@ -42,7 +42,6 @@ WHY: Mapping[str, str] = {
 
 CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
 """What told the program that was handed in from the others."""
-SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
 CURVES = (
     "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
     "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
@@ -250,11 +249,6 @@ def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-def columns(names: str) -> tuple[str, ...]:
-    """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
-    return tuple("" if name == "letter" else name for name in names.split(" | "))
-
-
 @dataclass(frozen=True, slots=True)
 class TextTable:
     """``title`` and columns are ours; cells may be a stranger's words."""
@@ -262,6 +256,11 @@ class TextTable:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def columns(names: str) -> tuple[str, ...]:
+    """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
+    return tuple("" if name == "letter" else name for name in names.split(" | "))
 
 
 def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:

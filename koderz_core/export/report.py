@@ -14,6 +14,7 @@ from koderz_core.export import formats
 from koderz_core.export.comparison import common, curves_table, frontier_table, helped, tables
 from koderz_core.export.formats import TextTable, day, isolation, numbered, one_line
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
+from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.rows import Provenance
 
 TITLE = "koderz: configurations compared"
@@ -42,7 +43,7 @@ class Report:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be said before any number."""
-        return (formats.SCRIPTED,) if self.comparison.scripted else ()
+        return (SOME_SCRIPTED,) if self.comparison.scripted else ()
 
     @property
     def tables(self) -> Sequence[TextTable]:

@@ -10,7 +10,6 @@ from koderz_core.export.formats import NONE, TextTable, count, duration, marked_
 from koderz_core.records.forecasts import Range, Receipt
 from koderz_core.records.notes import SpecRow
 
-SCRIPTED = "SCRIPTED: these answers come from a script, not from a model."
 CAUTION = (
     "Each line is of one coder with one strategy, but its problems, reviewers and settings need not be those of the "
     "next, and what is reused was not drawn anew. To tell spec models apart, run configurations that differ in nothing "

@@ -42,20 +42,6 @@ MaySolve = Callable[[Problem, str], bool]
 """Whether a program passes the tests of a problem, or cannot be shown to give a wrong answer."""
 
 
-def changes(before: str | None, after: str | None) -> tuple[str, ...]:
-    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
-    trees = [_tree(code) for code in (before, after)]
-    if None in trees:
-        return ()
-    old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
-    try:
-        if _statements_kept(old, new) < _KEPT:
-            return (REWRITTEN,)
-        return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
-    except RecursionError:  # an expression nested so deeply that it cannot be written out
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What one problem says: how often it failed so, how often the next program passed, what had changed in these."""
@@ -182,6 +168,20 @@ def _of_problem(problem: str, dataset: str, lapses: list[Lapse]) -> Evidence:
     changed = Counter(name for one in mended for name in changes(one.code, one.fixed_by))
     experiments = tuple(dict.fromkeys(one.experiment for one in lapses))[:MOST_EXPERIMENTS]
     return Evidence(problem, dataset, len(lapses), len(mended), dict(changed), experiments)
+
+
+def changes(before: str | None, after: str | None) -> tuple[str, ...]:
+    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
+    trees = [_tree(code) for code in (before, after)]
+    if None in trees:
+        return ()
+    old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
+    try:
+        if _statements_kept(old, new) < _KEPT:
+            return (REWRITTEN,)
+        return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
+    except RecursionError:  # an expression nested so deeply that it cannot be written out
+        return ()
 
 
 def _tree(code: str | None) -> ast.Module | None:

@@ -112,7 +112,7 @@ class Mirror:
             self._offer_first(file, waiting)
 
     def _offer_first(self, file: str, waiting: list[Read]) -> None:
-        most = batch_size(self._client)
+        most = BATCH if self._client.open().name == OWN_SERVER else 1
         self._size = min(self._size or most, most)
         offered = list(_within(waiting[: self._size], BATCH_CHARS))
         memories = [read.remembered for read in offered if read.remembered]
@@ -186,11 +186,6 @@ class Kept:
 
     stored: bool
     why: str = ""
-
-
-def batch_size(client: Client) -> int:
-    """How many memories one ``store`` takes at most. Raises CortexError if nobody is there."""
-    return BATCH if client.open().name == OWN_SERVER else 1
 
 
 def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept]:

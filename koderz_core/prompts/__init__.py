@@ -20,15 +20,3 @@ ATTEMPTS = "attempts"
 
 REMINDING = "reminding"
 """What a coder is told from outside its experiment beside lessons on its own failures, which are of its attempts."""
-
-OF_ROLES = {
-    "coder": ("coding", "extraction"),
-    "critic": ("critique",),
-    "judge": ("judging",),
-    "refiner": ("coding", "extraction"),
-    "reviewer": ("review",),
-    "speaker": ("debating",),
-    "spec": ("spec",),
-    "tester": ("testing",),
-}
-"""What each role is told, and how its answer is read."""

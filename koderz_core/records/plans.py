@@ -201,6 +201,11 @@ def scripted(models: Iterable[str]) -> bool:
     return any(model.startswith("scripted/") for model in models)
 
 
+SCRIPTED = "SCRIPTED: these answers come from a script, not from a model."
+SOME_SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
+"""Shown above results where ``scripted`` holds; the second one where several configurations are compared."""
+
+
 def fingerprint(value: object) -> str:
     """SHA-256 (hex) of a record's or plain value's canonical JSON: equal content, equal fingerprint.
 

@@ -18,7 +18,6 @@ from koderz_core.records.rows import ExperimentRow
 from koderz_core.runner.planning import Order
 from koderz_core.runner.wording import command_of, is_plannable, order_of, settings_of, wanted_of
 from koderz_core.store.details import Naming, Several
-from koderz_core.store.queries import planned
 from koderz_core.store.results import Results
 
 Load = Callable[[str], Dataset]
@@ -66,8 +65,7 @@ def _whole(plan: Plan, dataset: Dataset | None, now: Settings, options: Sequence
 
 def plan_of(results: Results, benchmark: str) -> Plan:
     """What was planned as a benchmark (by id), from the index. Raises UnknownNameError, StoreError."""
-    with results.store.latest() as latest:
-        return planned(latest.con, benchmark)
+    return results.plan(benchmark)
 
 
 def _dataset(plan: Plan, load: Load) -> Dataset | None:

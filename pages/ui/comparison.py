@@ -32,6 +32,7 @@ from koderz_core.export.comparison import (
 from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
 from koderz_core.export.formats import TextTable, numbered
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
+from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
@@ -70,7 +71,7 @@ def show_answer(comparison: Comparison) -> None:
             f"Partial: {numbered(left, 'experiment')} must still end, so every number here will move.", icon="⏳"
         )
     if comparison.scripted:
-        st.warning(formats.SCRIPTED, icon="🎭")
+        st.warning(SOME_SCRIPTED, icon="🎭")
 
 
 def show_findings(comparison: Comparison) -> None:
