@@ -12,11 +12,11 @@ from math import fsum
 import msgspec
 
 from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
+from koderz_core.conditions import HELD_OUT
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import count, money, plain
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
-from koderz_core.runner.conditions import HELD_OUT
 from koderz_core.verification.tally import Tallied, Tally, added, counted
 
 KPI_VERSION = "1.0.0"

@@ -23,20 +23,19 @@ from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.export.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
+from koderz_core.plan.baselines import Offer
+from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.order import Order
+from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
-from koderz_core.records.plans import scripted
+from koderz_core.records.plans import default_concurrency, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.runner.planning import Order
 from koderz_core.runner.runner import Runner
-from koderz_core.runner.running import default_concurrency
 from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.baselines import Offer
 from koderz_core.workspace.judging import outside
-from koderz_core.workspace.launching import unreviewed
-from koderz_core.workspace.selecting import choices
 
 
 def forecast_lines(forecast: Forecast) -> Iterator[str]:
@@ -290,7 +289,7 @@ def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
 
 def _offer(opened: Workspace, asked: Order, options: Mapping[str, Any]) -> Offer:
     dataset = options["dataset"]
-    return opened.baselines.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
+    return opened.planner.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
 
 
 def _offered(offer: Offer) -> Iterator[str]:

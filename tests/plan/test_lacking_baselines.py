@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.config import Settings
+from koderz_core.plan.baselines import baselines
+from koderz_core.plan.command_line import command_of
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Scalar
-from koderz_core.runner.baselines import baselines
-from koderz_core.runner.planning import Order, Wanted
-from koderz_core.runner.wording import command_of
 
 LOCAL, MINI, FRONTIER = "embedded/qwen2.5-coder-0.5b", "openai/gpt-4o-mini", "anthropic/claude-opus-4-5"
 
