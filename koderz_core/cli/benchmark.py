@@ -25,7 +25,6 @@ from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.plan.baselines import Offer
 from koderz_core.plan.concern import unreviewed
-from koderz_core.plan.order import Order
 from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
@@ -182,7 +181,8 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        offer = _offer(opened, order(options, chosen, options["repeats"]), options)
+        asked = order(options, chosen, options["repeats"])
+        offer = opened.planner.offer(asked, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # what would be refused is not worth a forecast
@@ -285,11 +285,6 @@ def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
         told = f"Its budget was changed to {money(kept.budget.usd)} while it ran, and that holds."
         click.echo(f"{told} `koderz resume {plan.id} --max-cost` gives it another one.", err=True)
     return kept
-
-
-def _offer(opened: Workspace, asked: Order, options: Mapping[str, Any]) -> Offer:
-    dataset = options["dataset"]
-    return opened.planner.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
 
 
 def _offered(offer: Offer) -> Iterator[str]:

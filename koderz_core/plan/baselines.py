@@ -37,7 +37,7 @@ class Offer:
     told: tuple[str, ...] = ()
 
 
-def baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
+def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
     """The direct configurations that an order lacks: of the stronger models that supervise in it, and of its coders.
 
     They may write as much as the configuration that they are held against. A model that the order asks directly
@@ -99,14 +99,14 @@ def with_more(order: Order, more: Iterable[Wanted]) -> Order:
     return replace(order, configurations=[*order.configurations, *more])
 
 
-def added_said(plan: Plan, added: Sequence[Configuration], price: str) -> str:
+def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> str:
     """The baselines that a plan measures too, in a sentence with their price."""
     named = labels(plan.configurations)
     listed = ", ".join(plain(named[asked.id]) for asked in added)
     return f"Baselines, to know what supervision adds: {listed}, for {price}."
 
 
-def reused_said(plan: Plan, found: Measured) -> str:
+def describe_reused(plan: Plan, found: Measured) -> str:
     """A baseline that was measured before, in a sentence with what came of it on the problems of a plan."""
     n, solved, usd = found.of(frozenset(plan.problems))
     day = datetime.fromtimestamp(found.at, UTC).date()

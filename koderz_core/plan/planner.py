@@ -16,11 +16,11 @@ from koderz_core.grading.testsets import Outside, Split, TestPolicy, check_tests
 from koderz_core.models.availability import Availability
 from koderz_core.plan.baselines import (
     Offer,
-    added_said,
     baseline_for,
-    baselines,
+    describe_added,
+    describe_reused,
     is_stronger,
-    reused_said,
+    lacking_baselines,
     sought,
     with_more,
 )
@@ -30,7 +30,7 @@ from koderz_core.plan.costs import Costs
 from koderz_core.plan.evidence import Evidence
 from koderz_core.plan.forms import Preset, StrategyForm, presets, strategy_forms
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
-from koderz_core.plan.selection import chooses, selected
+from koderz_core.plan.selection import is_open, select_models
 from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, check_size
@@ -74,19 +74,18 @@ class Planner:
         return concern_of(plan, forecast, self._settings)
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
-        """The plan that fulfils an order, once its models are chosen. Raises as ``draft`` and ``selected``."""
-        of = self._dataset(dataset)
-        return self._draft(self._selected(order, of), of)
+        """The plan that fulfils an order, once its models are chosen. Raises as ``draft`` and ``select_models``."""
+        return self.offer(order, dataset, baselines=False).plan
 
-    def offer(self, order: Order, dataset: str = "humaneval") -> Offer:
-        """What an order comes to with the baselines that it lacks. Raises as ``plan``.
+    def offer(self, order: Order, dataset: str = "humaneval", *, baselines: bool = True) -> Offer:
+        """What an order comes to, with the ``baselines`` that it lacks. Raises as ``plan``.
 
         A stronger model that was measured on all these problems, by the same prompts and sampling, is not asked again,
         unless the benchmark has begun to measure it itself: the same order finds the same benchmark again.
         """
         of = self._dataset(dataset)
         order = self._selected(order, of)
-        lacking = self.lacking(order)
+        lacking = self.lacking(order) if baselines else ()
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
         measured = {asked.id: found for asked in added if (found := self._measured(plan, asked))}
@@ -94,22 +93,22 @@ class Planner:
             pairs = zip(lacking, added, strict=True)
             plan = self._draft(with_more(order, [more for more, asked in pairs if asked.id not in measured]), of)
             added = tuple(asked for asked in added if asked.id not in measured)
-        said = [added_said(plan, added, self._costs.price(plan, added, of))] if added else []
+        said = [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
         reused = tuple(measured.values())
-        return Offer(plan, added, reused, (*said, *(reused_said(plan, found) for found in reused)))
+        return Offer(plan, added, reused, (*said, *(describe_reused(plan, found) for found in reused)))
 
     def lacking(self, order: Order) -> tuple[Wanted, ...]:
         """The baselines that an order lacks. Raises as ``offer``."""
-        return baselines(order, self._settings)
+        return lacking_baselines(order, self._settings)
 
     def _draft(self, order: Order, dataset: Dataset) -> Plan:
         return draft(order, dataset, self._settings, self._gating)
 
     def _selected(self, order: Order, dataset: Dataset) -> Order:
-        if not chooses(order):
+        if not is_open(order):
             return order
         own = [problem.id for problem in select(dataset, order.problems, order.seed)]
-        return selected(order, own, self._settings, self._evidence)
+        return select_models(order, own, self._settings, self._evidence)
 
     def _measured(self, plan: Plan, one: Configuration) -> Measured | None:
         """None too if the store cannot be asked: a benchmark needs only its journal."""

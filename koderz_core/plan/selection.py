@@ -32,12 +32,12 @@ class Choice:
     names: tuple[str, ...]
 
 
-def chooses(order: Order) -> bool:
+def is_open(order: Order) -> bool:
     """Whether a model of an order is still to be chosen."""
     return any(_is_choice(names) for wanted in order.configurations for names in wanted.models.values())
 
 
-def selected(order: Order, own: Collection[str], settings: Settings, evidence: Evidence) -> Order:
+def select_models(order: Order, own: Collection[str], settings: Settings, evidence: Evidence) -> Order:
     """The order with every model chosen that was left open, and how.
 
     ``own``: the ids of its problems. What is known of the models on these does not count: a choice by it would be tuned

@@ -171,7 +171,7 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
     wanted = st.checkbox(
         "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT
     )
-    offer = workspace.planner.offer(order, dataset) if wanted else Offer(workspace.plan(order, dataset))
+    offer = workspace.planner.offer(order, dataset, baselines=wanted)
     for line in offer.told:
         st.text(line)
     return offer, wanted
