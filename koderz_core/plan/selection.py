@@ -111,7 +111,7 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
 
 def _results(
     choice: Choice, own: Collection[str], named: Collection[str], evidence: Evidence
-) -> tuple[str, list[Measurement]]:
+) -> tuple[str, Sequence[Measurement]]:
     """Of the strategy, or of asking directly if that was tried with more of the models; with the name of it."""
     both = {name: evidence.measurements(name, choice.role, own) for name in (base_of(choice.strategy), DIRECT)}
     counts = {name: len({one.model for one in rows if _counts(one.model, named)}) for name, rows in both.items()}
