@@ -18,6 +18,7 @@ from koderz_core.errors import DataError, UsageError
 from koderz_core.export.dictionary import TABLES, markdown
 from koderz_core.export.formats import count, plain
 from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
+from koderz_core.files import replacement
 from koderz_core.verification.journals import Verified
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
@@ -126,11 +127,8 @@ def _names(columns: str) -> tuple[str, ...]:
 
 def _write(made: BinaryIO, path: Path) -> None:
     """What was there is replaced only by a file that is whole."""
-    part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("wb") as file:
+        with replacement(path, private=False) as file:
             shutil.copyfileobj(made, file)
-        part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {error.strerror}. Make room there, or choose another.") from error

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, get_args
@@ -23,6 +22,7 @@ from koderz_core.cli.tables import console
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.export.formats import isolation, plain, rate
+from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Reading, Sample, TestKind, read_samples, require_sound
 from koderz_core.reading import read_bytes
 from koderz_core.records import Dataset, Extracted
@@ -111,16 +111,12 @@ def _whole_file(path: Path | None) -> Iterator[Any]:  # Any: takes rows
     if path is None:
         yield lambda _rows: None
         return
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}). Name another file with --out.") from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            yield lambda rows: file.writelines(json.dumps(row) + "\n" for row in rows)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(replacement(path, private=False))
+        except OSError as error:
+            raise DataError(f"{path} cannot be written ({error.strerror}). Name another file with --out.") from error
+        yield lambda rows: file.writelines(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 # What is said

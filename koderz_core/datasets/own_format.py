@@ -29,9 +29,9 @@ from koderz_core.datasets.own_checks import (
     shape_faults,
 )
 from koderz_core.errors import DataError
+from koderz_core.files import keep_file, kept_names
 from koderz_core.reading import lines_in, read_unpacked, require_file
 from koderz_core.records import Dataset, DatasetOrigin, Problem
-from koderz_core.writing import keep_file, kept_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from koderz_core import __version__
 from koderz_core.config import PROGRAMS, SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
+from koderz_core.files import keep_file
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.shelf import forget, remembered_of
 from koderz_core.settings_shown import has_password
@@ -20,7 +21,6 @@ from koderz_core.upkeep.backup import BackedUp, Source, back_up
 from koderz_core.upkeep.mending import Mended, mend_journals
 from koderz_core.upkeep.removing import clear_left, remove, require_removable, size_of
 from koderz_core.upkeep.restoring import Restored, restore
-from koderz_core.writing import keep_file
 
 DAY_SECONDS = 86_400.0
 
