@@ -1,4 +1,7 @@
-"""What a comparison comes to, in plain sentences that say how sure it is and claim no more than was tested."""
+"""Sentences about a comparison: its findings, and the remarks that a reader needs before comparing configurations.
+
+A finding says how sure it is and claims no more than was tested.
+"""
 
 from __future__ import annotations
 

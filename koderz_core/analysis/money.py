@@ -1,4 +1,4 @@
-"""What solving costs: per solved problem, beside a baseline, for one solve more, and how much of it is frontier."""
+"""The cost of solving: per solved problem, against a baseline, per additional solve; and frontier models' share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``koderz compare``: configurations side by side, and what that comes to."""
+"""``koderz compare`` and ``koderz frontier-costs``: configurations side by side, and measured frontier models."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ from koderz_core.records.trials import Measured
 
 SETTINGS = "What differs"
 CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under Compare."
+TIERS = ("frontier", "small_frontier")
+SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
+NONE_YET = (
+    "No frontier model was asked directly so far. This measures one: "
+    "koderz benchmark --strategy direct --coder MODEL --problems all"
+)
 
 
 @click.command()
@@ -131,13 +137,6 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
     "csv": _as_csv,
     "csv-pairs": _as_pairs_csv,
 }
-
-TIERS = ("frontier", "small_frontier")
-SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
-NONE_YET = (
-    "No frontier model was asked directly so far. This measures one: "
-    "koderz benchmark --strategy direct --coder MODEL --problems all"
-)
 
 
 @click.command("frontier-costs")

@@ -1,4 +1,4 @@
-"""The options that describe a benchmark, and the order they come to."""
+"""Options that describe a benchmark, some generated from the strategies, and the order that they make."""
 
 from __future__ import annotations
 

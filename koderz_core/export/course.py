@@ -1,4 +1,7 @@
-"""The course of an experiment in words: its steps, programs that came again, what reviews passed on and led to."""
+"""The course of experiments in words: steps and reviews of one, two side by side, all of a benchmark as lanes of cells.
+
+Where a benchmark has very many experiments, a cell stands for several.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ from koderz_core.records.rows import ExperimentRow, IterationRow, State, Step, S
 NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
 ALONE: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
 OPEN = "…"
+MOST_CELLS = 400  # more would cost a browser more than a second to draw
+SIDES = ("A", "B")
+RETURNED = "returned"
 
 
 def step_name(step: Step) -> str:
@@ -74,51 +80,6 @@ def _most(rows: Sequence[IterationRow]) -> str:
     return "none" if best is None else f"{best.tests_passed} of {best.tests_total}"
 
 
-SIDES = ("A", "B")
-RETURNED = "returned"
-
-
-def settings_beside(found: Differences) -> TextTable:
-    """Only what differs: a line per setting."""
-    rows = tuple((one.name, *map(worded, one.values)) for one in found.differing)
-    return TextTable("What differs", ("setting", *SIDES), rows)
-
-
-def steps_beside(pairs: Sequence[Beside], left: ExperimentRow, right: ExperimentRow) -> TextTable:
-    """A line for what each returned, then one per step, with what it took."""
-    names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
-    first = (RETURNED, *_ended(left), *_ended(right))
-    rows = ((_named(pair), *_step(pair.left), *_step(pair.right)) for pair in pairs)
-    return TextTable("Step by step", ("step", *names), (first, *rows))
-
-
-def _named(pair: Beside) -> str:
-    """By the side that has it."""
-    step = pair.left or pair.right
-    return NONE if step is None else step_name(step)
-
-
-def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:
-    known = row.held_out_tests_total is not None
-    passed, total = (
-        (row.held_out_tests_passed, row.held_out_tests_total)
-        if known
-        else (row.gate_tests_passed, row.gate_tests_total)
-    )
-    tests = NONE if total is None else f"{passed}/{total}"
-    return MARKS[row.shown], tests, duration(row.seconds), money(row.cost_usd)
-
-
-def _step(step: Step | None) -> tuple[str, str, str, str]:
-    if step is None:
-        return NONE, "", "", ""
-    mark, tests = step_marks(step)
-    return mark or "·", tests, duration(step.seconds), money(step.cost_usd)
-
-
-MOST_CELLS = 400  # more would cost a browser more than a second to draw
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """An experiment, or a stretch of them and what most of them are; ``experiment``: the first that was begun."""
@@ -137,15 +98,6 @@ class Lane:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
-
-    lanes: tuple[Lane, ...]
-    each: int
-    footnotes: tuple[str, ...]
-
-
 def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     """The lanes of these experiments, in their order."""
     each = -(-len(rows) // MOST_CELLS) or 1
@@ -155,6 +107,15 @@ def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     marks = {label: _marks(lane) for label, lane in found.items()}
     drawn = (Lane(label, _told(lane, marks[label]), tuple(_cells(lane, each))) for label, lane in found.items())
     return Lanes(tuple(drawn), each, footnotes(marks.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
+
+    lanes: tuple[Lane, ...]
+    each: int
+    footnotes: tuple[str, ...]
 
 
 def _cells(lane: Sequence[ExperimentRow], each: int) -> list[Cell]:
@@ -196,3 +157,41 @@ def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
         else ""
     )
     return f"solved {marked_rate(known.value, known.low, known.high, marks)} of {count(known.n)}{partial}"
+
+
+def settings_beside(found: Differences) -> TextTable:
+    """Only what differs: a line per setting."""
+    rows = tuple((one.name, *map(worded, one.values)) for one in found.differing)
+    return TextTable("What differs", ("setting", *SIDES), rows)
+
+
+def steps_beside(pairs: Sequence[Beside], left: ExperimentRow, right: ExperimentRow) -> TextTable:
+    """A line for what each returned, then one per step, with what it took."""
+    names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
+    first = (RETURNED, *_ended(left), *_ended(right))
+    rows = ((_named(pair), *_step(pair.left), *_step(pair.right)) for pair in pairs)
+    return TextTable("Step by step", ("step", *names), (first, *rows))
+
+
+def _named(pair: Beside) -> str:
+    """By the side that has it."""
+    step = pair.left or pair.right
+    return NONE if step is None else step_name(step)
+
+
+def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:
+    known = row.held_out_tests_total is not None
+    passed, total = (
+        (row.held_out_tests_passed, row.held_out_tests_total)
+        if known
+        else (row.gate_tests_passed, row.gate_tests_total)
+    )
+    tests = NONE if total is None else f"{passed}/{total}"
+    return MARKS[row.shown], tests, duration(row.seconds), money(row.cost_usd)
+
+
+def _step(step: Step | None) -> tuple[str, str, str, str]:
+    if step is None:
+        return NONE, "", "", ""
+    mark, tests = step_marks(step)
+    return mark or "·", tests, duration(step.seconds), money(step.cost_usd)

@@ -1,4 +1,4 @@
-"""Specs in words, the same for a terminal and for a page."""
+"""Specs in words, and a forecast beside the actual result: the same for a terminal and for a page."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ CAUTION = (
     "next, and what is reused was not drawn anew. To tell spec models apart, run configurations that differ in nothing "
     "else and use `koderz compare`."
 )
+LAST_RUN = "The last run"
+"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
 COLUMNS = (
     "coder",
     "strategy",
@@ -77,10 +79,6 @@ def _line(one: ComparedSpecs) -> tuple[str, ...]:
 
 def _seconds(seconds: float | None) -> str:
     return "time unknown" if seconds is None else duration(seconds)
-
-
-LAST_RUN = "The last run"
-"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
 
 
 def receipt(came_to: Receipt, run: str = "It") -> str:

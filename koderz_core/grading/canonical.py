@@ -1,4 +1,7 @@
-"""What the canonical solution does on tests and how long it takes: found out once in the sandbox, and kept."""
+"""Canonical solutions on tests: their verdicts, times and expected outputs, computed once in the sandbox and cached.
+
+The cache is a folder with one JSON file per record, named by a hash of what it was computed from.
+"""
 
 from __future__ import annotations
 
@@ -23,36 +26,6 @@ from koderz_core.records import PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
-Record = TypeVar("Record")
-
-
-class Kept:
-    """The folder may be removed at any time. Safe to use from several threads and processes."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
-        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
-        try:
-            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-
-    def put(self, parts: Sequence[object], record: Record) -> Record:
-        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
-        path = self._path(parts)
-        part = path.with_suffix(".part")  # fixed: two writers may spoil it, and then it is computed once more
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacement(path, part=part, private=False, durable=False) as file:
-                file.write(msgspec.json.encode(record))
-        return record
-
-    def _path(self, parts: Sequence[object]) -> Path:
-        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"
-
-
 VERSION = "2"
 """Of what is kept; another one leaves what was kept unused."""
 MOST_SECONDS = 60.0
@@ -62,6 +35,11 @@ _MOST_MEASURED = 3
 _MOST_TEXTS = 250  # of a recording, each an answer of one probe
 TIMES_CANONICAL = 4.0
 """EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
+EXPECTED_VERSION = "2"
+"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
+
+Reference = Callable[[Problem, Sequence[str]], Answers]
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +124,6 @@ def limit(seconds: float) -> float:
     return max(LEAST_SECONDS, TIMES_CANONICAL * seconds)
 
 
-EXPECTED_VERSION = "2"
-"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
-
-Reference = Callable[[Problem, Sequence[str]], Answers]
-
-
 @dataclass(frozen=True, slots=True)
 class Expected:
     """``calls`` and ``answers`` as ``records.Cases``, both empty if there are no inputs.
@@ -199,3 +171,30 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         raise DataError(
             f"The plus inputs of {problem.id} are not as published: {error}. Place the file anew."
         ) from error
+
+
+class Kept:
+    """The folder may be removed at any time. Safe to use from several threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
+        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
+        try:
+            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def put(self, parts: Sequence[object], record: Record) -> Record:
+        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
+        path = self._path(parts)
+        part = path.with_suffix(".part")  # fixed: two writers may spoil it, and then it is computed once more
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacement(path, part=part, private=False, durable=False) as file:
+                file.write(msgspec.json.encode(record))
+        return record
+
+    def _path(self, parts: Sequence[object]) -> Path:
+        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"

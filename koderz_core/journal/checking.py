@@ -1,4 +1,4 @@
-"""Whether a journal is sound, line by line."""
+"""Checks of a journal: whether each line is sound, and whether another process has changed the file during writing."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ class Line:
     content: bytes
     entry: Entry | None
     corrupt: bool = False
+
+
+def torn(path: Path) -> int:
+    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
+    try:
+        with path.open("rb") as file:
+            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +65,6 @@ def check(path: Path) -> Condition:
     return Condition(tuple(corrupt), torn)
 
 
-def torn(path: Path) -> int:
-    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
-    try:
-        with path.open("rb") as file:
-            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
 def lines(path: Path) -> Iterator[Line]:
     """Every line of a journal, also a corrupt one and a torn last one, which count as such.
 
@@ -76,19 +76,6 @@ def lines(path: Path) -> Iterator[Line]:
                 yield _line(content)
     except OSError as error:
         raise _unreadable(path, error) from error
-
-
-def end_of_lines(file: int) -> int:
-    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
-    end = os.fstat(file).st_size
-    block = 1 << 16
-    while end > 0:
-        start = max(0, end - block)
-        newline = os.pread(file, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return end
 
 
 def _unreadable(path: Path, error: OSError) -> JournalError:
@@ -134,3 +121,16 @@ def put_back(file: int, path: Path) -> None:
     part = path.with_suffix(".part")  # the same each time: the lock of the journal is held
     with replacement(path, part=part, private=False) as copy, os.fdopen(os.dup(file), "rb") as deleted:
         shutil.copyfileobj(deleted, copy)
+
+
+def end_of_lines(file: int) -> int:
+    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
+    end = os.fstat(file).st_size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return end

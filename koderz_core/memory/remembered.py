@@ -1,4 +1,4 @@
-"""What of a journal is remembered: specs, iterations, checkpoints, results and summaries, each from one event.
+"""The memories that a journal leaves: specs, iterations, checkpoints, results and summaries, each from one event.
 
 Titles, categories, importance and the first tags are those of the original koderz. The metadata hold everything that
 one may want to find, filter or count by. Content was written by models and programs: hostile text.

@@ -1,4 +1,7 @@
-"""How one event reads as a memory: its title, its text, and what is known about it besides."""
+"""The text of one memory: title, content and metadata of an event, and the totals of its experiment and benchmark.
+
+Totals are as of the event's place in the journal.
+"""
 
 from __future__ import annotations
 

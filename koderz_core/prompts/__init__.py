@@ -9,9 +9,9 @@ VERSIONS = {
     "debating": debating.VERSION,
     "extraction": extraction.VERSION,
     "judging": judging.VERSION,
-    "reminding": coding.VERSION,
+    "reminding": coding.REMINDING_VERSION,
     "review": review.VERSION,
-    "spec": coding.VERSION,
+    "spec": coding.SPEC_VERSION,
     "testing": testing.VERSION,
 }
 

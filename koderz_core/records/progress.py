@@ -1,4 +1,4 @@
-"""A benchmark at one moment: how far it is, what came last, what stands beside what."""
+"""Records of a benchmark's progress and results: what a live view shows, and totals by configuration and by tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Taking a benchmark's files out of the data folder: the journal and what stands beside it."""
+"""Removal of a benchmark's files, pins that prevent it, and removal of copies that a killed process left.
+
+A pin is an empty file beside the journal.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +14,10 @@ from koderz_core.journal.lock import acquire, beside, holder, reason
 from koderz_core.upkeep.mending import Mended
 
 SUFFIX = ".pin"
-
-
-def is_pinned(journal: Path) -> bool:
-    """Whether the benchmark of that journal is pinned."""
-    return journal.with_suffix(SUFFIX).exists()
-
-
-def pin(journal: Path) -> None:
-    """Pin it; twice is as once. Raises JournalError."""
-    try:
-        journal.with_suffix(SUFFIX).touch()
-    except OSError as error:
-        raise _cannot(journal, error) from error
-
-
-def unpin(journal: Path) -> None:
-    """Take the pin away, if there is one. Raises JournalError."""
-    try:
-        journal.with_suffix(SUFFIX).unlink(missing_ok=True)
-    except OSError as error:
-        raise _cannot(journal, error) from error
-
-
-def _cannot(journal: Path, error: OSError) -> JournalError:
-    return JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}")
-
-
 BESIDE = (".control", ".part", SUFFIX)
+PREFIXES = ("copy-", "restore-")
+"""Of folders in which the index is copied for an export, and a backup unpacked."""
+SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
 
 
 def require_removable(journal: Path) -> None:
@@ -73,9 +52,29 @@ def _files(journal: Path) -> list[Path]:
     return [journal, *kept, *(journal.with_suffix(suffix) for suffix in BESIDE)]
 
 
-PREFIXES = ("copy-", "restore-")
-"""Of folders in which the index is copied for an export, and a backup unpacked."""
-SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
+def is_pinned(journal: Path) -> bool:
+    """Whether the benchmark of that journal is pinned."""
+    return journal.with_suffix(SUFFIX).exists()
+
+
+def pin(journal: Path) -> None:
+    """Pin it; twice is as once. Raises JournalError."""
+    try:
+        journal.with_suffix(SUFFIX).touch()
+    except OSError as error:
+        raise _cannot(journal, error) from error
+
+
+def unpin(journal: Path) -> None:
+    """Take the pin away, if there is one. Raises JournalError."""
+    try:
+        journal.with_suffix(SUFFIX).unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot(journal, error) from error
+
+
+def _cannot(journal: Path, error: OSError) -> JournalError:
+    return JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}")
 
 
 def clear_left(home: Path, now: float) -> Iterator[Mended]:

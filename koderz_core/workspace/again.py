@@ -1,4 +1,4 @@
-"""The commands that show a recorded experiment, or do it again."""
+"""Recorded experiments: the commands that show or repeat one, its files, and other experiments to compare it with."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from koderz_core.store.results import Results
 
 Load = Callable[[str], Dataset]
 FOLDER = "files"
+AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
+MOST = 500  # the newest: more are no list to choose from
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,40 +91,6 @@ def _safe(command: str) -> str:
     return command
 
 
-MOST = 500  # the newest: more are no list to choose from
-
-
-def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
-    """The other experiments on its problem, of the same file of problems: those of its benchmark first.
-
-    Those in which nothing has happened yet are left out. Raises StoreError.
-    """
-    found = results.experiments(problem=row.problem, limit=MOST)
-    known = (one for one in found if one.state != "planned" and one.id != row.id)
-    same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
-    return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))
-
-
-def set_apart(results: Results, one: ExperimentRow, other: ExperimentRow) -> Differences:
-    """What differs in their configurations, and in what both were run under. Raises StoreError."""
-    return differing([dict(_settings(results, row)) for row in (one, other)])
-
-
-def _settings(results: Results, row: ExperimentRow) -> Iterator[tuple[str, Scalar]]:
-    plan = plan_of(results, row.benchmark)
-    of = configuration_of(plan, row)
-    yield "strategy", of.strategy
-    yield from ((f"{role} model", " + ".join(members)) for role, members in of.models.items())
-    yield from ((name.replace("_", " "), value) for name, value in of.parameters.items())
-    yield from (("gate", of.gate), ("feedback", of.feedback))
-    yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
-    yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
-    yield "most dollars per experiment", plan.budget.per_experiment_usd
-
-
-AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
-
-
 @dataclass(frozen=True, slots=True)
 class Dumped:
     """How many files of how many experiments stand in ``folder`` now."""
@@ -167,3 +135,31 @@ def read(results: Results, experiments: Sequence[str], naming: Naming) -> Severa
     if missing := wanted - found.texts.keys():
         raise DataError(f"No journal holds the text {min(missing)[:12]}. Restore the missing journal, then reindex.")
     return found
+
+
+def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
+    """The other experiments on its problem, of the same file of problems: those of its benchmark first.
+
+    Those in which nothing has happened yet are left out. Raises StoreError.
+    """
+    found = results.experiments(problem=row.problem, limit=MOST)
+    known = (one for one in found if one.state != "planned" and one.id != row.id)
+    same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
+    return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))
+
+
+def set_apart(results: Results, one: ExperimentRow, other: ExperimentRow) -> Differences:
+    """What differs in their configurations, and in what both were run under. Raises StoreError."""
+    return differing([dict(_settings(results, row)) for row in (one, other)])
+
+
+def _settings(results: Results, row: ExperimentRow) -> Iterator[tuple[str, Scalar]]:
+    plan = plan_of(results, row.benchmark)
+    of = configuration_of(plan, row)
+    yield "strategy", of.strategy
+    yield from ((f"{role} model", " + ".join(members)) for role, members in of.models.items())
+    yield from ((name.replace("_", " "), value) for name, value in of.parameters.items())
+    yield from (("gate", of.gate), ("feedback", of.feedback))
+    yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
+    yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
+    yield "most dollars per experiment", plan.budget.per_experiment_usd

@@ -1,4 +1,4 @@
-"""What takes long, computed beside whatever else goes on, and kept until somebody wants it anew."""
+"""Computations in the background whose last result is kept, and large comparisons that are computed this way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from koderz_core.workspace.comparing import Comparing
 
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
-
 
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("koderz")

@@ -1,4 +1,7 @@
-"""Which configurations of which benchmarks a page is about; both choices are part of its address."""
+"""Choice of benchmarks, configurations and experiments for a page, from tables with a search and several pages.
+
+The configurations and the problems that are chosen are part of the page's address.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, experiment_table
 from pages.ui.text import listed
 
 GROUND = "problems"  # in the address
+BENCHMARKS_A_PAGE = 50  # lines; more are further parts
+EXPERIMENTS_A_PAGE = 500  # lines; more are further parts
 
 
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
@@ -51,9 +56,6 @@ def _several(name: str, label: str, options: Mapping[str, str], usual: Sequence[
     chosen = st.multiselect(label, list(options), known, format_func=lambda one: options[one], key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)
     return [str(one) for one in chosen]
-
-
-BENCHMARKS_A_PAGE = 50  # lines; more are further parts
 
 
 def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -> BenchmarkRow | None:
@@ -94,9 +96,6 @@ def _page_of_benchmarks(rows: Sequence[BenchmarkRow]) -> Sequence[BenchmarkRow]:
 
 def _many(rows: Sequence[BenchmarkRow]) -> bool:
     return len(rows) > BENCHMARKS_A_PAGE
-
-
-EXPERIMENTS_A_PAGE = 500  # lines; more are further parts
 
 
 def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:

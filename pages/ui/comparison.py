@@ -1,4 +1,4 @@
-"""The parts of the Compare page, each an answer to one question: a chart or a table, the same as numbers, a remark."""
+"""The parts of the Compare page: each answers one question by a chart or a table, its numbers, and a remark."""
 
 from __future__ import annotations
 
@@ -39,66 +39,10 @@ from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, 
 from pages.ui.text import show_diff, show_text
 from pages.ui.waiting import attempts_of
 
-LONGEST_LIST = 320  # pixels; a longer list scrolls
-
-
-def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
-    """Every problem that one of the two solved and the other did not; the chosen one with both programs.
-
-    Another choice draws only this part anew: nothing else hangs on it.
-    """
-    if not pair.partings:
-        st.info("Both solved the same problems, so there is no program to look at.", icon="🟰")
-        return
-
-    @st.fragment(key="partings")
-    def draw() -> None:
-        with edge():
-            _draw_programs(workspace, pair, it, baseline)
-
-    draw()
-
-
-def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
-    st.caption(
-        "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
-    )
-    partings = {one.problem: one for one in pair.partings}
-    solvers = [baseline if one.solved_by_baseline else it for one in partings.values()]
-    table = pd.DataFrame(
-        {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
-    )
-    tall: int | str = LONGEST_LIST if len(partings) > 8 else "content"
-    problem = chosen_line(table, "problem", list(partings), height=tall, alt="Problems that one of the two solved")
-    _programs(workspace, partings[problem], it, baseline)
-
-
-def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Compared) -> None:
-    codes = (parting.baseline_code, parting.code)
-    texts = workspace.results.texts([code for code in codes if code])
-    sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))
-    for column, (row, experiment, code) in zip(st.columns(2), sides, strict=True):
-        solved = parting.solved_by_baseline == (row is baseline)
-        with column:
-            st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
-            st.page_link(
-                "pages/experiment.py",
-                label="Its experiment, step by step",
-                icon="🔬",
-                query_params={"experiment": experiment},
-            )
-            if program := texts.get(code or ""):
-                show_text(program, f"program-{row.letter}", "python")
-            else:
-                st.info("It returned no program.", icon="🕳️")
-    before, after = (texts.get(code or "", "") for code in codes)
-    if before and after:
-        st.caption(f"From {baseline.letter} to {it.letter}")
-        show_diff(before, after, "diff", (baseline.letter, it.letter))
-
-
 FEW_COLUMNS = 6  # of a table of words: more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
+LONGEST_LIST = 320  # pixels; a longer list scrolls
+NAME = "configuration"  # in the address
 
 
 def chosen_axis() -> Axis:
@@ -236,7 +180,59 @@ def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     return f" Not shown, for lack of results or prices: {letters}." if letters else ""
 
 
-NAME = "configuration"  # in the address
+def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+    """Every problem that one of the two solved and the other did not; the chosen one with both programs.
+
+    Another choice draws only this part anew: nothing else hangs on it.
+    """
+    if not pair.partings:
+        st.info("Both solved the same problems, so there is no program to look at.", icon="🟰")
+        return
+
+    @st.fragment(key="partings")
+    def draw() -> None:
+        with edge():
+            _draw_programs(workspace, pair, it, baseline)
+
+    draw()
+
+
+def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+    st.caption(
+        "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
+    )
+    partings = {one.problem: one for one in pair.partings}
+    solvers = [baseline if one.solved_by_baseline else it for one in partings.values()]
+    table = pd.DataFrame(
+        {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
+    )
+    tall: int | str = LONGEST_LIST if len(partings) > 8 else "content"
+    problem = chosen_line(table, "problem", list(partings), height=tall, alt="Problems that one of the two solved")
+    _programs(workspace, partings[problem], it, baseline)
+
+
+def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Compared) -> None:
+    codes = (parting.baseline_code, parting.code)
+    texts = workspace.results.texts([code for code in codes if code])
+    sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))
+    for column, (row, experiment, code) in zip(st.columns(2), sides, strict=True):
+        solved = parting.solved_by_baseline == (row is baseline)
+        with column:
+            st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
+            st.page_link(
+                "pages/experiment.py",
+                label="Its experiment, step by step",
+                icon="🔬",
+                query_params={"experiment": experiment},
+            )
+            if program := texts.get(code or ""):
+                show_text(program, f"program-{row.letter}", "python")
+            else:
+                st.info("It returned no program.", icon="🕳️")
+    before, after = (texts.get(code or "", "") for code in codes)
+    if before and after:
+        st.caption(f"From {baseline.letter} to {it.letter}")
+        show_diff(before, after, "diff", (baseline.letter, it.letter))
 
 
 def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:

@@ -1,4 +1,4 @@
-"""What an order comes to, live: how much, what it can show, what it will take, and what keeps it from starting."""
+"""The plan of a launch: size, forecast, budget, baselines, missing models, agreement to its cost, and cloning."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ from pages.ui.address import keep, meant
 from pages.ui.frame import show_isolation, show_origin
 from pages.ui.text import called, worded
 from pages.ui.waiting import prepared
+
+AGREED = "agreed to"
+ABOUT = (
+    "Also ask the stronger models and the coder directly, on the same problems. Without that nothing measured says "
+    "what supervision adds, or what it saves."
+)
+MOST_LINKS = 4  # of which all fit on a line or two
+KEY = "clone"  # in the address, and of what is kept for the session
 
 
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
@@ -119,9 +127,6 @@ def show_receipt(came_to: Receipt | None) -> None:
         st.text(receipt(came_to, LAST_RUN))
 
 
-AGREED = "agreed to"
-
-
 def agreed(benchmark: str, concern: Concern | None, forecast: Forecast, *, started: bool) -> bool:
     """Whether it may begin: at once where there is nothing to agree to, else after the dialog that ``started`` opens.
 
@@ -155,12 +160,6 @@ def _agree(benchmark: str) -> None:
     st.session_state[AGREED] = benchmark
 
 
-ABOUT = (
-    "Also ask the stronger models and the coder directly, on the same problems. Without that nothing measured says "
-    "what supervision adds, or what it saves."
-)
-
-
 def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Offer, bool]:
     """The plan of an order with the baselines it lacks, unless the person wants none. Raises as ``Baselines.offer``.
 
@@ -175,10 +174,6 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
     for line in offer.told:
         st.text(line)
     return offer, wanted
-
-
-MOST_LINKS = 4  # of which all fit on a line or two
-KEY = "clone"  # in the address, and of what is kept for the session
 
 
 def clone_links(rows: Sequence[BenchmarkRow]) -> None:

@@ -1,4 +1,4 @@
-"""One step of an experiment: what was asked, what came back, what the tests said."""
+"""The steps of an experiment: a timeline to choose one by mouse or keyboard; its prompts, answers and tests."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
+MOST = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
+KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
 
 
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
@@ -170,10 +172,6 @@ def _call(call: CallRow) -> Mapping[str, object]:
         "temperature asked": call.sampling.temperature,
         "temperature taken": call.honoured.temperature if call.honoured else None,
     }
-
-
-MOST = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
-KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
 
 
 def choose_step(details: ExperimentDetails) -> Step:
