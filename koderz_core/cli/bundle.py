@@ -20,6 +20,7 @@ from koderz_core.export.formats import count, plain
 from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.files import replacement
 from koderz_core.verification.journals import Verified
+from koderz_core.workspace.names import benchmark_named
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
@@ -41,7 +42,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
     The same journal always gives the same bytes. Look into what you give away: masks are guesses.
     """
     with workspace(data_dir) as opened:
-        made = opened.bundling.make(opened.results.find(benchmark), privacy, out, pinned=pin)
+        made = opened.bundling.make(benchmark_named(opened.results, benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
         if made.truncated:
             click.echo(f"Cut, as too long: {', '.join(made.truncated)}", err=True)
@@ -60,7 +61,7 @@ def verify(what: str, data_dir: Path | None) -> int:
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
         return _say(checked_bundle(Path(what)).verified)
     with workspace(data_dir) as opened:
-        return _say(opened.bundling.verify(opened.results.find(what)))
+        return _say(opened.bundling.verify(benchmark_named(opened.results, what)))
 
 
 def _say(found: Verified) -> int:

@@ -18,6 +18,7 @@ from koderz_core.export.formats import plain
 from koderz_core.export.specs import CAUTION, SCRIPTED, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.names import benchmark_named
 
 LONGEST = 600  # characters of each of several specs
 WORDS = 4  # columns that hold words, before those of numbers
@@ -105,9 +106,7 @@ def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: 
 
 
 def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_json: bool) -> None:
-    chosen = None if benchmark is None else opened.results.find(benchmark)
-    if chosen is not None and not chosen.startswith("bench_"):
-        raise UsageError(f"--compare looks into a benchmark, and {chosen} is an experiment. Give a benchmark's id.")
+    chosen = None if benchmark is None else benchmark_named(opened.results, benchmark)
     rows = _by(model, opened.results.specs(benchmark=chosen))
     found = compare_specs(rows)
     if as_json:

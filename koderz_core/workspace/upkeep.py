@@ -21,6 +21,7 @@ from koderz_core.upkeep.backup import BackedUp, Source, back_up
 from koderz_core.upkeep.mending import Mended, mend_journals
 from koderz_core.upkeep.removing import clear_left, remove, require_removable, size_of
 from koderz_core.upkeep.restoring import Restored, restore
+from koderz_core.workspace.names import benchmark_named
 
 DAY_SECONDS = 86_400.0
 ABOUT_EXAMPLE = (
@@ -84,10 +85,7 @@ class Upkeep:
         """The id of a benchmark, also of one whose journal cannot be read. Raises UnknownNameError, UsageError."""
         if text in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
             return text
-        found = self._results.find(text)
-        if found.startswith("exp_"):
-            raise UsageError(f"{found} is an experiment. Name its benchmark.")
-        return found
+        return benchmark_named(self._results, text)
 
     def pin(self, benchmark: str) -> None:
         """Let nothing delete the benchmark of that id. Raises JournalError."""
