@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from difflib import unified_diff
 from math import fsum
 
@@ -21,6 +20,7 @@ from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import count, money, plain
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
 from koderz_core.runner.conditions import HELD_OUT
+from koderz_core.times import iso
 from koderz_core.verification.tally import Tallied, Tally, added, counted
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
@@ -257,7 +257,7 @@ def engines(plan: Plan) -> list[Document]:
 
 def moment(at: float | None) -> str | None:
     """Seconds since 1970 as ISO 8601 in UTC."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return None if at is None else iso(at)
 
 
 def _experiment(one: Tallied, of: Configuration) -> Document:

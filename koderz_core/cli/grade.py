@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.table import Table
 
 from koderz_core.analysis.rates import Rate, wilson
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.export.formats import isolation, plain, rate
@@ -135,7 +134,7 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
         return
     click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} at 95 %")
     if errors:
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = terminal_table()
         for name in ("failed with", "samples", "for example", "message"):
             table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
         for error, number in errors.most_common():

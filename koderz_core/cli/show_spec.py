@@ -7,12 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from koderz_core.analysis.findings import footnotes
 from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.export.formats import plain
 from koderz_core.export.specs import CAUTION, SCRIPTED, built_on, specs_table, written
@@ -121,7 +120,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         click.echo(
             f"Left out, as the answer was empty: specs of {empty} experiments. Allow more by --review-tokens.", err=True
         )
-    drawn, table = Table(box=None, pad_edge=False, header_style="bold"), specs_table(found)
+    drawn, table = terminal_table(), specs_table(found)
     for place, name in enumerate(table.columns):
         drawn.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")
     for line in table.rows:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
@@ -117,14 +116,6 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def day(at: float) -> str:
-    """``2026-11-21 14:05 UTC``; ``?`` for what is no time, as a stranger's journal may have it."""
-    try:
-        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
-    except (ValueError, OverflowError, OSError):
-        return "?"
 
 
 def money(usd: float | None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from koderz_core.analysis.pairs import frontier_asked_once
 from koderz_core.config import Settings
@@ -24,6 +23,7 @@ from koderz_core.runner.wording import command_of
 from koderz_core.store.baselines import baseline_for
 from koderz_core.store.labels import labels
 from koderz_core.store.results import Results
+from koderz_core.times import day
 from koderz_core.workspace.costs import Costs
 from koderz_core.workspace.selecting import selected
 
@@ -159,10 +159,9 @@ class Baselines:
             yield f"Baselines, to know what supervision adds: {listed}, for {self._price(plan, added)}."
         for one in reused:
             n, solved, usd = one.of(frozenset(plan.problems))
-            day = datetime.fromtimestamp(one.at, UTC).date()
             yield (
                 f"Not asked again: {plain(one.label)} solved {solved} of {n} on these problems for {money(usd)} each, "
-                f"measured in {one.benchmark} on {day}."
+                f"measured in {one.benchmark} on {day(one.at)}."
             )
 
     def _price(self, plan: Plan, asked: Sequence[Configuration]) -> str:
