@@ -25,6 +25,7 @@ from koderz_core.analysis.rates import (
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
 from koderz_core.records.trials import Measured, Trial
+from koderz_core.sums import known_sum
 
 K = TypeVar("K")
 
@@ -215,10 +216,8 @@ def _rest(spent: Interval) -> Interval:
 
 
 def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float | None:
-    known, total = ([one for one in numbers if one is not None] for numbers in (some, whole))
-    if len(known) < len(some) or len(total) < len(whole) or not sum(total):
-        return None
-    return sum(known) / sum(total)
+    part, total = known_sum(some), known_sum(whole)
+    return None if part is None or not total else part / total
 
 
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:

@@ -8,6 +8,7 @@ from typing import get_args
 
 from koderz_core.records import Tier
 from koderz_core.records.progress import TierCost
+from koderz_core.sums import all_known
 
 _ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
 
@@ -30,8 +31,6 @@ def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
 
 
 def _shares(amounts: Sequence[float | None]) -> list[float | None]:
-    known = [one for one in amounts if one is not None]
-    whole = sum(known)
-    if len(known) < len(amounts) or not whole:
-        return [None] * len(amounts)
-    return [one / whole for one in known]
+    known = all_known(amounts)
+    whole = sum(known or ())
+    return [one / whole for one in known] if known and whole else [None] * len(amounts)

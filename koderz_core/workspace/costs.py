@@ -21,6 +21,7 @@ from koderz_core.runner.budget import check_limits, check_priced
 from koderz_core.runner.header import last_concurrency, recorded_plan, under_newest_budget
 from koderz_core.runner.running import Running, default_concurrency
 from koderz_core.store.results import Results
+from koderz_core.sums import known_sum
 
 RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
 
@@ -72,9 +73,9 @@ class Costs:
         """Dollars that these direct configurations cannot exceed on these problems; None if a price is not known."""
         cases = WorstCases(self._settings)
         chosen = list(problems)
-        costs = [cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen]
-        known = [usd for usd in costs if usd is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return known_sum(
+            cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen
+        )
 
 
 def _only_request(one: Configuration, problem: PublicProblem) -> Request:
