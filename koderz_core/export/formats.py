@@ -74,23 +74,39 @@ PAIRS = (
     "let it. Saved: on the problems that both solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
-MARKS: Mapping[Outcome | State, str] = {
-    "solved": "✓ solved",
-    "unsolved": "✗ unsolved",
-    "cancelled": "- cancelled",
-    "error": "! error",
-    "running": "▶ running",
-    "paused": "‖ paused",
-    "interrupted": "⚡ interrupted",
-    "planned": "· waiting",
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the outcome or state of an experiment is shown: its word, and its glyph before that in a text.
+
+    ``cell``: the heavier glyph in a colored cell, where it stands without the word.
+    """
+
+    word: str
+    glyph: str
+    cell: str
+    color: str
+
+
+LOOKS: Mapping[Outcome | State, Look] = {
+    "solved": Look("solved", "✓", "✔", "green"),
+    "unsolved": Look("unsolved", "✗", "✘", "red"),
+    "error": Look("error", "!", "!", "orange"),
+    "cancelled": Look("cancelled", "-", "–", "gray"),
+    "running": Look("running", "▶", "▶", "blue"),
+    "paused": Look("paused", "‖", "‖", "violet"),
+    "interrupted": Look("interrupted", "⚡", "⚡", "orange"),
+    "planned": Look("waiting", "·", "·", "gray"),
 }
+MARKS: Mapping[Outcome | State, str] = {state: f"{look.glyph} {look.word}" for state, look in LOOKS.items()}
 STATES: Mapping[BenchmarkState, str] = {
     "queued": "· queued",
-    "running": "▶ running",
-    "paused": "‖ paused",
+    "running": MARKS["running"],
+    "paused": MARKS["paused"],
     "stopping": "■ stopping",
     "stopped": "■ stopped",
-    "interrupted": "⚡ interrupted",
+    "interrupted": MARKS["interrupted"],
     "finished": "✓ finished",
 }
 
