@@ -18,16 +18,6 @@ class Setting:
     values: tuple[Scalar, ...]
 
 
-def differing(each: Sequence[Mapping[str, Scalar]]) -> Differences:
-    """The same of settings by name."""
-    names = dict.fromkeys(name for settings in each for name in settings)
-    found = {name: tuple(settings.get(name) for settings in each) for name in names}
-    # By their texts: to Python, True, 1 and 1.0 would be the same.
-    same = {name for name, values in found.items() if len({repr(value) for value in values}) == 1}
-    differing = tuple(Setting(name, values) for name, values in found.items() if name not in same)
-    return Differences(differing, {name: values[0] for name, values in found.items() if name in same})
-
-
 @dataclass(frozen=True, slots=True)
 class Differences:
     """Each setting once: those that differ for each configuration, those that are the same for all with their value."""
@@ -39,6 +29,16 @@ class Differences:
 def differences(rows: Sequence[SummaryRow]) -> Differences:
     """Which settings differ among configurations, in the order in which they are named first."""
     return differing([_settings(row) for row in rows])
+
+
+def differing(each: Sequence[Mapping[str, Scalar]]) -> Differences:
+    """The same of settings by name."""
+    names = dict.fromkeys(name for settings in each for name in settings)
+    found = {name: tuple(settings.get(name) for settings in each) for name in names}
+    # By their texts: to Python, True, 1 and 1.0 would be the same.
+    same = {name for name, values in found.items() if len({repr(value) for value in values}) == 1}
+    differing = tuple(Setting(name, values) for name, values in found.items() if name not in same)
+    return Differences(differing, {name: values[0] for name, values in found.items() if name in same})
 
 
 def _settings(row: SummaryRow) -> dict[str, Scalar]:

@@ -1,4 +1,4 @@
-"""The cost of solving: per solved problem, against a baseline, per additional solve; and frontier models' share."""
+"""The cost of solving: per solved problem, against a baseline, per additional solve; and the shares of tiers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan, nan
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from koderz_core.analysis.rates import (
 )
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
+from koderz_core.records.progress import TierCost
 from koderz_core.records.trials import Measured, Trial
-from koderz_core.sums import known_sum
+from koderz_core.sums import all_known, known_sum
 
 K = TypeVar("K")
+_ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,24 @@ class AttemptCost:
     usd: float
     solved: int
     usd_per_solve: float
+
+
+@dataclass(frozen=True, slots=True)
+class TierShare:
+    """What the calls to one tier took; ``usd`` and ``tokens``: the share of all tiers', None if unknown or none."""
+
+    spent: TierCost
+    usd: float | None
+    tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierCost:
+    """``usd``: dollars per problem, None if a call has no price."""
+
+    measured: Measured
+    rate: ClusteredRate
+    usd: Interval | None
 
 
 def cost_per_solved(trials: Sequence[Trial]) -> Interval | None:
@@ -158,6 +178,14 @@ def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
     )
 
 
+def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
+    """The cheapest tier first. One unknown amount makes every share of it unknown."""
+    ordered = sorted(tiers, key=lambda one: _ORDER.index(one.tier))
+    usd = _shares([one.cost_usd for one in ordered])
+    tokens = _shares([one.tokens for one in ordered])
+    return tuple(TierShare(*one) for one in zip(ordered, usd, tokens, strict=True))
+
+
 def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[Margin[K], ...]:
     """Incremental cost per extra solve along the frontier, by rising cost, on the problems that all have a result of.
 
@@ -202,6 +230,17 @@ def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
     return tuple(found)
 
 
+def frontier_cost(one: Measured) -> FrontierCost:
+    """The rate and the mean cost of a model that was asked directly, both over problems."""
+    held: dict[str, list[int]] = {}
+    for place, problem in enumerate(one.problems):
+        held.setdefault(problem, []).append(place)
+    counts = {problem: (sum(one.solved[at] for at in places), len(places)) for problem, places in held.items()}
+    return FrontierCost(
+        one, clustered(counts), _usd_per_problem([[one.usd[at] for at in places] for places in held.values()])
+    )
+
+
 def _spent(trial: Trial) -> list[float]:
     """Dollars attempt by attempt; an untested answer is one attempt; nan: unknown."""
     so_far = [nan if one.usd is None else one.usd for one in trial.tries[:-1]]
@@ -220,6 +259,12 @@ def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float 
     return None if part is None or not total else part / total
 
 
+def _shares(amounts: Sequence[float | None]) -> list[float | None]:
+    known = all_known(amounts)
+    whole = sum(known or ())
+    return [one / whole for one in known] if known and whole else [None] * len(amounts)
+
+
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
     return means(problems, _scored(trials), lambda one: _known(one.usd))
 
@@ -234,26 +279,6 @@ def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
 
 def _scored(trials: Sequence[Trial]) -> list[Trial]:
     return [one for one in trials if one.scored]
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierCost:
-    """``usd``: dollars per problem, None if a call has no price."""
-
-    measured: Measured
-    rate: ClusteredRate
-    usd: Interval | None
-
-
-def frontier_cost(one: Measured) -> FrontierCost:
-    """The rate and the mean cost of a model that was asked directly, both over problems."""
-    held: dict[str, list[int]] = {}
-    for place, problem in enumerate(one.problems):
-        held.setdefault(problem, []).append(place)
-    counts = {problem: (sum(one.solved[at] for at in places), len(places)) for problem, places in held.items()}
-    return FrontierCost(
-        one, clustered(counts), _usd_per_problem([[one.usd[at] for at in places] for places in held.values()])
-    )
 
 
 def _usd_per_problem(by_problem: Sequence[Sequence[float | None]]) -> Interval | None:

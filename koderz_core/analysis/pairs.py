@@ -168,11 +168,6 @@ def _shown(trials: Sequence[Trial], problem: str, *, solved: bool) -> Trial:
     return next(one for one in trials if one.problem == problem and one.scored and one.solved == solved)
 
 
-def letter(place: int) -> str:
-    """A, B, ... Z, then AA, AB, ...: by its place, from 0."""
-    return (letter(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
-
-
 @dataclass(frozen=True, slots=True)
 class Compared:
     """One configuration of one benchmark.
@@ -266,6 +261,11 @@ def compared(row: SummaryRow, place: int) -> Compared:
         tiers=row.tiers,
         rental_usd=rental_usd(row.tiers),
     )
+
+
+def letter(place: int) -> str:
+    """A, B, ... Z, then AA, AB, ...: by its place, from 0."""
+    return (letter(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
 
 
 def _highest(tiers: Sequence[TierCost]) -> Tier | None:

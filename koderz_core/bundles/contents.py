@@ -71,7 +71,7 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
     for one in told.experiments.values():
         folder = f"{EXPERIMENTS}/{one.experiment.id}"
         if one.tests or one.scores:
-            yield _file(f"{folder}/tests.json", document(_tests(one)))
+            yield _file(f"{folder}/tests.json", document(_test_results(one)))
         if one.consensus:
             yield _file(f"{folder}/consensus.json", document(msgspec.to_builtins(one.consensus)))
         if level != SAFEST:
@@ -92,7 +92,7 @@ def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[B
         yield _file(f"{folder}/change.diff", "".join(f"{line}\n" for line in lines).encode(), is_code=True)
 
 
-def _tests(one: Tallied) -> Document:
+def _test_results(one: Tallied) -> Document:
     tests = [tested for _, tested in sorted(one.tests.items())]
     return {
         "iterations": [

@@ -119,7 +119,7 @@ def _textual_start(prompt: str, entry_point: str) -> int | None:
 
 def load_humaneval_plus(settings: Settings) -> Dataset:
     """All 164 problems with all inputs. Raises DataError, as ``load_humaneval``."""
-    return load_published("humaneval+", settings, _problem)
+    return load_published("humaneval+", settings, _plus_problem)
 
 
 def load_humaneval_plus_mini(settings: Settings) -> Dataset:
@@ -139,12 +139,12 @@ def load_humaneval_plus_mini(settings: Settings) -> Dataset:
     return load_published("humaneval+mini", settings, problem)
 
 
-class _Row(PlusRow, frozen=True):
+class _PlusRow(PlusRow, frozen=True):
     test: str
 
 
-def _problem(line: bytes) -> Problem:
-    row = row_of(line, _Row)
+def _plus_problem(line: bytes) -> Problem:
+    row = row_of(line, _PlusRow)
     return _with_plus(row, row.test)
 
 

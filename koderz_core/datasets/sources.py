@@ -25,7 +25,7 @@ _SHOWN = 12
 def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
     """The problems of the file that was fetched or placed. Raises DataError, which names file, line and field."""
     source = SOURCES[name]
-    path, cure = path_of(source, settings), cure_of(source)
+    path, cure = path_of(source, settings), f"Remove that file and place it anew from {source.page}."
     content = read_unpacked(path, cure)
     origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
     return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
@@ -142,11 +142,6 @@ def path_of(source: Source, settings: Settings) -> Path:
 def command_of(source: Source) -> str:
     """What fetches the file."""
     return f"koderz download-data {source.dataset}"
-
-
-def cure_of(source: Source) -> str:
-    """What to do about a file that is wrong."""
-    return f"Remove that file and place it anew from {source.page}."
 
 
 def lacking(problem: Problem) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import ExperimentRow, IterationRow, State, Step, StepKind
 
-NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
-ALONE: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
+STEP_NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
+SINGLE_STEPS: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
 OPEN = "…"
 MOST_CELLS = 400  # more would cost a browser more than a second to draw
 SIDES = ("A", "B")
@@ -31,8 +31,8 @@ RETURNED = "returned"
 
 def step_name(step: Step) -> str:
     """In our words only: ``spec``, ``iteration 3``, ``review 1``."""
-    number = "" if step.kind in ALONE and step.number == 1 else f" {step.number}"
-    return NAMES.get(step.kind, step.kind) + number
+    number = "" if step.kind in SINGLE_STEPS and step.number == 1 else f" {step.number}"
+    return STEP_NAMES.get(step.kind, step.kind) + number
 
 
 def step_marks(step: Step) -> tuple[str, str]:
@@ -98,6 +98,15 @@ class Lane:
     cells: tuple[Cell, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
+
+    lanes: tuple[Lane, ...]
+    each: int
+    footnotes: tuple[str, ...]
+
+
 def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     """The lanes of these experiments, in their order."""
     each = -(-len(rows) // MOST_CELLS) or 1
@@ -107,15 +116,6 @@ def lanes(rows: Sequence[ExperimentRow]) -> Lanes:
     marks = {label: _marks(lane) for label, lane in found.items()}
     drawn = (Lane(label, _told(lane, marks[label]), tuple(_cells(lane, each))) for label, lane in found.items())
     return Lanes(tuple(drawn), each, footnotes(marks.values()))
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """All of a benchmark; ``each``: how many experiments a cell stands for at most. ``footnotes``: of their rates."""
-
-    lanes: tuple[Lane, ...]
-    each: int
-    footnotes: tuple[str, ...]
 
 
 def _cells(lane: Sequence[ExperimentRow], each: int) -> list[Cell]:

@@ -23,8 +23,6 @@ from koderz_core.records.rows import BenchmarkState, State
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
-    from koderz_core.analysis.incidence import Axis
-
 SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
 """Said beside a verdict whose tests need values that are not plain data."""
 NONE = "–"
@@ -258,11 +256,6 @@ def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-def columns(names: str) -> tuple[str, ...]:
-    """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
-    return tuple("" if name == "letter" else name for name in names.split(" | "))
-
-
 @dataclass(frozen=True, slots=True)
 class TextTable:
     """``title`` and columns are ours; cells may be a stranger's words."""
@@ -270,6 +263,11 @@ class TextTable:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+def columns(names: str) -> tuple[str, ...]:
+    """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
+    return tuple("" if name == "letter" else name for name in names.split(" | "))
 
 
 def with_column(table: TextTable, after: str, name: str, cells: Sequence[str | None]) -> TextTable:

@@ -23,7 +23,9 @@ INTERVALS = (
     "not known. * its stopping tests are also its scoring tests (oracle), so it is not pass@1."
 )
 NO_WIDTH = "&#8203;"
-CITED_TITLE = "koderz: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
+CITATION_TITLE = (
+    "koderz: can cheap models with many tries, under a little frontier supervision, match an expensive one?"
+)
 TO_CITE = "To cite this"
 _UNSAFE = re.compile(r'[\\{}~^@<>|"`\N{REPLACEMENT CHARACTER}]')
 _SPECIAL = re.compile("[#$%&_]")
@@ -107,7 +109,7 @@ def bibtex(stands_on: Iterable[Provenance], version: str) -> str:
     """An entry for koderz of this version, and one for each benchmark, whose key tells its states apart."""
     own = {
         "author": "{The koderz developers}",
-        "title": f"{{{CITED_TITLE}}}",
+        "title": f"{{{CITATION_TITLE}}}",
         "note": f"Version {_safe(version)}, MIT licence",
     }
     entries = [_entry("koderz", own), *(_entry(_key(one), _measured(one)) for one in stands_on)]

@@ -26,7 +26,7 @@ from koderz_core.records import PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
-VERSION = "2"
+MEASURES_VERSION = "2"
 """Of what is kept; another one leaves what was kept unused."""
 MOST_SECONDS = 60.0
 """What a canonical solution may take on its tests: the slowest of HumanEval and MBPP take a fraction of a second."""
@@ -35,7 +35,7 @@ _MOST_MEASURED = 3
 _MOST_TEXTS = 250  # of a recording, each an answer of one probe
 TIMES_CANONICAL = 4.0
 """EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
-EXPECTED_VERSION = "2"
+EXPECTATIONS_VERSION = "2"
 """Of how calls and answers are computed and written down; another one leaves what was kept unused."""
 
 Reference = Callable[[Problem, Sequence[str]], Answers]
@@ -79,7 +79,7 @@ class Canonical:
         if not problem.canonical_solution:
             return None
         public = problem.public
-        parts = [VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
+        parts = [MEASURES_VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
         return self._kept.get(parts, Measure) or self._kept.put(parts, self._measured(problem, tests))
 
     def calls(self, problem: Problem, tests: TestSet) -> Calls:
@@ -88,7 +88,7 @@ class Canonical:
         None are known where the solution fails the tests there, takes longer than the judge gives or is called with
         more than about 5,000 different arguments.
         """
-        parts = ["calls", VERSION, problem.canonical_solution, problem.public.entry_point, tests.source]
+        parts = ["calls", MEASURES_VERSION, problem.canonical_solution, problem.public.entry_point, tests.source]
         if kept := self._kept.get(parts, Calls):
             return kept
         found = self._recorded(problem, tests)
@@ -149,7 +149,7 @@ class Expectations:
         Raises DataError if the canonical solution fails, inputs are not as published or no answer is plain data, and
         SandboxError.
         """
-        parts = [EXPECTED_VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
+        parts = [EXPECTATIONS_VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
         return self._kept.get(parts, Expected) or self._kept.put(parts, self._computed(problem, plus))
 
     def _computed(self, problem: Problem, plus: PlusTests) -> Expected:

@@ -140,7 +140,7 @@ def _described(prompt: str, tests: Program) -> Program:
     if check_of(tests):
         raise DataError(f"The prompt defines no function, and check(candidate) does not name it. {SIGNATURE}")
     name = first_called(tests)
-    shapes = {_parameters(call) for call in calls_of(tests, name)}
+    shapes = {_parameters(call) for called, call in _calls(tests.tree) if called == name}
     parameters = shapes.pop() if len(shapes) == 1 else "*args, **kwargs"
     found = Reader().parse(f"{_as_comment(prompt)}def {name}({parameters}):\n    ...\n")
     if found is None:
@@ -240,11 +240,6 @@ def first_called(tests: Program) -> str:
         if name in lacking:
             return name
     raise DataError(f"The tests call no function but Python's and those that they define or import. {EXAMPLE}")
-
-
-def calls_of(tests: Program, name: str) -> list[ast.Call]:
-    """How the tests call a function."""
-    return [call for called, call in _calls(tests.tree) if called == name]
 
 
 def require_use(tests: Program, entry_point: str) -> None:

@@ -25,15 +25,6 @@ class Line:
     corrupt: bool = False
 
 
-def torn(path: Path) -> int:
-    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
-    try:
-        with path.open("rb") as file:
-            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """``corrupt``: the numbers of lines that cannot be read, from 1; ``torn``: bytes behind the last whole line.
@@ -63,6 +54,15 @@ def check(path: Path) -> Condition:
     except LaterLineError:
         return Condition(later=True)
     return Condition(tuple(corrupt), torn)
+
+
+def torn(path: Path) -> int:
+    """How many bytes stand behind the last whole line, told from the end of the file. Raises JournalError."""
+    try:
+        with path.open("rb") as file:
+            return os.fstat(file.fileno()).st_size - end_of_lines(file.fileno())
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 def lines(path: Path) -> Iterator[Line]:

@@ -21,7 +21,7 @@ import io
 import keyword
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,13 +32,13 @@ WORDS = 5
 NEAR = 0.2
 SHARED_NAMES = frozenset({"taskfunc"})
 """Names that a whole dataset gives all of its functions: BigCodeBench's ``task_func`` (arXiv 2406.15877)."""
-_HARNESS = frozenset({"candidate", "check", *keyword.kwlist, *vars(builtins)})
 TOKENS = 5
 ALIKE = 0.2
 """Of the runs of both programs those that are in both (Jaccard)."""
 HELD = 0.5
 """Of the runs of the solution those that are in the program, which may be much longer."""
-_SAID = frozenset({*keyword.kwlist, *vars(builtins)})
+_PYTHON = frozenset({*keyword.kwlist, *vars(builtins)})  # what every program says
+_HARNESS = _PYTHON | {"candidate", "check"}
 _LAYOUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
 
 
@@ -123,8 +123,7 @@ def _plain_name(name: str) -> str:
 
 @lru_cache(4096)
 def _word_runs(text: str) -> frozenset[tuple[str, ...]]:
-    words = re.findall(r"[^\W_]+", text.casefold())
-    return frozenset(tuple(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1)) if words)
+    return _runs(re.findall(r"[^\W_]+", text.casefold()), WORDS)
 
 
 def gives_away(program: str, solution: str) -> bool:
@@ -156,8 +155,12 @@ def under_name(name: str, source: PublicProblem, program: str) -> Iterator[str]:
 
 @lru_cache(4096)
 def _token_runs(program: str) -> frozenset[tuple[str, ...]]:
-    words = [word for line in _lines(program) for word in line]
-    return frozenset(tuple(words[at : at + TOKENS]) for at in range(max(1, len(words) - TOKENS + 1)) if words)
+    return _runs([word for line in _lines(program) for word in line], TOKENS)
+
+
+def _runs(words: Sequence[str], length: int) -> frozenset[tuple[str, ...]]:
+    """All runs of ``length`` words; fewer words are one run, no words none."""
+    return frozenset(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)) if words)
 
 
 def _lines(program: str) -> Iterator[list[str]]:
@@ -175,4 +178,4 @@ def _lines(program: str) -> Iterator[list[str]]:
 
 
 def _word(token: tokenize.TokenInfo) -> str:
-    return token.string if token.type != tokenize.NAME or token.string in _SAID else "_"
+    return token.string if token.type != tokenize.NAME or token.string in _PYTHON else "_"

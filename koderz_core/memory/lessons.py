@@ -42,20 +42,6 @@ MaySolve = Callable[[Problem, str], bool]
 """Whether a program passes the tests of a problem, or cannot be shown to give a wrong answer."""
 
 
-def changes(before: str | None, after: str | None) -> tuple[str, ...]:
-    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
-    trees = [_tree(code) for code in (before, after)]
-    if None in trees:
-        return ()
-    old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
-    try:
-        if _share_kept(old, new) < _KEPT:
-            return (REWRITTEN,)
-        return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
-    except RecursionError:  # an expression nested so deeply that it cannot be written out
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What one problem says: how often it failed so, how often the next program passed, what had changed in these."""
@@ -184,6 +170,20 @@ def _of_problem(problem: str, dataset: str, lapses: list[Lapse]) -> Evidence:
     return Evidence(problem, dataset, len(lapses), len(mended), dict(changed), experiments)
 
 
+def changes(before: str | None, after: str | None) -> tuple[str, ...]:
+    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
+    trees = [_tree(code) for code in (before, after)]
+    if None in trees:
+        return ()
+    old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
+    try:
+        if _statements_kept(old, new) < _KEPT:
+            return (REWRITTEN,)
+        return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
+    except RecursionError:  # an expression nested so deeply that it cannot be written out
+        return ()
+
+
 def _tree(code: str | None) -> ast.Module | None:
     program = None if code is None or len(code) > MOST_CHARACTERS else Reader().parse(code)
     return program.tree if program else None
@@ -194,7 +194,7 @@ def _changed(old: Features, new: Features, more: bool) -> bool:
     return bool(new - old) if more else old != new
 
 
-def _share_kept(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> float:
+def _statements_kept(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> float:
     """The share of simple statements that stayed, of the program that has more of them."""
     one, other = (_written(nodes, ast.Return, ast.Assign, ast.AugAssign, ast.Expr) for nodes in (old, new))
     most = max(one.total(), other.total())
@@ -268,7 +268,7 @@ def examples(solved: Iterable[Solved], problem: Problem, known: Known, may_solve
     """
     sources = [(source, one) for one in solved if (source := known(one.dataset, one.problem))]
     sources.sort(
-        key=lambda pair: (-_share_of_words(pair[0].prompt, problem.public.prompt), pair[1].problem, pair[1].dataset)
+        key=lambda pair: (-_words_shared(pair[0].prompt, problem.public.prompt), pair[1].problem, pair[1].dataset)
     )
     return list(islice(_told(sources, problem, may_solve), limit))
 
@@ -290,7 +290,7 @@ def _solves(source: PublicProblem, code: str, problem: Problem, may_solve: MaySo
     return not renamed or any(may_solve(problem, one) for one in renamed)
 
 
-def _share_of_words(one: str, other: str) -> float:
+def _words_shared(one: str, other: str) -> float:
     """The share of the words of two texts that are in both."""
     first, second = _words(one), _words(other)
     return len(first & second) / max(1, len(first | second))

@@ -30,7 +30,7 @@ from koderz_core.memory.told import Told
 TRIES = 2  # at one memory, before it is passed over: it may be what the server cannot bear
 GIVEN_UP_AFTER = 3  # failures of the server in a row, where somebody waits
 BATCH_CHARS = 1_000_000
-OWN = "koderz-cortex"
+OWN_SERVER = "koderz-cortex"
 BATCH = 100  # memories in one call to koderz' own server
 WHY_CHARS = 300
 
@@ -112,7 +112,7 @@ class Mirror:
             self._offer_first(file, waiting)
 
     def _offer_first(self, file: str, waiting: list[Read]) -> None:
-        most = batch_size(self._client)
+        most = BATCH if self._client.open().name == OWN_SERVER else 1
         self._size = min(self._size or most, most)
         offered = list(_within(waiting[: self._size], BATCH_CHARS))
         memories = [read.remembered for read in offered if read.remembered]
@@ -188,17 +188,12 @@ class Kept:
     why: str = ""
 
 
-def batch_size(client: Client) -> int:
-    """How many memories one ``store`` takes at most. Raises CortexError if nobody is there."""
-    return BATCH if client.open().name == OWN else 1
-
-
 def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept]:
     """What became of each. ``doubtful``: the first may have arrived before.
 
     Raises CortexError if the server fails, so that it is not known what it holds; offering the same again is right.
     """
-    if client.open().name == OWN:
+    if client.open().name == OWN_SERVER:
         return _import(client, batch)
     known = doubtful and _is_there(client, batch[0].title)
     return [Kept(True) if known and not place else _remember(client, one) for place, one in enumerate(batch)]

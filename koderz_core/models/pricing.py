@@ -21,15 +21,15 @@ from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
-from koderz_core.records.energy import MachineRates
+from koderz_core.records.completions import MachineRates
 
 TOKENS_PER_PRICE = 1e6
-HOST = "openrouter"
+RENTAL_HOST = "openrouter"
 # Words that tell how weights are packed, not which they are.
 _PACKING = (
     r"(-(instruct|it|chat|latest|gguf|awq|gptq|mlx|hf|mxfp4|b?fp?(4|8|16)|int[48]|[2-8]bit|i?q\d|k|[sml]|xs|0|1))*"
 )
-FREE = ":free"
+FREE_SUFFIX = ":free"
 """How routers mark the models that they give away; any other entry without a price is one that is not known."""
 
 
@@ -190,7 +190,7 @@ def rental_usd(name: str, usage: Usage, at: datetime | None = None) -> float | N
     model = hosted(name)
     if model is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
-    return listed(model, usage, at, {"provider_id": HOST}).usd
+    return listed(model, usage, at, {"provider_id": RENTAL_HOST}).usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | 
         return Listed(None, why="{version} has no price of {model} at this address")
     except ValueError:
         return Listed(None, why="{model} reported tokens that contradict each other")
-    free = found.model.id.endswith(FREE)
+    free = found.model.id.endswith(FREE_SUFFIX)
     if not free and not any(price is not None for price in vars(found.model_price).values()):
         return Listed(None, why="{version} knows {model} without a price")
     tiers = {word for variant in found.model.price_variants or () for word in variant.when.values()}

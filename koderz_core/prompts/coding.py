@@ -29,7 +29,7 @@ LESSONS_LIMIT = 1200  # characters of all lessons together
 EXAMPLES_LIMIT = 4000  # of all examples together
 LIMITS: Mapping[str, int] = {"lessons": LESSONS_LIMIT, "examples": EXAMPLES_LIMIT}
 """What reminders take of a prompt at most, by the parameter that wants them."""
-_HEADING = (
+_EXAMPLES_HEADING = (
     "Other problems that were solved, to show the kind of program that is wanted; the one for you comes after them."
 )
 SPEC_VERSION = "1"
@@ -105,7 +105,7 @@ def examples_told(examples: Sequence[str]) -> list[str]:
     """The paragraphs that tell them, none without examples. No more is shown than EXAMPLES_LIMIT."""
     most = EXAMPLES_LIMIT // max(1, len(examples))
     told = [f"Example {place}:\n{shortened(one, most)}" for place, one in enumerate(examples, 1)]
-    return [_HEADING, *told] if told else []
+    return [_EXAMPLES_HEADING, *told] if told else []
 
 
 def text_of(reply: str) -> str:

@@ -13,11 +13,11 @@ from koderz_core.errors import JournalError, UsageError
 from koderz_core.journal.lock import acquire, beside, holder, reason
 from koderz_core.upkeep.mending import Mended
 
-SUFFIX = ".pin"
-BESIDE = (".control", ".part", SUFFIX)
-PREFIXES = ("copy-", "restore-")
+PIN_SUFFIX = ".pin"
+BESIDE = (".control", ".part", PIN_SUFFIX)
+COPY_PREFIXES = ("copy-", "restore-")
 """Of folders in which the index is copied for an export, and a backup unpacked."""
-SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
+COPY_SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
 
 
 def require_removable(journal: Path) -> None:
@@ -54,13 +54,13 @@ def _files(journal: Path) -> list[Path]:
 
 def is_pinned(journal: Path) -> bool:
     """Whether the benchmark of that journal is pinned."""
-    return journal.with_suffix(SUFFIX).exists()
+    return journal.with_suffix(PIN_SUFFIX).exists()
 
 
 def pin(journal: Path) -> None:
     """Pin it; twice is as once. Raises JournalError."""
     try:
-        journal.with_suffix(SUFFIX).touch()
+        journal.with_suffix(PIN_SUFFIX).touch()
     except OSError as error:
         raise _cannot(journal, error) from error
 
@@ -68,7 +68,7 @@ def pin(journal: Path) -> None:
 def unpin(journal: Path) -> None:
     """Take the pin away, if there is one. Raises JournalError."""
     try:
-        journal.with_suffix(SUFFIX).unlink(missing_ok=True)
+        journal.with_suffix(PIN_SUFFIX).unlink(missing_ok=True)
     except OSError as error:
         raise _cannot(journal, error) from error
 
@@ -79,9 +79,9 @@ def _cannot(journal: Path, error: OSError) -> JournalError:
 
 def clear_left(home: Path, now: float) -> Iterator[Mended]:
     """Remove such folders that nothing was put into for a day. ``now``: seconds since 1970."""
-    for folder in sorted(one for prefix in PREFIXES for one in home.glob(f"{prefix}*") if one.is_dir()):
+    for folder in sorted(one for prefix in COPY_PREFIXES for one in home.glob(f"{prefix}*") if one.is_dir()):
         try:
-            if now - folder.stat().st_mtime > SECONDS:
+            if now - folder.stat().st_mtime > COPY_SECONDS:
                 shutil.rmtree(folder)
                 yield Mended(folder.name, "was left by a process that was killed; it was removed")
         except OSError as error:

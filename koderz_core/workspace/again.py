@@ -22,9 +22,9 @@ from koderz_core.store.queries import planned
 from koderz_core.store.results import Results
 
 Load = Callable[[str], Dataset]
-FOLDER = "files"
+DUMP_FOLDER = "files"
 AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
-MOST = 500  # the newest: more are no list to choose from
+MOST_FELLOWS = 500  # the newest: more are no list to choose from
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def commands_of(results: Results, load: Load, now: Settings, row: ExperimentRow)
     alone = Order(one, problem, plan.seed, budget=replace(plan.budget, usd=None))
     words = shlex.split(command_of(alone, plan.dataset.name, baselines=True))
     lines = (
-        ["koderz", "analyze", row.id, "--dump", FOLDER],
+        ["koderz", "analyze", row.id, "--dump", DUMP_FOLDER],
         ["koderz", "run", "--problem-id", *words[3:], *options],
         _whole(plan, dataset, now, options),
     )
@@ -142,7 +142,7 @@ def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
 
     Those in which nothing has happened yet are left out. Raises StoreError.
     """
-    found = results.experiments(problem=row.problem, limit=MOST)
+    found = results.experiments(problem=row.problem, limit=MOST_FELLOWS)
     known = (one for one in found if one.state != "planned" and one.id != row.id)
     same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
     return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))

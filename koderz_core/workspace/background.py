@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("koderz")
 MOST_KEPT = 4
-NAME = "background"  # of its threads
+THREAD_NAME = "background"  # of its threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Background(Generic[Answer]):
             if key in self._begun:
                 return
             self._begun[key] = at = self._clock()
-        threading.Thread(target=self._run, args=(key, state, at, compute), name=NAME, daemon=True).start()
+        threading.Thread(target=self._run, args=(key, state, at, compute), name=THREAD_NAME, daemon=True).start()
 
     def since(self, key: Hashable) -> float | None:
         """Since when it has been computed, in seconds since 1970; None if it is not being computed."""

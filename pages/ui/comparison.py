@@ -42,7 +42,7 @@ from pages.ui.waiting import attempts_of
 FEW_COLUMNS = 6  # of a table of words: more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
 LONGEST_LIST = 320  # pixels; a longer list scrolls
-NAME = "configuration"  # in the address
+CONFIGURATION = "configuration"  # in the address
 
 
 def chosen_axis() -> Axis:
@@ -238,7 +238,7 @@ def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Co
 def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
     """Closed until it is wanted; an address that names a configuration opens it."""
     label = "Solves, dollars, errors and repeated programs of one configuration"
-    part = st.expander(label, NAME in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
+    part = st.expander(label, CONFIGURATION in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
     if part.open:
         with part:
             _draw_attempts(workspace, rows, comparison, pair)
@@ -248,7 +248,13 @@ def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison:
     named = {"/".join(one.key): one for one in comparison.configurations}
     looked_at = "/".join(pair.key) if pair else ""
     chosen = named[
-        choice(NAME, "Whose", list(named), lambda key: f"{named[key].letter} · {named[key].label}", default=looked_at)
+        choice(
+            CONFIGURATION,
+            "Whose",
+            list(named),
+            lambda key: f"{named[key].letter} · {named[key].label}",
+            default=looked_at,
+        )
     ]
     row = next(row for row in rows if (row.benchmark, row.configuration) == chosen.key)
     found = {chosen.key: attempts_of(workspace, row)}

@@ -18,7 +18,7 @@ from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
-MOST = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
+MOST_STEPS = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
 KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
 
 
@@ -195,8 +195,8 @@ def choose_step(details: ExperimentDetails) -> Step:
 def _in_sight(places: list[str], asked: str) -> list[str]:
     """All of them, or as many around the one that is asked for, the newest if there is none."""
     at = places.index(asked) if asked in places else len(places) - 1
-    begin = max(0, min(at - MOST // 2, len(places) - MOST))
-    return places[begin : begin + MOST]
+    begin = max(0, min(at - MOST_STEPS // 2, len(places) - MOST_STEPS))
+    return places[begin : begin + MOST_STEPS]
 
 
 def _way(label: str, icon: str, key: str, to: str, steps: dict[str, Step]) -> None:

@@ -28,14 +28,14 @@ from koderz_core.times import local_second
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
-BEAT_SECONDS = 1.0
+COMPARISON_BEAT_SECONDS = 1.0
 WHY = "Intervals, tests and curves are computed from every try: they come by themselves."
 ONCE = f"{WHY} It is done once, in the background: you can leave this page meanwhile."
 Answer = TypeVar("Answer")
 PATIENCE_SECONDS = 0.15  # what is there by then is shown at once
-PREPARING_SECONDS = 0.5
-NAME = "preparing"
-WORKERS = ThreadPoolExecutor(1, NAME)  # one thread for all: side by side all would be slower
+PREPARATION_BEAT_SECONDS = 0.5
+PREPARATION = "preparing"
+WORKERS = ThreadPoolExecutor(1, PREPARATION)  # one thread for all: side by side all would be slower
 MOST_KEPT = 8
 MANY, LARGE = 500, 2500  # experiments
 
@@ -77,7 +77,7 @@ def _watch(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | Non
     """How long it has taken; the page is drawn anew when it has ended."""
     number = _number(rows)
 
-    @st.fragment(run_every=BEAT_SECONDS, key="being compared")
+    @st.fragment(run_every=COMPARISON_BEAT_SECONDS, key="being compared")
     def draw() -> None:
         with edge():
             since = workspace.awaiting.since(rows, baseline)
@@ -140,7 +140,7 @@ def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None
     when it is asked for again.
     """
     # Any: what the name tells; None: it has been answered.
-    begun: dict[str, Future[Any] | None] = st.session_state.setdefault(NAME, {})
+    begun: dict[str, Future[Any] | None] = st.session_state.setdefault(PREPARATION, {})
     if name not in begun:
         begun[name] = WORKERS.submit(work)
     future = begun[name]
@@ -160,7 +160,7 @@ def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None
 def _await(future: Future[Any]) -> None:
     """Have the page drawn anew when it is done."""
 
-    @st.fragment(run_every=PREPARING_SECONDS, key=NAME)
+    @st.fragment(run_every=PREPARATION_BEAT_SECONDS, key=PREPARATION)
     def look() -> None:
         with edge():
             if future.done():

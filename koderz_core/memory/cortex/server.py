@@ -90,7 +90,7 @@ class _Offered:
         try:
             reply, wrong = call(self.cortex, params.name, params.arguments or {}), False
         except KoderzError as error:
-            reply, wrong = failed(error), True
+            reply, wrong = Reply(str(error), {"error": str(error), "kind": type(error).__name__}), True
         text = types.TextContent(type="text", text=reply.text)
         return types.CallToolResult(content=[text], structured_content=dict(reply.content), is_error=wrong)
 
@@ -165,11 +165,6 @@ def call(cortex: Cortex, name: str, arguments: Mapping[str, object]) -> Reply:
         return TOOLS[name](cortex, **{_snake(key): value for key, value in arguments.items()})
     except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
         raise explained(error) from error
-
-
-def failed(error: KoderzError) -> Reply:
-    """A failure as an answer."""
-    return Reply(str(error), {"error": str(error), "kind": type(error).__name__})
 
 
 def _check(name: str, arguments: Mapping[str, object]) -> None:
