@@ -13,6 +13,7 @@ from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.export.formats import money, plain
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.names import benchmark_named
 
 
 def _only(command: Command) -> Command:
@@ -57,7 +58,7 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
     number of experiments at once stay with the benchmark, until `koderz resume` is given others.
     """
     with workspace(data_dir) as opened:
-        found = _benchmark(opened, benchmark, "Name that.")
+        found = benchmark_named(opened.results, benchmark)
         pid = opened.allowing.change(found, max_cost, concurrency)
         dollars = [] if max_cost is None else [f"may cost {money(max_cost)} in all"]
         places = [] if concurrency is None else [f"has {concurrency} experiments at once"]
@@ -69,20 +70,11 @@ Act = Callable[[str, str | None], int]
 
 def _control(prefix: str, only: str | None, data_dir: Path | None, act: Callable[[Workspace], Act], does: str) -> None:
     with workspace(data_dir) as opened:
-        benchmark = _benchmark(opened, prefix, "Name that, and the experiment with --only.")
+        benchmark = benchmark_named(opened.results, prefix, "Name that, and the experiment with --only.")
         target = None if only is None else _target(opened, benchmark, only)
         pid = act(opened)(benchmark, target)
         what = benchmark if target is None else f"{target} of {benchmark}"
         _told(f"{what} {does}", pid)
-
-
-def _benchmark(opened: Workspace, prefix: str, cure: str) -> str:
-    """The id of the benchmark that a text means. Raises UnknownNameError, UsageError."""
-    found = opened.results.find(prefix)
-    if found.startswith("exp_"):
-        of = opened.results.experiment(found).experiment.benchmark
-        raise UsageError(f"{found} is an experiment of {of}. {cure}")
-    return found
 
 
 def _told(what: str, pid: int) -> None:
