@@ -206,7 +206,7 @@ def _one_line(text: str) -> str:
 
 def _blanked(text: str) -> str:
     """The text without blocks of code, comments and what scripts have made, with as many lines."""
-    for pattern in (r"(?ms)^(```).*?^```", MADE):
+    for pattern in (r"(?ms)^(```).*?^```", r"(?m)(?<=\n\n)(?: {4}.*\n)+", MADE):
         text = re.sub(pattern, lambda found: "\n" * found[0].count("\n"), text)
     return text
 
