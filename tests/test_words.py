@@ -88,13 +88,13 @@ koderz_core/sandbox/selftest_programs.py
 koderz_core/settings_shown.py
 koderz_core/similarity/__init__.py
 koderz_core/store/connection.py
-koderz_core/store/fold.py
+koderz_core/store/loading.py
 koderz_core/store/store.py
 koderz_core/store/trials.py
 koderz_core/strategies/beam.py
 koderz_core/strategies/ladder.py
 koderz_core/strategies/outside.py
-koderz_core/strategies/parameters.py
+koderz_core/strategies/reminding.py
 koderz_core/strategies/supervised.py
 koderz_core/strategies/tree.py
 koderz_core/upkeep/mending.py

@@ -1,4 +1,4 @@
-"""``koderz bundle``: a benchmark as one file that lets another person re-check it."""
+"""Commands for sharing results: ``koderz bundle``, ``koderz verify`` and ``koderz export``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.verification.journals import Verified
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
+STDOUT = Path("-")
 
 
 @click.command()
@@ -70,9 +71,6 @@ def _say(found: Verified) -> int:
     verdict = "✓ holds" if found.holds else f"✗ does not hold, differences: {len(found.differences)}"
     click.echo(f"{plain(found.of)} {verdict} (looked at: {looked_at or 'nothing'})")
     return 0 if found.holds else 1
-
-
-STDOUT = Path("-")
 
 
 @click.command()

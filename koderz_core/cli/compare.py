@@ -1,4 +1,4 @@
-"""``koderz compare``: configurations side by side, and what that comes to."""
+"""``koderz compare`` and ``koderz frontier-costs``: configurations side by side, and measured frontier models."""
 
 from __future__ import annotations
 
@@ -24,11 +24,17 @@ from koderz_core.export.comparison_numbers import comparison_numbers, configurat
 from koderz_core.export.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.export.report import escaped, markdown_tables
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
 
 SETTINGS = "What differs"
 CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under Compare."
+TIERS = ("frontier", "small_frontier")
+SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
+NONE_YET = (
+    "No frontier model was asked directly so far. This measures one: "
+    "koderz benchmark --strategy direct --coder MODEL --problems all"
+)
 
 
 @click.command()
@@ -131,13 +137,6 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
     "csv": _as_csv,
     "csv-pairs": _as_pairs_csv,
 }
-
-TIERS = ("frontier", "small_frontier")
-SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
-NONE_YET = (
-    "No frontier model was asked directly so far. This measures one: "
-    "koderz benchmark --strategy direct --coder MODEL --problems all"
-)
 
 
 @click.command("frontier-costs")

@@ -1,4 +1,7 @@
-"""``--debug``: the files of every experiment, written as soon as it has ended while its benchmark goes on."""
+"""A running benchmark in a terminal: progress lines and bar, and the files that ``--debug`` writes.
+
+The files of an experiment are written as soon as it has ended, while its benchmark goes on.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,12 @@ from koderz_core.store.results import Results
 from koderz_core.workspace.again import AT_ONCE, Dumped
 
 FOLDER = Path("debug")
+BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
+BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
+PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
+SAME_TROUBLE_SECONDS = 30.0  # how often trouble that stays the same is printed there
+PLAIN_WIDTH = 200  # columns of a line where no terminal says how many it has
+LEAST_BAR, MOST_BAR = 5, 30  # columns
 
 
 def debug_options(command: Command) -> Command:
@@ -126,14 +135,6 @@ class DebugFiles:
             self._done.update(experiments)
         except KoderzError as error:
             self._fault = error
-
-
-BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
-BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
-PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
-SAME_TROUBLE_SECONDS = 30.0  # how often trouble that stays the same is printed there
-PLAIN_WIDTH = 200  # columns of a line where no terminal says how many it has
-LEAST_BAR, MOST_BAR = 5, 30  # columns
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""``koderz quickstart``: from nothing to a first table, on a model that costs nothing."""
+"""``koderz quickstart`` and ``koderz example``: a first table from a free local model, or from a recorded benchmark."""
 
 from __future__ import annotations
 
