@@ -32,7 +32,7 @@ from synthetic import folder
 from koderz_core import the_workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import leave
-from koderz_core.workspace.background import NAME
+from koderz_core.workspace.background import THREAD_NAME
 from pages.ui.waiting import WORKERS
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -152,7 +152,7 @@ def computed() -> float:
     """Seconds until nothing is computed beside the pages any more."""
     began = time.perf_counter()
     for thread in threading.enumerate():
-        if thread.name == NAME:
+        if thread.name == THREAD_NAME:
             thread.join()
     WORKERS.submit(int).result()
     return time.perf_counter() - began

@@ -1,6 +1,6 @@
 """Settings: command line > environment > ``.env`` and ``settings.toml`` > default.
 
-The only reader of the environment.
+The only reader of the environment. A file may hold only known settings; ``.env`` may name no program.
 """
 
 from __future__ import annotations
@@ -27,55 +27,13 @@ from koderz_core.reading import read_text
 from koderz_core.redaction import Redaction, redaction_of
 from koderz_core.settings_fields import SecretStr, Setting
 
+CHECKOUT = Path(__file__).resolve().parent.parent
 PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that say which program is started."""
-
-
-def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
-    """Raise ConfigError for what would be ignored without a word: a folder of that name, or a key that nobody knows.
-
-    Written as in the environment, a key is near to the one that is meant.
-    """
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder, so no settings can be read from it. Remove it.")
-    faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
-    if faults:
-        raise ConfigError(f"{path} sets what koderz does not know: {'; '.join(faults)}. Correct or remove it there.")
-
-
-def refuse_programs(keys: Iterable[str]) -> None:
-    """Raise ConfigError for a ``.env`` that names a program: it lies in whatever folder koderz is started in."""
-    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
-        raise ConfigError(
-            f".env sets {key.upper()}, which would let any folder choose a program to be started. Set it in the "
-            "environment or in settings.toml, and remove it from .env."
-        )
-
-
-def _meant(key: str, known: set[str]) -> str:
-    near = get_close_matches(key, sorted(known), n=3)
-    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
-
-
 Whole = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 PerMinute = Annotated[float, msgspec.Meta(gt=0)]
-
-
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of one provider. None: only the provider itself says when it is too much.
-
-    ``concurrency``: calls at the same time; the others: calls, and tokens both ways, in any minute. Tokens count with
-    what a call may take at most as long as it is under way, and with what it took afterwards.
-    """
-
-    concurrency: Whole = 64
-    requests_per_minute: PerMinute | None = None
-    tokens_per_minute: PerMinute | None = None
-
-
-CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def default_home() -> Path:
@@ -107,6 +65,18 @@ def _key(key: SecretStr) -> SecretStr | None:
 
 def _address(text: str) -> str:
     return urlunsplit(address(text))
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The limits of one provider. None: only the provider itself says when it is too much.
+
+    ``concurrency``: calls at the same time; the others: calls, and tokens both ways, in any minute. Tokens count with
+    what a call may take at most as long as it is under way, and with what it took afterwards.
+    """
+
+    concurrency: Whole = 64
+    requests_per_minute: PerMinute | None = None
+    tokens_per_minute: PerMinute | None = None
 
 
 @dataclass(frozen=True, init=False)
@@ -381,3 +351,29 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
         if isinstance(value, dict) and isinstance(below.get(name), dict)
     }
     return {**below, **above, **tables}
+
+
+def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
+    """Raise ConfigError for what would be ignored without a word: a folder of that name, or a key that nobody knows.
+
+    Written as in the environment, a key is near to the one that is meant.
+    """
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder, so no settings can be read from it. Remove it.")
+    faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
+    if faults:
+        raise ConfigError(f"{path} sets what koderz does not know: {'; '.join(faults)}. Correct or remove it there.")
+
+
+def refuse_programs(keys: Iterable[str]) -> None:
+    """Raise ConfigError for a ``.env`` that names a program: it lies in whatever folder koderz is started in."""
+    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
+        raise ConfigError(
+            f".env sets {key.upper()}, which would let any folder choose a program to be started. Set it in the "
+            "environment or in settings.toml, and remove it from .env."
+        )
+
+
+def _meant(key: str, known: set[str]) -> str:
+    near = get_close_matches(key, sorted(known), n=3)
+    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"

@@ -1,4 +1,7 @@
-"""Every setting as a person may see it: its value, where that comes from, what it means; secrets only as set or not."""
+"""Settings as a person sees and changes them: value, origin and meaning of each, and writing one to ``settings.toml``.
+
+Of a secret only whether it is set is shown, and none is written. A file is written whole or not at all.
+"""
 
 from __future__ import annotations
 

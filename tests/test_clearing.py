@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from koderz_core.upkeep.removing import SECONDS, clear_left
+from koderz_core.upkeep.removing import COPY_SECONDS, clear_left
 
 
 def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path) -> None:
@@ -15,6 +15,6 @@ def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path)
     for name in ("copy-dead", "restore-dead", "copy-alive", "copy-file", "backups"):
         path = home / name
         path.touch() if name == "copy-file" else (path / "inside").mkdir(parents=True)
-        os.utime(path, times=(now, now if name == "copy-alive" else now - SECONDS - 1))
+        os.utime(path, times=(now, now if name == "copy-alive" else now - COPY_SECONDS - 1))
     assert [one.subject for one in clear_left(home, now)] == ["copy-dead", "restore-dead"]
     assert sorted(path.name for path in home.iterdir()) == ["backups", "copy-alive", "copy-file"]

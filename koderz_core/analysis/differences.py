@@ -1,4 +1,4 @@
-"""What sets configurations apart, and what all of them have in common."""
+"""Differences between configurations in their settings, and between two experiments step by step."""
 
 from __future__ import annotations
 

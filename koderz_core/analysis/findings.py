@@ -1,4 +1,7 @@
-"""What a comparison comes to, in plain sentences that say how sure it is and claim no more than was tested."""
+"""Sentences about a comparison: its findings, and the remarks that a reader needs before comparing configurations.
+
+A finding says how sure it is and claims no more than was tested.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import Interval, Rate, wilson
 from koderz_core.analysis.tradeoff import Tradeoff
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import SOME_SCRIPTED, scripted
+from koderz_core.records.progress import SummaryRow
 
 K = TypeVar("K")
 
@@ -309,7 +313,7 @@ def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
 
 def _scripted(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if any(scripted(model for members in row.models.values() for model in members) for row in rows):
-        yield "SCRIPTED: some of these answers come from a script, not from a model."
+        yield SOME_SCRIPTED
 
 
 def _overlap(rows: Sequence[SummaryRow]) -> bool:

@@ -1,4 +1,4 @@
-"""What solving costs: per solved problem, beside a baseline, for one solve more, and how much of it is frontier."""
+"""The cost of solving: per solved problem, against a baseline, per additional solve; and the shares of tiers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan, nan
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -24,9 +24,11 @@ from koderz_core.analysis.rates import (
 )
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
+from koderz_core.records.progress import TierCost
 from koderz_core.records.trials import Measured, Trial
 
 K = TypeVar("K")
+_ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,24 @@ class AttemptCost:
     usd: float
     solved: int
     usd_per_solve: float
+
+
+@dataclass(frozen=True, slots=True)
+class TierShare:
+    """What the calls to one tier took; ``usd`` and ``tokens``: the share of all tiers', None if unknown or none."""
+
+    spent: TierCost
+    usd: float | None
+    tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierCost:
+    """``usd``: dollars per problem, None if a call has no price."""
+
+    measured: Measured
+    rate: ClusteredRate
+    usd: Interval | None
 
 
 def cost_per_solved(trials: Sequence[Trial]) -> Interval | None:
@@ -157,6 +177,14 @@ def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
     )
 
 
+def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
+    """The cheapest tier first. One unknown amount makes every share of it unknown."""
+    ordered = sorted(tiers, key=lambda one: _ORDER.index(one.tier))
+    usd = _shares([one.cost_usd for one in ordered])
+    tokens = _shares([one.tokens for one in ordered])
+    return tuple(TierShare(*one) for one in zip(ordered, usd, tokens, strict=True))
+
+
 def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[Margin[K], ...]:
     """Incremental cost per extra solve along the frontier, by rising cost, on the problems that all have a result of.
 
@@ -201,6 +229,17 @@ def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
     return tuple(found)
 
 
+def frontier_cost(one: Measured) -> FrontierCost:
+    """The rate and the mean cost of a model that was asked directly, both over problems."""
+    held: dict[str, list[int]] = {}
+    for place, problem in enumerate(one.problems):
+        held.setdefault(problem, []).append(place)
+    counts = {problem: (sum(one.solved[at] for at in places), len(places)) for problem, places in held.items()}
+    return FrontierCost(
+        one, clustered(counts), _usd_per_problem([[one.usd[at] for at in places] for places in held.values()])
+    )
+
+
 def _spent(trial: Trial) -> list[float]:
     """Dollars attempt by attempt; an untested answer is one attempt; nan: unknown."""
     so_far = [nan if one.usd is None else one.usd for one in trial.tries[:-1]]
@@ -221,6 +260,14 @@ def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float 
     return sum(known) / sum(total)
 
 
+def _shares(amounts: Sequence[float | None]) -> list[float | None]:
+    known = [one for one in amounts if one is not None]
+    whole = sum(known)
+    if len(known) < len(amounts) or not whole:
+        return [None] * len(amounts)
+    return [one / whole for one in known]
+
+
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
     return means(problems, _scored(trials), lambda one: _known(one.usd))
 
@@ -235,26 +282,6 @@ def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
 
 def _scored(trials: Sequence[Trial]) -> list[Trial]:
     return [one for one in trials if one.scored]
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierCost:
-    """``usd``: dollars per problem, None if a call has no price."""
-
-    measured: Measured
-    rate: ClusteredRate
-    usd: Interval | None
-
-
-def frontier_cost(one: Measured) -> FrontierCost:
-    """The rate and the mean cost of a model that was asked directly, both over problems."""
-    held: dict[str, list[int]] = {}
-    for place, problem in enumerate(one.problems):
-        held.setdefault(problem, []).append(place)
-    counts = {problem: (sum(one.solved[at] for at in places), len(places)) for problem, places in held.items()}
-    return FrontierCost(
-        one, clustered(counts), _usd_per_problem([[one.usd[at] for at in places] for places in held.values()])
-    )
 
 
 def _usd_per_problem(by_problem: Sequence[Sequence[float | None]]) -> Interval | None:

@@ -1,4 +1,4 @@
-"""Rates with an interval that says how sure they are."""
+"""Rates and ratios over problems with confidence intervals: Wilson, clustered, Student, bootstrap, simultaneous."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from koderz_core.analysis.student import student
 from koderz_core.records.trials import Trial
+
+Array = NDArray[np.float64]
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +109,6 @@ def _design_gain(shares: list[float]) -> float:
     return mean * (1 - mean) / variance
 
 
-def simultaneous(at_once: int) -> float:
-    """Up to which quantile an interval of 95 % reaches that is one of so many, all of which are to hold together.
-
-    Bonferroni's division of the 5 %, whatever the intervals have to do with each other: Dunn, "Multiple Comparisons
-    Among Means", JASA 56 (1961) 52-64. So none of them claims too much because it was picked out for looking best.
-    """
-    return 1 - 0.025 / at_once
-
-
-Array = NDArray[np.float64]
-RESAMPLES = 2000
-
-
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A number with the bounds of the true one (95 %). The bounds are None if nothing varies that could be told from.
@@ -206,3 +196,12 @@ def means(problems: Sequence[str], trials: Iterable[Trial], of: Callable[[Trial]
     values = np.array([value for _, value in held], dtype=np.float64)
     total = np.bincount(at, values, len(problems)).astype(np.float64)
     return ratio(total, np.bincount(at, minlength=len(problems)).astype(np.float64))
+
+
+def simultaneous(at_once: int) -> float:
+    """Up to which quantile an interval of 95 % reaches that is one of so many, all of which are to hold together.
+
+    Bonferroni's division of the 5 %, whatever the intervals have to do with each other: Dunn, "Multiple Comparisons
+    Among Means", JASA 56 (1961) 52-64. So none of them claims too much because it was picked out for looking best.
+    """
+    return 1 - 0.025 / at_once

@@ -12,7 +12,7 @@ from statistics import median
 from koderz_core.analysis.power import detectable, observed_discordance, variance_left_by
 from koderz_core.records import Configuration, Plan
 from koderz_core.records.forecasts import PastPair
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 
 ASSUMED_DISCORDANCE = 0.25
 """Share of problems on which two configurations are assumed to differ where no past pair tells. In koderz' own study

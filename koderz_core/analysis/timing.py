@@ -1,4 +1,4 @@
-"""Where the time of experiments went, by phase."""
+"""Time: how long each phase of experiments took, and forecasts of the time and cost of a benchmark and of its rest."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from koderz_core.records.rows import ExperimentRow, Phase, Span
 
 PARTS: tuple[Phase, ...] = ("waiting", "calls", "tests", "scoring")
 PHASES: tuple[Phase, ...] = (*PARTS, "journal")
+FEWEST = 3  # experiments that ended, from which anything is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,6 @@ def _covered(spans: Iterable[Span]) -> float:
         if depth == 0:
             covered += at - began
     return covered
-
-
-FEWEST = 3  # experiments that ended, from which anything is told
 
 
 def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at_once: int) -> Forecast:

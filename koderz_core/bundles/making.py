@@ -1,4 +1,8 @@
-"""Making a bundle of a journal: redacted, packed, checked, and only then put where it was wanted."""
+"""Bundles: making one of a journal, those kept in the data folder, and opening one in a dashboard.
+
+A bundle is redacted, packed and checked before it is put where it was wanted. An opened bundle is a data folder of its
+own, in which nothing is run.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,9 @@ from koderz_core.verification.journals import Verified
 from koderz_core.verification.tally import tally
 
 CAP_BYTES = 64 << 20  # of one file: what is longer is cut, and marked
+KEPT = 20
+MARK = "opened-bundle.json"
+_READ_ONLY = "This dashboard shows a bundle, which can only be looked at. Run it with `koderz ui`, without --open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +109,6 @@ def _put(path: Path, content: bytes) -> Verified:
     return verified
 
 
-KEPT = 20
-
-
 @dataclass(frozen=True, slots=True)
 class KeptBundle:
     """A bundle in the data folder. ``made_at``: seconds since 1970. ``pinned``: nothing removes it by itself."""
@@ -146,10 +150,6 @@ def make_room(folder: Path, most: int = KEPT) -> int:
 
 def _pin(path: Path) -> Path:
     return path.with_name(f"{path.name}.pin")
-
-
-MARK = "opened-bundle.json"
-_READ_ONLY = "This dashboard shows a bundle, which can only be looked at. Run it with `koderz ui`, without --open."
 
 
 def open_bundle(path: Path, home: Path) -> None:

@@ -1,7 +1,10 @@
-"""A journal as others may read it: one whole journal again, whose hashes and ids follow from what is left of it.
+"""Redaction of a journal for other readers, at one of three privacy levels; the result is a whole journal again.
 
-So whoever checks it needs to trust no mask: a text that was changed has another hash, and a plan that was changed
-another id, in every line that names them.
+A text that was changed has another hash, and a plan that was changed another id, in every line that names them; so a
+check of the result needs to trust no mask. Only texts of the fields listed here are kept: a field that nobody has
+thought of is left out. Paths, hosts, user names and mail addresses are masked. A path is recognised by its look only:
+two names behind slashes are one, a name alone is not. Loopback addresses stay, and those of the two providers that
+everybody reaches at the same place.
 """
 
 from __future__ import annotations
@@ -48,62 +51,8 @@ from koderz_core.records import (
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import Ranked, Selection
 
-PLAIN: Mapping[type, frozenset[str]] = {
-    BenchmarkOpened: frozenset(
-        {
-            "koderz_version",
-            "benchmark",
-            "prompt_versions",
-            "price_version",
-            "isolation",
-            "forked_from",
-            "self_test",
-            "runtime",
-        }
-    ),
-    Configuration: frozenset({"strategy", "gate", "feedback"}),
-    DatasetOrigin: frozenset({"sha256"}),
-    Experiment: frozenset({"id", "configuration"}),
-    ControlObeyed: frozenset({"what", "target"}),
-    Forecast: frozenset({"unknown"}),
-    TextStored: frozenset({"sha256"}),
-    CallStarted: frozenset({"role", "request"}),
-    MessageRef: frozenset({"role", "text"}),
-    CallFinished: frozenset({"text", "finish"}),
-    CodeTested: frozenset({"request", "code"}),
-    Verdict: frozenset({"marks", "error", "isolation"}),
-    ProgramProbed: frozenset({"request", "code"}),
-    Observed: frozenset({"error"}),
-    MemoryRecalled: frozenset({"request"}),
-    Query: frozenset({"kind"}),
-    MemoryRef: frozenset({"text", "origin"}),
-    SpecWritten: frozenset({"prompt", "origin", "finish"}),
-    CheckpointReviewed: frozenset({"why", "passed_on"}),
-    ConsensusReached: frozenset({"by"}),
-    Considered: frozenset({"excluded"}),
-    CandidateScored: frozenset({"code"}),
-    ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "code", "failure"}),
-    BenchmarkClosed: frozenset({"reason"}),
-}
-"""Words of koderz, versions, hashes and ids: they stay as they are, but for ids and hashes that are others now."""
-
-WORDED: Mapping[type, frozenset[str]] = {
-    BenchmarkOpened: frozenset({"tiers", "energy"}),
-    Plan: frozenset({"problems", "name", "conditions", "outside"}),
-    Configuration: frozenset({"models", "parameters"}),
-    DatasetOrigin: frozenset({"name", "licence"}),
-    Selection: frozenset({"strategy", "role", "policy", "chosen", "results_of"}),
-    Ranked: frozenset({"model", "reason"}),
-    Experiment: frozenset({"problem"}),
-    Forecast: frozenset({"unpriced"}),
-    CallStarted: frozenset({"model"}),
-    CodeTested: frozenset({"how"}),
-    Cost: frozenset({"source"}),
-    Usage: frozenset({"service_tier"}),
-    TurnSpoken: frozenset({"speaker"}),
-}
-"""Words of a person or a provider without which a figure means nothing: masked wherever anything is."""
-
+Record = TypeVar("Record")
+LEFT_OUT = "[left out: "
 PATH, HOST, USER = "[path]", "[host]", "[user]"
 _COMMON = re.compile(  # names that tell nothing of anybody, and some are words of koderz
     "(?i)root|users?|admin|administrator|ubuntu|debian|home|tests?|guest|nobody|coder|local|localhost|frontier|embedded"
@@ -122,6 +71,33 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _OPEN = r"(?:localhost|127\.0\.0\.1|\[::1\]|api\.openai\.com|api\.anthropic\.com)(?![\w.-])"
 _ADDRESSES = re.compile(rf"(?<=://)(?!{_OPEN})(?:\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d+)?")
 _NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
+Level = Literal["public_safe", "team_safe", "full_internal"]
+SAFEST: Level = "public_safe"
+ABOUT: Mapping[Level, str] = {
+    "public_safe": "for anybody: every figure, but nothing that a model, a problem or a test says; no keys, paths, "
+    "hosts or user names",
+    "team_safe": "for people you work with: programs, prompts and replies too; keys, paths, hosts and user "
+    "names masked",
+    "full_internal": "for yourself: everything but keys",
+}
+REDACTIONS: Mapping[Level, tuple[str, ...]] = {
+    "public_safe": ("texts", "messages", "keys", "paths", "hosts", "users"),
+    "team_safe": ("keys", "paths", "hosts", "users"),
+    "full_internal": ("keys",),
+}
+"""What was taken out or masked at each level."""
+
+
+def redacted(entries: Iterable[Entry], level: Level, whose: Identities) -> list[Entry]:
+    """The entries of one journal as ``level`` lets them out."""
+    found = list(entries)
+    redactor = _Redactor(level, whose, {})
+    names = redactor.names_in(found)
+    whole = _Redactor(level, whose, names)
+    return [
+        replace(entry, event=whole.record(entry.event), experiment=names.get(entry.experiment or "", entry.experiment))
+        for entry in found
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,53 +117,6 @@ class Identities:
         text = _MAIL.sub(USER, _PATHS.sub(PATH, text))
         text = _NUMBERS.sub(HOST, _ADDRESSES.sub(HOST, text))
         return _named(_named(text, self.hosts, HOST), self.users, USER)
-
-
-def _named(text: str, names: Iterable[str], mask: str) -> str:
-    telling = [name for name in names if len(name) >= _SHORTEST and not _COMMON.fullmatch(name)]
-    for name in sorted(telling, key=len, reverse=True):
-        text = re.sub(rf"(?i)(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", mask, text)
-    return text
-
-
-Level = Literal["public_safe", "team_safe", "full_internal"]
-SAFEST: Level = "public_safe"
-ABOUT: Mapping[Level, str] = {
-    "public_safe": "for anybody: every figure, but nothing that a model, a problem or a test says; no keys, paths, "
-    "hosts or user names",
-    "team_safe": "for people you work with: programs, prompts and replies too; keys, paths, hosts and user "
-    "names masked",
-    "full_internal": "for yourself: everything but keys",
-}
-REDACTIONS: Mapping[Level, tuple[str, ...]] = {
-    "public_safe": ("texts", "messages", "keys", "paths", "hosts", "users"),
-    "team_safe": ("keys", "paths", "hosts", "users"),
-    "full_internal": ("keys",),
-}
-"""What was taken out or masked at each level."""
-
-
-def level_of(word: str) -> tuple[Level, str]:
-    """The level of that name, and "" or a warning: what nobody knows is treated as the safest."""
-    if word in ABOUT:
-        return cast(Level, word), ""  # one of its names
-    return SAFEST, f"There is no privacy level {word!r}, so {SAFEST} is taken. Known: {', '.join(ABOUT)}."
-
-
-Record = TypeVar("Record")
-LEFT_OUT = "[left out: "
-
-
-def redacted(entries: Iterable[Entry], level: Level, whose: Identities) -> list[Entry]:
-    """The entries of one journal as ``level`` lets them out."""
-    found = list(entries)
-    redactor = _Redactor(level, whose, {})
-    names = redactor.names_in(found)
-    whole = _Redactor(level, whose, names)
-    return [
-        replace(entry, event=whole.record(entry.event), experiment=names.get(entry.experiment or "", entry.experiment))
-        for entry in found
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +183,74 @@ class _Redactor:
         if isinstance(value, Mapping):
             return {self.worded(key): self._value(one, rule) for key, one in value.items()}
         return tuple(self._value(one, rule) for one in value) if isinstance(value, tuple | list) else value
+
+
+PLAIN: Mapping[type, frozenset[str]] = {
+    BenchmarkOpened: frozenset(
+        {
+            "koderz_version",
+            "benchmark",
+            "prompt_versions",
+            "price_version",
+            "isolation",
+            "forked_from",
+            "self_test",
+            "runtime",
+        }
+    ),
+    Configuration: frozenset({"strategy", "gate", "feedback"}),
+    DatasetOrigin: frozenset({"sha256"}),
+    Experiment: frozenset({"id", "configuration"}),
+    ControlObeyed: frozenset({"what", "target"}),
+    Forecast: frozenset({"unknown"}),
+    TextStored: frozenset({"sha256"}),
+    CallStarted: frozenset({"role", "request"}),
+    MessageRef: frozenset({"role", "text"}),
+    CallFinished: frozenset({"text", "finish"}),
+    CodeTested: frozenset({"request", "code"}),
+    Verdict: frozenset({"marks", "error", "isolation"}),
+    ProgramProbed: frozenset({"request", "code"}),
+    Observed: frozenset({"error"}),
+    MemoryRecalled: frozenset({"request"}),
+    Query: frozenset({"kind"}),
+    MemoryRef: frozenset({"text", "origin"}),
+    SpecWritten: frozenset({"prompt", "origin", "finish"}),
+    CheckpointReviewed: frozenset({"why", "passed_on"}),
+    ConsensusReached: frozenset({"by"}),
+    Considered: frozenset({"excluded"}),
+    CandidateScored: frozenset({"code"}),
+    ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "code", "failure"}),
+    BenchmarkClosed: frozenset({"reason"}),
+}
+"""Words of koderz, versions, hashes and ids: they stay as they are, but for ids and hashes that are others now."""
+
+WORDED: Mapping[type, frozenset[str]] = {
+    BenchmarkOpened: frozenset({"tiers", "energy"}),
+    Plan: frozenset({"problems", "name", "conditions", "outside"}),
+    Configuration: frozenset({"models", "parameters"}),
+    DatasetOrigin: frozenset({"name", "licence"}),
+    Selection: frozenset({"strategy", "role", "policy", "chosen", "results_of"}),
+    Ranked: frozenset({"model", "reason"}),
+    Experiment: frozenset({"problem"}),
+    Forecast: frozenset({"unpriced"}),
+    CallStarted: frozenset({"model"}),
+    CodeTested: frozenset({"how"}),
+    Cost: frozenset({"source"}),
+    Usage: frozenset({"service_tier"}),
+    TurnSpoken: frozenset({"speaker"}),
+}
+"""Words of a person or a provider without which a figure means nothing: masked wherever anything is."""
+
+
+def _named(text: str, names: Iterable[str], mask: str) -> str:
+    telling = [name for name in names if len(name) >= _SHORTEST and not _COMMON.fullmatch(name)]
+    for name in sorted(telling, key=len, reverse=True):
+        text = re.sub(rf"(?i)(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", mask, text)
+    return text
+
+
+def level_of(word: str) -> tuple[Level, str]:
+    """The level of that name, and "" or a warning: what nobody knows is treated as the safest."""
+    if word in ABOUT:
+        return cast(Level, word), ""  # one of its names
+    return SAFEST, f"There is no privacy level {word!r}, so {SAFEST} is taken. Known: {', '.join(ABOUT)}."

@@ -1,4 +1,4 @@
-"""``koderz analyze``: one benchmark, or one experiment iteration by iteration."""
+"""``koderz analyze``: details of one benchmark, or of one experiment iteration by iteration, with its programs."""
 
 from __future__ import annotations
 
@@ -27,31 +27,6 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.again import dump as dump_into
 from koderz_core.workspace.again import read
 from koderz_core.workspace.judging import outside
-
-
-def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:
-    """Each iteration's program, a repeated one only by reference; then a program that was submitted untested.
-
-    ``texts``: SHA-256 -> source of ``tried_programs``.
-    """
-    again = repeated(details.iterations)
-    returned = details.experiment.code
-    for tried in details.iterations:
-        click.echo(f"\nIteration {tried.iteration}, {tried.tests_passed} of {tried.tests_total} gate tests:", nl=False)
-        if tried.code is None:
-            click.echo(" no program in the reply")
-        elif tried.iteration in again:
-            click.echo(f" same as iteration {again[tried.iteration]}")
-        else:
-            click.echo(f"{' returned' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
-    if returned and all(tried.code != returned for tried in details.iterations):
-        click.echo(f"\nReturned untested:\n{plain(texts[returned])}")
-
-
-def tried_programs(details: ExperimentDetails) -> set[str]:
-    """The SHA-256 of every program that was tried or returned."""
-    return {code for code in (details.experiment.code, *(tried.code for tried in details.iterations)) if code}
-
 
 MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
@@ -181,3 +156,27 @@ def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
             screen.print(drawn(table, known=False))
     for said in (SHOWS, SHOWS_NOT) if helped else ():
         screen.print(said, style="dim")
+
+
+def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:
+    """Each iteration's program, a repeated one only by reference; then a program that was submitted untested.
+
+    ``texts``: SHA-256 -> source of ``tried_programs``.
+    """
+    again = repeated(details.iterations)
+    returned = details.experiment.code
+    for tried in details.iterations:
+        click.echo(f"\nIteration {tried.iteration}, {tried.tests_passed} of {tried.tests_total} gate tests:", nl=False)
+        if tried.code is None:
+            click.echo(" no program in the reply")
+        elif tried.iteration in again:
+            click.echo(f" same as iteration {again[tried.iteration]}")
+        else:
+            click.echo(f"{' returned' if tried.code == returned else ''}\n{plain(texts[tried.code])}")
+    if returned and all(tried.code != returned for tried in details.iterations):
+        click.echo(f"\nReturned untested:\n{plain(texts[returned])}")
+
+
+def tried_programs(details: ExperimentDetails) -> set[str]:
+    """The SHA-256 of every program that was tried or returned."""
+    return {code for code in (details.experiment.code, *(tried.code for tried in details.iterations)) if code}

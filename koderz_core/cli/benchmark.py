@@ -1,4 +1,4 @@
-"""``koderz benchmark`` and ``koderz run``: run strategies on problems, with live progress and an exit code."""
+"""``koderz benchmark`` and ``koderz run``: forecast, live run, results and exit code of strategies on problems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import SCRIPTED, scripted
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.runner.planning import Order
 from koderz_core.runner.runner import Runner
@@ -38,121 +39,11 @@ from koderz_core.workspace.judging import outside
 from koderz_core.workspace.launching import unreviewed
 from koderz_core.workspace.selecting import choices
 
-
-def forecast_lines(forecast: Forecast) -> Iterator[str]:
-    """The estimate; no line if it is unknown or nothing remains."""
-    if forecast.tells:
-        calls = between(forecast.calls, lambda number: count(round(number)))
-        yield f"Remaining: {numbered(forecast.experiments, 'experiment')}. Estimated calls: {calls}."
-        yield f"Cost: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
-        past = numbered(forecast.past, "finished experiment")
-        yield f"Estimated from {past}; harder problems and slower models take longer."
-
-
-def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
-    """What to know about the cost before the first call."""
-    for model in forecast.unpriced:
-        yield f"The price of {plain(model)} is unknown, so its cost is not reported and no budget limits it."
-    if forecast.may_exceed(plan.budget.usd):
-        usd = money(plan.budget.usd)
-        yield f"The total budget of {usd}, which includes what is already spent, may not be enough."
-
-
+BUG = 1
+ALL = 100.0  # per cent
 UNSOLVED, INFRASTRUCTURE = 4, 3
 MOST_ERRORS = 3  # messages shown
 RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not allow its next call."""
-
-    benchmark: str
-    experiments: Sequence[Experiment]
-    used_up: bool = False
-
-    @classmethod
-    def of(cls, runner: Runner) -> Ended:
-        return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
-
-
-def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_json: bool) -> int:
-    """Print the results of a benchmark; returns the exit code as ``exit_code``."""
-    summaries = opened.results.summaries(ended.benchmark)
-    if as_json:
-        print_json(summaries)
-    else:
-        print_summaries(summaries)
-        print_spending(opened, summaries)
-        click.echo(f"\nFor details: koderz analyze {ended.benchmark}")
-    return exit_code(opened, ended, fail_under)
-
-
-def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
-    """The cost of a benchmark by tier, the cost of a frontier model alone on its problems, and the savings."""
-    table = spending_table(rows)
-    if not table.rows:
-        return
-    screen = console()
-    screen.print(f"\n{table.title}", style="bold")
-    screen.print(drawn(table, known=False))
-    comparison = opened.comparing.against_frontier(rows)
-    if comparison is None:
-        screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
-        return
-    from koderz_core.export.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
-
-    if not comparison.pairs:
-        return
-    screen.print(f"\nCompared with a frontier model alone{at_once(comparison) or ' (95 % intervals)'}", style="bold")
-    for sentence in savings_said(comparison):
-        screen.print(plain(sentence), soft_wrap=True)
-    for remark in comparison.remarks:
-        if remark not in remarks(rows):
-            screen.print(plain(remark.strip()), style="dim", soft_wrap=True)
-
-
-def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
-    """5 or 130 if an experiment has no result, else 3 after an error, else 4 below ``fail_under`` (%), else 0.
-
-    5: the budget was used up; 130: the run was stopped or interrupted. Prints what is wrong.
-    """
-    benchmark = ended.benchmark
-    ids = {experiment.id for experiment in ended.experiments}
-    rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
-    errors = [row for row in rows if row.outcome == "error"]
-    if errors:
-        _say_errors(errors, benchmark)
-    unread = report_faults(opened)
-    if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
-        resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
-        click.echo(f"No result: {without} of {len(ids)} experiments. To continue: {resume}", err=True)
-        return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
-    if errors:
-        return INFRASTRUCTURE
-    return UNSOLVED if fail_under is not None and _is_under(fail_under, rows) else 0
-
-
-def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
-    """Whether a configuration solves less than this."""
-    solved = defaultdict[str, list[bool]](list)
-    for row in rows:
-        solved[row.configuration].append(row.outcome == "solved")
-    return any(sum(each) * 100 < percent * len(each) for each in solved.values())
-
-
-def _say_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
-    """The first error messages, each once: often they have a single cause."""
-    times = Counter(plain(row.error or "", 500) for row in rows)
-    for message in list(times)[:MOST_ERRORS]:
-        click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
-    if len(times) > MOST_ERRORS:
-        click.echo(f"… and {len(times) - MOST_ERRORS} more: koderz analyze {benchmark} --json", err=True)
-    click.echo(f"Fix this, then run: koderz resume {benchmark} --retry-errors", err=True)
-
-
-BUG = 1
-ALL = 100.0  # per cent
 
 
 @click.command(cls=GroupedCommand)
@@ -351,7 +242,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     if runner.kept_errors:
         yield f"Experiments that keep an earlier error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
-        yield "SCRIPTED: these answers come from a script, not from a model. They show nothing about models."
+        yield f"{SCRIPTED} They show nothing about models."
 
 
 def _added(plan: Plan, before: Plan) -> str:
@@ -361,3 +252,110 @@ def _added(plan: Plan, before: Plan) -> str:
         ("repeats", plan.repeats - before.repeats),
     )
     return ", ".join(f"{number} {what if number > 1 else what[:-1]}" for what, number in pairs if number)
+
+
+def forecast_lines(forecast: Forecast) -> Iterator[str]:
+    """The estimate; no line if it is unknown or nothing remains."""
+    if forecast.tells:
+        calls = between(forecast.calls, lambda number: count(round(number)))
+        yield f"Remaining: {numbered(forecast.experiments, 'experiment')}. Estimated calls: {calls}."
+        yield f"Cost: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
+        past = numbered(forecast.past, "finished experiment")
+        yield f"Estimated from {past}; harder problems and slower models take longer."
+
+
+def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
+    """What to know about the cost before the first call."""
+    for model in forecast.unpriced:
+        yield f"The price of {plain(model)} is unknown, so its cost is not reported and no budget limits it."
+    if forecast.may_exceed(plan.budget.usd):
+        usd = money(plan.budget.usd)
+        yield f"The total budget of {usd}, which includes what is already spent, may not be enough."
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not allow its next call."""
+
+    benchmark: str
+    experiments: Sequence[Experiment]
+    used_up: bool = False
+
+    @classmethod
+    def of(cls, runner: Runner) -> Ended:
+        return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
+
+
+def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_json: bool) -> int:
+    """Print the results of a benchmark; returns the exit code as ``exit_code``."""
+    summaries = opened.results.summaries(ended.benchmark)
+    if as_json:
+        print_json(summaries)
+    else:
+        print_summaries(summaries)
+        print_spending(opened, summaries)
+        click.echo(f"\nFor details: koderz analyze {ended.benchmark}")
+    return exit_code(opened, ended, fail_under)
+
+
+def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
+    """The cost of a benchmark by tier, the cost of a frontier model alone on its problems, and the savings."""
+    table = spending_table(rows)
+    if not table.rows:
+        return
+    screen = console()
+    screen.print(f"\n{table.title}", style="bold")
+    screen.print(drawn(table, known=False))
+    comparison = opened.comparing.against_frontier(rows)
+    if comparison is None:
+        screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
+        return
+    from koderz_core.export.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
+
+    if not comparison.pairs:
+        return
+    screen.print(f"\nCompared with a frontier model alone{at_once(comparison) or ' (95 % intervals)'}", style="bold")
+    for sentence in savings_said(comparison):
+        screen.print(plain(sentence), soft_wrap=True)
+    for remark in comparison.remarks:
+        if remark not in remarks(rows):
+            screen.print(plain(remark.strip()), style="dim", soft_wrap=True)
+
+
+def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
+    """5 or 130 if an experiment has no result, else 3 after an error, else 4 below ``fail_under`` (%), else 0.
+
+    5: the budget was used up; 130: the run was stopped or interrupted. Prints what is wrong.
+    """
+    benchmark = ended.benchmark
+    ids = {experiment.id for experiment in ended.experiments}
+    rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
+    errors = [row for row in rows if row.outcome == "error"]
+    if errors:
+        _say_errors(errors, benchmark)
+    unread = report_faults(opened)
+    if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
+        resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
+        click.echo(f"No result: {without} of {len(ids)} experiments. To continue: {resume}", err=True)
+        return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
+    if errors:
+        return INFRASTRUCTURE
+    return UNSOLVED if fail_under is not None and _is_under(fail_under, rows) else 0
+
+
+def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
+    """Whether a configuration solves less than this."""
+    solved = defaultdict[str, list[bool]](list)
+    for row in rows:
+        solved[row.configuration].append(row.outcome == "solved")
+    return any(sum(each) * 100 < percent * len(each) for each in solved.values())
+
+
+def _say_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
+    """The first error messages, each once: often they have a single cause."""
+    times = Counter(plain(row.error or "", 500) for row in rows)
+    for message in list(times)[:MOST_ERRORS]:
+        click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
+    if len(times) > MOST_ERRORS:
+        click.echo(f"… and {len(times) - MOST_ERRORS} more: koderz analyze {benchmark} --json", err=True)
+    click.echo(f"Fix this, then run: koderz resume {benchmark} --retry-errors", err=True)

@@ -1,4 +1,4 @@
-"""``koderz bundle``, ``verify`` and ``export``: results as files for other people and programs."""
+"""Commands for sharing results: ``koderz bundle``, ``koderz verify`` and ``koderz export``."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.verification.journals import Verified
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
+STDOUT = Path("-")
 
 
 @click.command()
@@ -72,16 +73,13 @@ def _say(found: Verified) -> int:
     return 0 if found.holds else 1
 
 
-STDOUT = Path("-")
-
-
 @click.command()
 @click.argument("of", nargs=-1, metavar="[BENCH ...]")
 @click.option(
     "--table", type=click.Choice(list(TABLES)), help="Table to write.  [default: experiments; for reports comparison]"
 )
 @click.option(
-    "--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True, help="File format."
+    "--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True, help="Format of the file."
 )
 @click.option("--columns", metavar="A,B,...", default="", help="Write only these columns, in this order.")
 @click.option("--out", type=OutputPath(), help="File to write; - is standard output.")

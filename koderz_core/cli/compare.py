@@ -24,11 +24,17 @@ from koderz_core.export.comparison_numbers import comparison_numbers, configurat
 from koderz_core.export.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.export.report import escaped, markdown_tables
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
 
 SETTINGS = "What differs"
 CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
+TIERS = ("frontier", "small_frontier")
+SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
+NONE_YET = (
+    "No frontier model has been measured with strategy direct yet. To measure one: "
+    "koderz benchmark --strategy direct --coder MODEL --problems all"
+)
 
 
 @click.command()
@@ -135,13 +141,6 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
     "csv": _as_csv,
     "csv-pairs": _as_pairs_csv,
 }
-
-TIERS = ("frontier", "small_frontier")
-SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
-NONE_YET = (
-    "No frontier model has been measured with strategy direct yet. To measure one: "
-    "koderz benchmark --strategy direct --coder MODEL --problems all"
-)
 
 
 @click.command("frontier-costs")

@@ -1,6 +1,6 @@
-"""``koderz cortex``: the memory of experiments, for any MCP client.
+"""``koderz cortex``: the memory that experiments leave behind, for any MCP client; its status and its backfill.
 
-Most of its commands open no workspace: a client waits while its server starts, and the memory needs none.
+``serve`` opens no workspace: a client waits while its server starts, and the memory needs none.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ WATCH_SECONDS = 0.1
 DATA_DIR = click.option(
     "--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Data folder, instead of KODERZ_HOME."
 )
+LISTED = 20  # losses of one journal
+SHOWN_CHARS = 300
 
 
 class CortexGroup(click.Group):
@@ -104,45 +106,6 @@ def _ends_with_its_starter() -> Iterator[None]:
     reads.set()
 
 
-LISTED = 20  # losses of one journal
-SHOWN_CHARS = 300
-
-
-def worded(one: Standing) -> str:
-    """One journal: how much of it is in memory, then what is missing."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
-    lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
-    lines += [f"  stopped: {plain(one.fault, SHOWN_CHARS)}"] if one.fault else []
-    for loss in one.losses[:LISTED]:
-        verb = "partly stored" if loss.stored else "not stored"
-        lines.append(f"  {verb}: {plain(loss.title)} ({plain(loss.why, SHOWN_CHARS)})")
-    if len(one.losses) > LISTED:
-        lines.append(f"  … and {len(one.losses) - LISTED} more (--json shows all)")
-    return "\n".join(lines)
-
-
-def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
-    """The state of the server, each journal with memories or losses, and what to do."""
-    yield f"Server: {plain(server.command)}"
-    yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
-    if memory == "off":
-        yield "KODERZ_MEMORY is off: running experiments store no memories."
-    if server.held is not None:
-        yield f"Memories in all projects: {server.held}"
-        if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
-            yield f"The server confirmed {counted} but has fewer now. To resend them: koderz cortex backfill --again"
-    if server.trouble:
-        yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
-    yield from map(worded, rows)
-    yield from _cure(rows)
-
-
-def _cure(rows: Iterable[Standing]) -> Iterator[str]:
-    behind = sum(not row.complete for row in rows)
-    if behind:
-        yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"
-
-
 @click.command()
 @click.argument("benchmark", default="", metavar="[BENCHMARK]")
 @click.option(
@@ -186,3 +149,38 @@ def status(data_dir: Path | None, *, as_json: bool) -> int:
         for line in worded_condition(server, rows, settings.memory):
             click.echo(line)
     return CortexError.exit_code if server.fault else 0
+
+
+def worded(one: Standing) -> str:
+    """One journal: how much of it is in memory, then what is missing."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
+    lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
+    lines += [f"  stopped: {plain(one.fault, SHOWN_CHARS)}"] if one.fault else []
+    for loss in one.losses[:LISTED]:
+        verb = "partly stored" if loss.stored else "not stored"
+        lines.append(f"  {verb}: {plain(loss.title)} ({plain(loss.why, SHOWN_CHARS)})")
+    if len(one.losses) > LISTED:
+        lines.append(f"  … and {len(one.losses) - LISTED} more (--json shows all)")
+    return "\n".join(lines)
+
+
+def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
+    """The state of the server, each journal with memories or losses, and what to do."""
+    yield f"Server: {plain(server.command)}"
+    yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
+    if memory == "off":
+        yield "KODERZ_MEMORY is off: running experiments store no memories."
+    if server.held is not None:
+        yield f"Memories in all projects: {server.held}"
+        if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
+            yield f"The server confirmed {counted} but has fewer now. To resend them: koderz cortex backfill --again"
+    if server.trouble:
+        yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
+    yield from map(worded, rows)
+    yield from _cure(rows)
+
+
+def _cure(rows: Iterable[Standing]) -> Iterator[str]:
+    behind = sum(not row.complete for row in rows)
+    if behind:
+        yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"

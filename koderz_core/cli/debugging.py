@@ -1,4 +1,7 @@
-"""``--debug`` writes the files of finished experiments during the run; ``Progress`` shows how far the run is."""
+"""A running benchmark in a terminal: progress lines and bar, and the files that ``--debug`` writes.
+
+The files of an experiment are written as soon as it has ended, while its benchmark goes on.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,12 @@ from koderz_core.store.results import Results
 from koderz_core.workspace.again import AT_ONCE, Dumped
 
 FOLDER = Path("debug")
+BEAT_SECONDS = 0.2  # between two looks at signals, and redraws
+BROKEN = "Running experiments end at their next step. Press Ctrl-C twice to stop now."
+PLAIN_SECONDS = 15.0  # between two lines where there is no terminal
+SAME_TROUBLE_SECONDS = 30.0  # between two notices of the same trouble there
+PLAIN_WIDTH = 200  # columns of a line without a terminal
+LEAST_BAR, MOST_BAR = 5, 30  # columns
 
 
 def debug_options(command: Command) -> Command:
@@ -130,14 +139,6 @@ class DebugFiles:
             self._done.update(experiments)
         except KoderzError as error:
             self._fault = error
-
-
-BEAT_SECONDS = 0.2  # between two looks at signals, and redraws
-BROKEN = "Running experiments end at their next step. Press Ctrl-C twice to stop now."
-PLAIN_SECONDS = 15.0  # between two lines where there is no terminal
-SAME_TROUBLE_SECONDS = 30.0  # between two notices of the same trouble there
-PLAIN_WIDTH = 200  # columns of a line without a terminal
-LEAST_BAR, MOST_BAR = 5, 30  # columns
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""``koderz delete``, ``prune``, ``pin``, ``unpin``, ``backup``, ``restore`` and ``reindex``: the recorded data."""
+"""Maintenance commands: ``koderz delete``, ``prune``, ``pin``, ``unpin``, ``backup``, ``restore`` and ``reindex``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from koderz_core.export.formats import day, plain
 from koderz_core.workspace import Workspace
 
 MOST_DAYS = 36_500  # a century
+LISTED = 20
 
 
 def _yes(command: Command) -> Command:
@@ -91,9 +92,6 @@ def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
         click.echo("Nothing to delete.")
     elif not yes:
         click.echo("Nothing was deleted. To delete, add --yes. To protect a benchmark: koderz pin BENCHMARK")
-
-
-LISTED = 20
 
 
 @click.command()

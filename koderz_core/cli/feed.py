@@ -21,7 +21,7 @@ from koderz_core.events import (
 from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import MARKS, WHY, duration, money, one_line
 from koderz_core.records import Experiment, Plan, Verdict
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.store.labels import labels
 from koderz_core.strategies import create
 

@@ -1,4 +1,4 @@
-"""The options that describe a benchmark, and the order that they make."""
+"""Options that describe a benchmark, some generated from the strategies, and the order that they make."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from koderz_core.runner.ablations import ABLATIONS, ALL, ablations_named, is_abl
 from koderz_core.runner.forms import Parameter, strategy_form
 from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
 from koderz_core.runner.wording import POLICIES, configuration_of, personas_named, strategy_named
-from koderz_core.strategies import MODES, ROLES, STRATEGIES, TOGETHER, UNTESTED, base_of, complete, create, offered
-from koderz_core.strategies.parameters import OF_ROLES
+from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, complete, create, facts_of, offered
+from koderz_core.strategies.facts import ROLES
 
 Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
 Options = tuple[Option, ...]
@@ -136,9 +136,9 @@ def _dashed(name: str) -> str:
 def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
-    together = ", ".join(sorted(TOGETHER))
+    together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
     more = f"Several models make a configuration each; {together} use all of them in one." if role == CODER else ""
-    said = " ".join(part for part in (OF_ROLES.get(role, ""), more, f" [default: {default}]") if part)
+    said = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
     return option("Models and roles", f"{role}_model", *flags, metavar=metavar, advanced=hidden, help=said)
@@ -347,7 +347,7 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     configurations = [
         Wanted(strategy, {CODER: coder, **given}, _of(strategy, with_following(parameters)), **policy)
         for strategy, coder in _with_coders(strategies, coders)
-        for policy in ([{}] if strategy in UNTESTED else policies)
+        for policy in (policies if facts_of(strategy).tests_programs else [{}])
     ]
     asked = {role for one in configurations for role in create(one.strategy, one.parameters).roles()}
     for role in given.keys() - asked:
@@ -357,8 +357,9 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
 
 def _with_coders(strategies: Sequence[str], coders: Sequence[str]) -> list[tuple[str, str | tuple[str, ...]]]:
     """Each strategy with each coder, then the strategies that use all coders together."""
-    each = [(strategy, coder) for coder in coders for strategy in strategies if strategy not in TOGETHER]
-    return [*each, *((strategy, tuple(coders)) for strategy in strategies if strategy in TOGETHER)]
+    together = [strategy for strategy in strategies if facts_of(strategy).takes_all_coders]
+    each = [(strategy, coder) for coder in coders for strategy in strategies if strategy not in together]
+    return [*each, *((strategy, tuple(coders)) for strategy in together)]
 
 
 def _strategies(options: Mapping[str, Any]) -> list[str]:
@@ -374,7 +375,7 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every gate with every feedback. Raises PlanError if no strategy here would use them."""
     given = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
-    if given and UNTESTED.issuperset(strategies):
+    if given and not any(facts_of(strategy).tests_programs for strategy in strategies):
         raise PlanError(
             f"{', '.join(strategies)} never runs gate tests, so --{min(given)} would be ignored. Omit the option."
         )

@@ -1,4 +1,4 @@
-"""``koderz list-problems``: the problems of a dataset, and the check of a dataset file."""
+"""``koderz list-problems``: the problems of a dataset, and checks of a user's own file and of canonical solutions."""
 
 from __future__ import annotations
 
@@ -25,36 +25,6 @@ from koderz_core.grading.grader import Grader, Sample
 from koderz_core.records import Dataset, Extracted, Problem
 from koderz_core.sandbox.tiers import count_tests
 from koderz_core.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The result of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
-
-    problem: str
-    passed: bool | None
-    message: str = ""
-
-
-def checked(opened: Workspace, problems: Sequence[Problem]) -> Iterator[Checked]:
-    """Each problem's solution on its base and plus tests, in order."""
-    workers = os.cpu_count() or 1
-    with opened.judging.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(lambda problem: _checked(grader, problem), problems)
-
-
-def _checked(grader: Grader, problem: Problem) -> Checked:
-    if not problem.canonical_solution:
-        return Checked(problem.id, None)
-    program = Extracted(problem.canonical_solution, "solution")
-    try:
-        tests = dict(grader.tests([problem], "plus" if problem.plus else "base"))
-        (graded,) = grader.grade([Sample(1, problem, program, {})], tests)
-    except KoderzError as error:  # of this problem; the others are checked too
-        return Checked(problem.id, False, str(error))
-    verdict = graded.verdict
-    return Checked(problem.id, verdict is not None and verdict.passed, verdict.message if verdict else graded.trouble)
-
 
 FAULTY, FAILED = DataError.exit_code, 4
 
@@ -166,3 +136,32 @@ def _failed(one: Checked, file: str, places: Mapping[str, int]) -> str:
     what = f"of {one.problem}, fails its tests: {one.message}"
     fault = Fault(places[one.problem], "canonical_solution", what[:300], "fix the solution or the tests")
     return plain(fault.told(file), 500).replace("\n", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
+
+    problem: str
+    passed: bool | None
+    message: str = ""
+
+
+def checked(opened: Workspace, problems: Sequence[Problem]) -> Iterator[Checked]:
+    """Each problem's solution on its base and plus tests, in order."""
+    workers = os.cpu_count() or 1
+    with opened.judging.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(lambda problem: _checked(grader, problem), problems)
+
+
+def _checked(grader: Grader, problem: Problem) -> Checked:
+    if not problem.canonical_solution:
+        return Checked(problem.id, None)
+    program = Extracted(problem.canonical_solution, "solution")
+    try:
+        tests = dict(grader.tests([problem], "plus" if problem.plus else "base"))
+        (graded,) = grader.grade([Sample(1, problem, program, {})], tests)
+    except KoderzError as error:  # of this problem; the others are checked too
+        return Checked(problem.id, False, str(error))
+    verdict = graded.verdict
+    return Checked(problem.id, verdict is not None and verdict.passed, verdict.message if verdict else graded.trouble)

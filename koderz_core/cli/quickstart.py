@@ -1,4 +1,4 @@
-"""``koderz quickstart`` and ``koderz example``: first results without cost."""
+"""``koderz quickstart`` and ``koderz example``: a first table from a free local model, or from a recorded benchmark."""
 
 from __future__ import annotations
 

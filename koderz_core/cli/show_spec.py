@@ -15,8 +15,9 @@ from koderz_core.cli.options import as_json, data_dir, print_json, report_faults
 from koderz_core.cli.tables import console
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.export.formats import plain
-from koderz_core.export.specs import CAUTION, SCRIPTED, built_on, specs_table, written
+from koderz_core.export.specs import CAUTION, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow
+from koderz_core.records.plans import SCRIPTED
 from koderz_core.workspace import Workspace
 
 LONGEST = 600  # characters of each of several specs

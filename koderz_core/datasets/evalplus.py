@@ -1,4 +1,8 @@
-"""What EvalPlus' datasets have in common (Liu et al., arXiv 2305.01210; github.com/evalplus, Apache-2.0)."""
+"""The format that EvalPlus' datasets share: rows, tolerant comparison, and types that JSON cannot hold.
+
+Liu et al., arXiv 2305.01210; github.com/evalplus, Apache-2.0. Tuples, sets and complex numbers are restored by the
+name of a rule.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,8 @@ from koderz_core.records import PlusTests
 
 NEED_ARGUMENTS = frozenset({"root", "pyramid", "digits"})
 """Oracles that look at the arguments of a call."""
+Arguments = tuple[Any, ...]  # Any: whatever a problem's function takes
+Rule = Callable[[list[Any]], Arguments]
 
 
 class PlusRow(msgspec.Struct, frozen=True):
@@ -30,10 +36,6 @@ class PlusRow(msgspec.Struct, frozen=True):
 def with_like(check: str, tolerance: float, oracle: str) -> str:
     """Source in which ``like(value, *arguments)`` and ``some(answer)`` compare as EvalPlus does."""
     return f"{inspect.getsource(comparing)}\n\nlike = Comparison({tolerance!r}, {oracle!r}).like\n\n\n{check}"
-
-
-Arguments = tuple[Any, ...]  # Any: whatever a problem's function takes
-Rule = Callable[[list[Any]], Arguments]
 
 
 def arguments_of(plus: PlusTests) -> list[Arguments]:

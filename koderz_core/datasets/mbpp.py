@@ -1,7 +1,8 @@
-"""MBPP, as Google Research published it (Austin et al., arXiv 2108.07732, CC-BY-4.0), and as others pass it on.
+"""MBPP, as Google Research and others published it, and MBPP+, EvalPlus' choice of 378 problems with more inputs.
 
-The paper shows a model all three asserts, so nothing could be held out; here it is shown the first one, as EvalPlus
-does, for the name of the function. ``challenge_test_list`` is not run: others' files lack it.
+MBPP is by Austin et al., arXiv 2108.07732, CC-BY-4.0; MBPP+ corrects some of its problems. The paper shows a model all
+three asserts, so nothing could be held out; here the model sees the first one, as with EvalPlus, for the name of the
+function. ``challenge_test_list`` is not run: others' files lack it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,30 @@ from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
 from koderz_core.records import Dataset, PlusTests, Problem, PublicProblem, TestSet
+
+MODULES = ("math", "sys")
+"""What asserts of the file use, not all of them with an import: Mbpp/120, 293, 596 and 742 have none."""
+_OF_VALUES = ("set", "or zero", "pyramid", "digits")
+"""Oracles that base tests need, too: the others would make true or false of what the asserts say already."""
+
+TYPES = {
+    "tuples": (
+        *(2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424),
+        *(429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809),
+    ),
+    "lists of tuples": (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
+    "first a list of tuples": (75, 413, 444, 753),
+    "first a tuple": (250, 307, 405, 446, 617, 720, 763, 808),
+    "second a tuple": (106, 750),
+    "tuples of tuples": (259, 278, 401, 445),
+    "tuples all through": (580, 615, 791),
+    "list of sets": (115,),
+    "real and complex": (124,),
+    "complex": (252,),
+    "dict of tuples": (722,),
+}
+"""The Python types that JSON lost, by number; see ``datasets.types``. Source: evalplus 0.3.1, data/mbpp.py."""
+_TYPES_OF = {number: name for name, numbers in TYPES.items() for number in numbers}
 
 
 def load_mbpp(settings: Settings) -> Dataset:
@@ -82,9 +107,6 @@ def _lines(source: str) -> str:
     return source.replace("\r\n", "\n")
 
 
-MODULES = ("math", "sys")
-"""What asserts of the file use, not all of them with an import: Mbpp/120, 293, 596 and 742 have none."""
-
 ORACLES = {
     **dict.fromkeys(("check_str", "text_match_three", "text_starta_endb"), "some"),
     **dict.fromkeys(
@@ -106,28 +128,6 @@ ORACLES = {
     "digit_distance_nums": "digits",
 }
 """By entry point; see ``grading.comparing``. Source: evalplus 0.3.1, eval/_special_oracle.py and eval/__init__.py."""
-
-_OF_VALUES = ("set", "or zero", "pyramid", "digits")
-"""Oracles that base tests need, too: the others would make true or false of what the asserts say already."""
-
-TYPES = {
-    "tuples": (
-        *(2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424),
-        *(429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809),
-    ),
-    "lists of tuples": (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
-    "first a list of tuples": (75, 413, 444, 753),
-    "first a tuple": (250, 307, 405, 446, 617, 720, 763, 808),
-    "second a tuple": (106, 750),
-    "tuples of tuples": (259, 278, 401, 445),
-    "tuples all through": (580, 615, 791),
-    "list of sets": (115,),
-    "real and complex": (124,),
-    "complex": (252,),
-    "dict of tuples": (722,),
-}
-"""The Python types that JSON lost, by number; see ``datasets.types``. Source: evalplus 0.3.1, data/mbpp.py."""
-_TYPES_OF = {number: name for name, numbers in TYPES.items() for number in numbers}
 
 
 def load_mbpp_plus(settings: Settings) -> Dataset:

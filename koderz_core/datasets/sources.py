@@ -1,4 +1,8 @@
-"""Where published datasets come from: one table, for whoever fetches a file and whoever places it by hand."""
+"""The files of published datasets: where each comes from, how it is loaded, and which libraries its problems need.
+
+One table names the source of each file, both for downloading and for placing it by hand. A file is checked by its
+SHA-256. Programs are judged with the standard library only.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,17 @@ from koderz_core.datasets.lines import all_of, problems_in
 from koderz_core.errors import DataError
 from koderz_core.reading import read_unpacked
 from koderz_core.records import Dataset, DatasetOrigin, Problem
+
+_SHOWN = 12
+
+
+def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
+    """The problems of the file that was fetched or placed. Raises DataError, which names file, line and field."""
+    source = SOURCES[name]
+    path, cure = path_of(source, settings), f"Remove that file and place it anew from {source.page}."
+    content = read_unpacked(path, cure)
+    origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
+    return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,23 +142,6 @@ def path_of(source: Source, settings: Settings) -> Path:
 def command_of(source: Source) -> str:
     """What fetches the file."""
     return f"koderz download-data {source.dataset}"
-
-
-def cure_of(source: Source) -> str:
-    """What to do about a file that is wrong."""
-    return f"Remove that file and place it anew from {source.page}."
-
-
-def load_published(name: str, settings: Settings, problem_of: Callable[[bytes], Problem]) -> Dataset:
-    """The problems of the file that was fetched or placed. Raises DataError, which names file, line and field."""
-    source = SOURCES[name]
-    path, cure = path_of(source, settings), cure_of(source)
-    content = read_unpacked(path, cure)
-    origin = DatasetOrigin(name, hashlib.sha256(content).hexdigest(), source.licence)
-    return Dataset(origin, all_of(problems_in(content, problem_of), path, cure))
-
-
-_SHOWN = 12
 
 
 def lacking(problem: Problem) -> tuple[str, ...]:

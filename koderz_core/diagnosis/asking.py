@@ -13,7 +13,7 @@ from koderz_core.errors import InfrastructureError
 from koderz_core.models.availability import Availability
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.records import Completion, Message, Request, Sampling
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 
 Ask = Callable[[str, str, int], Completion]
 """A model's name, a prompt, the most tokens of the answer: to the answer. Raises InfrastructureError."""

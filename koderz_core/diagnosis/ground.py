@@ -1,4 +1,7 @@
-"""What koderz stands on: versions, the grader's sandbox, datasets, the disk, keys."""
+"""Checks of the installation: versions, sandbox, datasets, disk, keys, notices, and model servers on this machine.
+
+Servers are looked for at the ports where they usually are.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,10 @@ EMBEDDED = "xllamacpp"
 ENOUGH_BYTES = 1 << 30
 """Free space below which a benchmark may not come to its end."""
 FIRST_DATASET = "humaneval"  # what every command takes where none is named
+KNOWN_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp", 30000: "SGLang"}
+"""By the documentation of each, November 2026."""
+KNOCK_SECONDS = 0.3
+ANSWER_SECONDS = 1.0
 
 
 def versions(koderz: str) -> Iterator[Finding]:
@@ -135,12 +142,6 @@ def notices(settings: Settings) -> Iterator[Finding]:
     yield Finding(
         "notices", " and ".join(there or held), "ready" if there else "absent", "set" if there else "not set", cure
     )
-
-
-KNOWN_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp", 30000: "SGLang"}
-"""By the documentation of each, November 2026."""
-KNOCK_SECONDS = 0.3
-ANSWER_SECONDS = 1.0
 
 
 def ports(settings: Settings) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from koderz_core.diagnosis.findings import Diagnosis, Finding
 from koderz_core.diagnosis.ground import datasets, disk, grader, keys, notices, ports, versions
 from koderz_core.diagnosis.journals import journals
 from koderz_core.models.availability import Availability
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 
 Check = Callable[[Settings], Iterable[Finding]]
 

@@ -1,6 +1,6 @@
-"""What can happen, one frozen record each.
+"""All kinds of events, one frozen record each: of a benchmark, of its experiments, and of the steps of a strategy.
 
-Long texts stand in a journal once, as ``text_stored``; other events name them by SHA-256.
+A journal holds each long text once, as ``text_stored``; other events name it by its SHA-256.
 """
 
 from __future__ import annotations
@@ -32,11 +32,118 @@ from koderz_core.records import (
 )
 from koderz_core.records.forecasts import Forecast
 
+Kind = str
 Text = str
 """SHA-256 (hex) of a text that a ``text_stored`` event holds."""
 
 Why = Literal["interval", "plateau", "repeated_error", "repeated_program", "budget"]
 """Why a checkpoint was due."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkOpened:
+    """The first line of a journal: all that its numbers depend on. Another one, later, holds a plan that has grown.
+
+    ``forked_from``: the benchmark whose plan this one takes up anew. ``self_test``: how many checks of its sandbox
+    passed when it was opened, as ``17/17``; empty where none were made. ``runtime``: what embedded models ran in, and
+    whether the same seed gives the same text there; empty where there are none, and in journals of before this field.
+    """
+
+    schema_version: int
+    koderz_version: str
+    benchmark: str
+    plan: Plan
+    prompt_versions: Mapping[str, str]
+    price_version: str
+    isolation: str
+    tiers: Mapping[str, Tier]  # model id -> tier
+    energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
+    forked_from: str | None = None
+    self_test: str = ""
+    runtime: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastMade:
+    """What was left to do would probably take that, as was told when it was begun: the receipt compares."""
+
+    forecast: Forecast
+
+
+@dataclass(frozen=True, slots=True)
+class ControlObeyed:
+    """The benchmark, or only its configuration or experiment ``target``, was paused, resumed or stopped.
+
+    ``by``: the id of the process that wished it. Whoever goes on with a journal resumes the whole benchmark first, so
+    what was paused or stopped before holds nothing back.
+    """
+
+    what: Control
+    target: str | None
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class AllowanceSet:
+    """What the benchmark may take from now on, as whoever runs it said when it began, and whenever that was changed.
+
+    ``by``: the id of the process that wished it. ``before``: what it was until then, None at a beginning. The newest
+    one is what a later process goes by.
+    """
+
+    after: Allowance
+    by: int
+    before: Allowance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextStored:
+    """A text that other events name by its hash."""
+
+    sha256: Text
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentStarted:
+    """Work on an experiment began, or began again after an interruption."""
+
+    experiment: Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateScored:
+    """A distinct candidate was scored after the strategy had ended. ``held_out`` None: there are no such tests."""
+
+    code: Text
+    returned: bool
+    gate: Verdict | None
+    held_out: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentFinished:
+    """How an experiment ended.
+
+    ``failure`` is the class of what was wrong with the program it handed in, None if nothing was or if it has no
+    result. ``error`` says what went wrong on our or a provider's side, and with the reason ``context`` which prompt
+    did not fit.
+    """
+
+    outcome: Outcome
+    reason: StopReason | None
+    score_kind: ScoreKind | None
+    code: Text | None
+    seconds: float
+    failure: ErrorClass | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkClosed:
+    """The process that ran the benchmark let go of its journal in good order."""
+
+    reason: Literal["finished", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,116 +313,6 @@ class ConsensusReached:
 
 
 Note = SpecWritten | CheckpointReviewed | TurnSpoken | ConsensusReached
-
-Kind = str
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkOpened:
-    """The first line of a journal: all that its numbers depend on. Another one, later, holds a plan that has grown.
-
-    ``forked_from``: the benchmark whose plan this one takes up anew. ``self_test``: how many checks of its sandbox
-    passed when it was opened, as ``17/17``; empty where none were made. ``runtime``: what embedded models ran in, and
-    whether the same seed gives the same text there; empty where there are none, and in journals of before this field.
-    """
-
-    schema_version: int
-    koderz_version: str
-    benchmark: str
-    plan: Plan
-    prompt_versions: Mapping[str, str]
-    price_version: str
-    isolation: str
-    tiers: Mapping[str, Tier]  # model id -> tier
-    energy: Mapping[str, float] = field(default_factory=dict)  # what local calls are priced by: setting -> value
-    forked_from: str | None = None
-    self_test: str = ""
-    runtime: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ForecastMade:
-    """What was left to do would probably take that, as was told when it was begun: the receipt compares."""
-
-    forecast: Forecast
-
-
-@dataclass(frozen=True, slots=True)
-class ControlObeyed:
-    """The benchmark, or only its configuration or experiment ``target``, was paused, resumed or stopped.
-
-    ``by``: the id of the process that wished it. Whoever goes on with a journal resumes the whole benchmark first, so
-    what was paused or stopped before holds nothing back.
-    """
-
-    what: Control
-    target: str | None
-    by: int
-
-
-@dataclass(frozen=True, slots=True)
-class AllowanceSet:
-    """What the benchmark may take from now on, as whoever runs it said when it began, and whenever that was changed.
-
-    ``by``: the id of the process that wished it. ``before``: what it was until then, None at a beginning. The newest
-    one is what a later process goes by.
-    """
-
-    after: Allowance
-    by: int
-    before: Allowance | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TextStored:
-    """A text that other events name by its hash."""
-
-    sha256: Text
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentStarted:
-    """Work on an experiment began, or began again after an interruption."""
-
-    experiment: Experiment
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateScored:
-    """A distinct candidate was scored after the strategy had ended. ``held_out`` None: there are no such tests."""
-
-    code: Text
-    returned: bool
-    gate: Verdict | None
-    held_out: Verdict | None
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentFinished:
-    """How an experiment ended.
-
-    ``failure`` is the class of what was wrong with the program it handed in, None if nothing was or if it has no
-    result. ``error`` says what went wrong on our or a provider's side, and with the reason ``context`` which prompt
-    did not fit.
-    """
-
-    outcome: Outcome
-    reason: StopReason | None
-    score_kind: ScoreKind | None
-    code: Text | None
-    seconds: float
-    failure: ErrorClass | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkClosed:
-    """The process that ran the benchmark let go of its journal in good order."""
-
-    reason: Literal["finished", "stopped"]
-
-
 Event = (
     BenchmarkOpened
     | ForecastMade

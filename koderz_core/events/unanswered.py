@@ -32,8 +32,8 @@ from koderz_core.events.kinds import (
 )
 from koderz_core.events.lines import Entry
 from koderz_core.records import Cost, Tier
-from koderz_core.records.energy import MachineRates
-from koderz_core.records.progress import scripted
+from koderz_core.records.completions import MachineRates
+from koderz_core.records.plans import scripted
 
 ONE_BY_ONE = "embedded/"  # these models answer one call at a time
 

@@ -1,4 +1,7 @@
-"""What charts share: colours of the theme, signs and names of tiers, and axes of dollars."""
+"""Charts of cost: dollars per solved problem by tier, and cost against success; and what all charts share.
+
+Shared are the colours of the theme, the signs and names of tiers, lanes of configurations, and axes of dollars.
+"""
 
 from __future__ import annotations
 
@@ -17,83 +20,20 @@ from koderz_core.analysis.tradeoff import Point
 from koderz_core.export.formats import chance, marked_rate, money, money_span, share_cases
 from koderz_core.records import Tier
 
+HEIGHT = 430
+LETTER = 14
+FURTHEST = 2.0  # times the dearest point: what reaches beyond leaves the chart, else the points would lie in a heap
+FEW = 8  # configurations whose names have room beside their points; of more the letters stand there
+WIDTH, MARGIN = 220.0, 50.0  # pixels on a narrow screen: what the points span, and the room on either side of it
+CHARACTER, LETTERS = 7.0, 40.0  # pixels of one character, and of the letters beside a point
+TALL = 0.07  # of the success: a text is as tall
+NEAR = 0.02  # of the success and, relatively, of the cost: letters any closer would lie on each other
 TIERS: Mapping[Tier | None, str] = {"local": "circle", "small_frontier": "square", "frontier": "diamond", None: "x"}
 COLOURS = 8  # that the theme has
 LONGEST_LABEL = 32
 LONGEST_NAME = 24  # characters beside a point
 TICK, TITLE = 12, 13  # pixels of the texts of axes
 WIDE = 20.0  # costs that differ more than this many times get a logarithmic axis
-
-
-def theme_color(place: int) -> str:
-    """The theme's categorical colour of that place (0 to 9): what shows it puts the real one in, light or dark."""
-    return f"#{place + 1:06d}"
-
-
-def tier_name(tier: str | None) -> str:
-    return "no call yet" if tier is None else tier.replace("_", " ")
-
-
-def lane(row: Compared) -> str:
-    """The letter of a configuration, which no other has, and both ends of its label: they say most."""
-    end = LONGEST_LABEL // 2
-    said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
-    return f"{escape(said)}  <b>{row.letter}</b>"
-
-
-def short_names(rows: Sequence[Compared]) -> dict[str, str]:
-    """By letter: the words of the label, models without the beginning that all share; settings only if they decide."""
-    words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
-    models = {word for said in words.values() for word in said[1:] if "-" in word}
-    shared = commonprefix(list(models)).rpartition("-")[0]  # noqa: RUF071 (names of models are no paths)
-    short = {
-        letter: " ".join(word[len(shared) + 1 :] if shared and word in models else word for word in said)
-        for letter, said in words.items()
-    }
-    names = list(short.values())
-    for row in rows:
-        if names.count(short[row.letter]) > 1:
-            short[row.letter] += row.label[len(row.label.partition(" (")[0]) :]
-    return {letter: one if len(one) <= LONGEST_NAME else f"{one[: LONGEST_NAME - 1]}…" for letter, one in short.items()}
-
-
-def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
-    """A lane per configuration, from the first at the top, whatever trace it is in."""
-    order = [lane(row) for row in rows]
-    return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
-
-
-def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
-    """Error bars from values to their bounds; none where there is no bound."""
-    pairs = list(zip(values, bounds, strict=True))
-    up = [math.nan if high is None or math.isinf(high) else high - value for value, (_, high) in pairs]
-    down = [math.nan if low is None else value - low for value, (low, _) in pairs]
-    return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.2, "width": 4}
-
-
-def needs_logarithm(costs: Sequence[float]) -> bool:
-    """Whether an axis of costs has to be logarithmic to tell the small ones apart."""
-    return bool(costs) and min(costs) > 0 and max(costs) / min(costs) > WIDE
-
-
-def dollars(costs: Sequence[float]) -> dict[str, object]:
-    """An axis that shows all costs with room beside them, in the words that money has everywhere."""
-    low, high = min(costs, default=0.0), max(costs, default=0.0)
-    if not needs_logarithm(costs):
-        return {"range": [-0.06 * (high or 1.0), 1.15 * (high or 1.0)], "tickprefix": "$", "exponentformat": "none"}
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    digits = (1, 2, 5) if len(powers) <= 3 else (1,)
-    ticks = [digit * 10.0**power for power in powers for digit in digits]
-    span = [math.log10(low / 1.6), math.log10(high * 1.9)]
-    return {"type": "log", "range": span, "tickvals": ticks, "ticktext": [money(tick) for tick in ticks]}
-
-
-def calm(figure: go.Figure, height: int) -> go.Figure:
-    """Above the chart its legend, however many lines that takes."""
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
-    figure.update_xaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
-    figure.update_yaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
-    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)
 
 
 def cost_by_tier(comparison: Comparison) -> go.Figure:
@@ -136,16 +76,6 @@ def _totals(figure: go.Figure, comparison: Comparison) -> None:
             xanchor="left",
             xshift=4,
         )
-
-
-HEIGHT = 430
-LETTER = 14
-FURTHEST = 2.0  # times the dearest point: what reaches beyond leaves the chart, else the points would lie in a heap
-FEW = 8  # configurations whose names have room beside their points; of more the letters stand there
-WIDTH, MARGIN = 220.0, 50.0  # pixels on a narrow screen: what the points span, and the room on either side of it
-CHARACTER, LETTERS = 7.0, 40.0  # pixels of one character, and of the letters beside a point
-TALL = 0.07  # of the success: a text is as tall
-NEAR = 0.02  # of the success and, relatively, of the cost: letters any closer would lie on each other
 
 
 def cost_against_success(comparison: Comparison) -> go.Figure:
@@ -280,3 +210,74 @@ def _told(point: Point[Key], row: Compared) -> str:
     said = f"on the frontier with probability {chance(point.probability)}"
     cases = f"<br>{share_cases(point.cases)} of all that were given (worst to best case)" if point.cases else ""
     return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {success}{cases}<br>{cost}<br>{said}"
+
+
+def theme_color(place: int) -> str:
+    """The theme's categorical colour of that place (0 to 9): what shows it puts the real one in, light or dark."""
+    return f"#{place + 1:06d}"
+
+
+def tier_name(tier: str | None) -> str:
+    return "no call yet" if tier is None else tier.replace("_", " ")
+
+
+def lane(row: Compared) -> str:
+    """The letter of a configuration, which no other has, and both ends of its label: they say most."""
+    end = LONGEST_LABEL // 2
+    said = row.label if len(row.label) <= LONGEST_LABEL else f"{row.label[: end - 1]}…{row.label[-end:]}"
+    return f"{escape(said)}  <b>{row.letter}</b>"
+
+
+def short_names(rows: Sequence[Compared]) -> dict[str, str]:
+    """By letter: the words of the label, models without the beginning that all share; settings only if they decide."""
+    words = {row.letter: row.label.partition(" (")[0].split() for row in rows}
+    models = {word for said in words.values() for word in said[1:] if "-" in word}
+    shared = commonprefix(list(models)).rpartition("-")[0]  # noqa: RUF071 (names of models are no paths)
+    short = {
+        letter: " ".join(word[len(shared) + 1 :] if shared and word in models else word for word in said)
+        for letter, said in words.items()
+    }
+    names = list(short.values())
+    for row in rows:
+        if names.count(short[row.letter]) > 1:
+            short[row.letter] += row.label[len(row.label.partition(" (")[0]) :]
+    return {letter: one if len(one) <= LONGEST_NAME else f"{one[: LONGEST_NAME - 1]}…" for letter, one in short.items()}
+
+
+def lanes(figure: go.Figure, rows: Sequence[Compared]) -> go.Figure:
+    """A lane per configuration, from the first at the top, whatever trace it is in."""
+    order = [lane(row) for row in rows]
+    return figure.update_yaxes(automargin=True, type="category", categoryarray=order, autorange="reversed")
+
+
+def reaches(values: Sequence[float], bounds: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
+    """Error bars from values to their bounds; none where there is no bound."""
+    pairs = list(zip(values, bounds, strict=True))
+    up = [math.nan if high is None or math.isinf(high) else high - value for value, (_, high) in pairs]
+    down = [math.nan if low is None else value - low for value, (low, _) in pairs]
+    return {"type": "data", "array": up, "arrayminus": down, "thickness": 1.2, "width": 4}
+
+
+def needs_logarithm(costs: Sequence[float]) -> bool:
+    """Whether an axis of costs has to be logarithmic to tell the small ones apart."""
+    return bool(costs) and min(costs) > 0 and max(costs) / min(costs) > WIDE
+
+
+def dollars(costs: Sequence[float]) -> dict[str, object]:
+    """An axis that shows all costs with room beside them, in the words that money has everywhere."""
+    low, high = min(costs, default=0.0), max(costs, default=0.0)
+    if not needs_logarithm(costs):
+        return {"range": [-0.06 * (high or 1.0), 1.15 * (high or 1.0)], "tickprefix": "$", "exponentformat": "none"}
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1, 2, 5) if len(powers) <= 3 else (1,)
+    ticks = [digit * 10.0**power for power in powers for digit in digits]
+    span = [math.log10(low / 1.6), math.log10(high * 1.9)]
+    return {"type": "log", "range": span, "tickvals": ticks, "ticktext": [money(tick) for tick in ticks]}
+
+
+def calm(figure: go.Figure, height: int) -> go.Figure:
+    """Above the chart its legend, however many lines that takes."""
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
+    figure.update_xaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
+    figure.update_yaxes(tickfont={"size": TICK}, title_font={"size": TITLE})
+    return figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8}, legend=legend)

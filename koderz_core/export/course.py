@@ -1,4 +1,7 @@
-"""The course of an experiment in words: its steps, programs that came again, what reviews passed on and led to."""
+"""The course of experiments in words: steps and reviews of one, two side by side, all of a benchmark as lanes of cells.
+
+Where a benchmark has very many experiments, a cell stands for several.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,18 @@ from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import ExperimentRow, IterationRow, State, Step, StepKind
 
-NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
-ALONE: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
+STEP_NAMES: Mapping[StepKind, str] = {"checkpoint": "review"}
+SINGLE_STEPS: frozenset[StepKind] = frozenset({"spec", "consensus", "answer"})  # mostly the only ones of their kind
 OPEN = "…"
+MOST_CELLS = 400  # more would cost a browser more than a second to draw
+SIDES = ("A", "B")
+RETURNED = "returned"
 
 
 def step_name(step: Step) -> str:
     """In our words only: ``spec``, ``iteration 3``, ``review 1``."""
-    number = "" if step.kind in ALONE and step.number == 1 else f" {step.number}"
-    return NAMES.get(step.kind, step.kind) + number
+    number = "" if step.kind in SINGLE_STEPS and step.number == 1 else f" {step.number}"
+    return STEP_NAMES.get(step.kind, step.kind) + number
 
 
 def step_marks(step: Step) -> tuple[str, str]:
@@ -72,51 +78,6 @@ def parted(note: NoteRow) -> tuple[str, Mapping[str, str]]:
 def _most(rows: Sequence[IterationRow]) -> str:
     best = max(rows, key=lambda row: row.tests_passed, default=None)
     return "none" if best is None else f"{best.tests_passed} of {best.tests_total}"
-
-
-SIDES = ("A", "B")
-RETURNED = "returned"
-
-
-def settings_beside(found: Differences) -> TextTable:
-    """Only what differs: a line per setting."""
-    rows = tuple((one.name, *map(worded, one.values)) for one in found.differing)
-    return TextTable("What differs", ("setting", *SIDES), rows)
-
-
-def steps_beside(pairs: Sequence[Beside], left: ExperimentRow, right: ExperimentRow) -> TextTable:
-    """A line for what each returned, then one per step, with what it took."""
-    names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
-    first = (RETURNED, *_ended(left), *_ended(right))
-    rows = ((_named(pair), *_step(pair.left), *_step(pair.right)) for pair in pairs)
-    return TextTable("Step by step", ("step", *names), (first, *rows))
-
-
-def _named(pair: Beside) -> str:
-    """By the side that has it."""
-    step = pair.left or pair.right
-    return NONE if step is None else step_name(step)
-
-
-def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:
-    known = row.held_out_tests_total is not None
-    passed, total = (
-        (row.held_out_tests_passed, row.held_out_tests_total)
-        if known
-        else (row.gate_tests_passed, row.gate_tests_total)
-    )
-    tests = NONE if total is None else f"{passed}/{total}"
-    return MARKS[row.shown], tests, duration(row.seconds), money(row.cost_usd)
-
-
-def _step(step: Step | None) -> tuple[str, str, str, str]:
-    if step is None:
-        return NONE, "", "", ""
-    mark, tests = step_marks(step)
-    return mark or "·", tests, duration(step.seconds), money(step.cost_usd)
-
-
-MOST_CELLS = 400  # more would cost a browser more than a second to draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +157,41 @@ def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
         else ""
     )
     return f"solved {marked_rate(known.value, known.low, known.high, marks)} of {count(known.n)}{partial}"
+
+
+def settings_beside(found: Differences) -> TextTable:
+    """Only what differs: a line per setting."""
+    rows = tuple((one.name, *map(worded, one.values)) for one in found.differing)
+    return TextTable("What differs", ("setting", *SIDES), rows)
+
+
+def steps_beside(pairs: Sequence[Beside], left: ExperimentRow, right: ExperimentRow) -> TextTable:
+    """A line for what each returned, then one per step, with what it took."""
+    names = tuple(name for side in SIDES for name in (side, f"{side} tests", f"{side} time", f"{side} cost"))
+    first = (RETURNED, *_ended(left), *_ended(right))
+    rows = ((_named(pair), *_step(pair.left), *_step(pair.right)) for pair in pairs)
+    return TextTable("Step by step", ("step", *names), (first, *rows))
+
+
+def _named(pair: Beside) -> str:
+    """By the side that has it."""
+    step = pair.left or pair.right
+    return NONE if step is None else step_name(step)
+
+
+def _ended(row: ExperimentRow) -> tuple[str, str, str, str]:
+    known = row.held_out_tests_total is not None
+    passed, total = (
+        (row.held_out_tests_passed, row.held_out_tests_total)
+        if known
+        else (row.gate_tests_passed, row.gate_tests_total)
+    )
+    tests = NONE if total is None else f"{passed}/{total}"
+    return MARKS[row.shown], tests, duration(row.seconds), money(row.cost_usd)
+
+
+def _step(step: Step | None) -> tuple[str, str, str, str]:
+    if step is None:
+        return NONE, "", "", ""
+    mark, tests = step_marks(step)
+    return mark or "·", tests, duration(step.seconds), money(step.cost_usd)

@@ -1,4 +1,8 @@
-"""An experiment as files to read and to keep: what was sent, what came back, the program, what the tests said."""
+"""The files of an experiment: prompts, replies, programs and test results, written into a folder or one zip.
+
+In texts that koderz composes (prompts, results, guidance) the words of others are indented, or stand below a line that
+says how long they are, so that they cannot pass for koderz' own.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,109 @@ from koderz_core.export.formats import SHARED, duration, isolation, money, noted
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
-from koderz_core.strategies import UNTESTED
+from koderz_core.strategies import facts_of
 
+_ID = re.compile(r"exp_[0-9a-f]{12}")
 MARGIN = "    "
 TOLD_APART = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
 """Notes that have files of their own."""
 HELD_OUT = "held-out tests, which ran when the experiment had ended and which no model saw"
+
+
+def write(files: Iterable[DumpFile], folder: Path) -> None:
+    """Write them into ``folder``, which is made if need be; what has one of their names there is replaced.
+
+    Raises DataError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            _replace(folder / file.name, file.content)
+    except OSError as error:
+        raise DataError(
+            f"The files cannot be written into {folder} ({error.strerror}). Make room there, or give another folder."
+        ) from error
+
+
+def zipped(files: Iterable[DumpFile]) -> bytes:
+    """A zip of them; of the same files always the same bytes."""
+    made = BytesIO()
+    with ZipFile(made, "w") as archive:
+        for file in files:
+            archive.writestr(ZipInfo(file.name), file.content, ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Whole or not at all; a link of that name is replaced, not followed to somebody's file."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)  # there is none left once it has replaced the other
+
+
+@dataclass(frozen=True, slots=True)
+class DumpFile:
+    """One file, its name made of koderz's own words and an experiment's id."""
+
+    name: str
+    content: bytes
+
+
+def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
+    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``named`` gives.
+
+    ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are what a model wrote, byte for byte (UTF-8); where control characters
+    stood, ``_prompt.txt``, ``_result.txt`` and ``_guidance.txt`` have a mark. Raises DataError for an id that is none.
+    """
+    experiment = details.experiment.id
+    if not _ID.fullmatch(experiment):  # it comes from a journal, and anybody may have written that
+        raise DataError(
+            f"{experiment!r} is no id of an experiment, so no file can be named after it. Mend its journal."
+        )
+    made = (file for step in details.steps for file in _files(details, step, texts))
+    return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in made)
+
+
+def named(details: ExperimentDetails) -> set[str]:
+    """The SHA-256 of every text that the files of an experiment hold."""
+    calls = [call for step in details.steps for call in step.calls]
+    sent = {message.text for call in calls for message in call.messages}
+    return sent | {call.text for call in calls if call.text} | {step.program for step in details.steps if step.program}
+
+
+def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name behind the experiment's id, and content."""
+    stem = _stem(details, step)
+    if step.calls:
+        yield f"{stem}_prompt.txt", prompt(step, texts)
+    replies = [texts[call.text] for call in step.calls if call.text]
+    for place, reply in enumerate(replies, 1):
+        yield f"{stem}_raw{f'_{place}' if len(replies) > 1 else ''}.txt", reply
+    if step.program:
+        yield f"{stem}_code.py", texts[step.program]
+    if step.iteration or step.kind == "answer":
+        yield f"{stem}_result.txt", result(details, step)
+    if step.note and step.kind in ("spec", "turn", "consensus"):
+        yield f"{stem}.txt", step.note.text
+    if step.note and step.kind == "checkpoint":
+        yield f"{stem}_guidance.txt", guidance(details, step.note, replies)
+
+
+def _stem(details: ExperimentDetails, step: Step) -> str:
+    if step.kind == "checkpoint":
+        return f"checkpoint{step.number:02d}"
+    if step.kind in ("turn", "consensus"):
+        return f"{step.kind}{step.number:02d}"
+    if step.kind == "spec":
+        return "spec" if step.number == 1 else f"spec{step.number:02d}"
+    if not facts_of(details.experiment.strategy).tests_programs:
+        return "zeroshot"
+    return "answer" if step.kind == "answer" else f"iter{step.number:03d}"
 
 
 def prompt(step: Step, texts: Mapping[str, str]) -> str:
@@ -123,102 +224,3 @@ def _numbers(places: Iterable[int]) -> str:
 
 def _margin(text: str) -> str:
     return indent(plain(text), MARGIN, lambda _: True)
-
-
-_ID = re.compile(r"exp_[0-9a-f]{12}")
-
-
-@dataclass(frozen=True, slots=True)
-class DumpFile:
-    """One file, its name made of koderz's own words and an experiment's id."""
-
-    name: str
-    content: bytes
-
-
-def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
-    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``named`` gives.
-
-    ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are what a model wrote, byte for byte (UTF-8); where control characters
-    stood, ``_prompt.txt``, ``_result.txt`` and ``_guidance.txt`` have a mark. Raises DataError for an id that is none.
-    """
-    experiment = details.experiment.id
-    if not _ID.fullmatch(experiment):  # it comes from a journal, and anybody may have written that
-        raise DataError(
-            f"{experiment!r} is no id of an experiment, so no file can be named after it. Mend its journal."
-        )
-    made = (file for step in details.steps for file in _files(details, step, texts))
-    return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in made)
-
-
-def named(details: ExperimentDetails) -> set[str]:
-    """The SHA-256 of every text that the files of an experiment hold."""
-    calls = [call for step in details.steps for call in step.calls]
-    sent = {message.text for call in calls for message in call.messages}
-    return sent | {call.text for call in calls if call.text} | {step.program for step in details.steps if step.program}
-
-
-def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Name behind the experiment's id, and content."""
-    stem = _stem(details, step)
-    if step.calls:
-        yield f"{stem}_prompt.txt", prompt(step, texts)
-    replies = [texts[call.text] for call in step.calls if call.text]
-    for place, reply in enumerate(replies, 1):
-        yield f"{stem}_raw{f'_{place}' if len(replies) > 1 else ''}.txt", reply
-    if step.program:
-        yield f"{stem}_code.py", texts[step.program]
-    if step.iteration or step.kind == "answer":
-        yield f"{stem}_result.txt", result(details, step)
-    if step.note and step.kind in ("spec", "turn", "consensus"):
-        yield f"{stem}.txt", step.note.text
-    if step.note and step.kind == "checkpoint":
-        yield f"{stem}_guidance.txt", guidance(details, step.note, replies)
-
-
-def _stem(details: ExperimentDetails, step: Step) -> str:
-    if step.kind == "checkpoint":
-        return f"checkpoint{step.number:02d}"
-    if step.kind in ("turn", "consensus"):
-        return f"{step.kind}{step.number:02d}"
-    if step.kind == "spec":
-        return "spec" if step.number == 1 else f"spec{step.number:02d}"
-    if details.experiment.strategy in UNTESTED:
-        return "zeroshot"
-    return "answer" if step.kind == "answer" else f"iter{step.number:03d}"
-
-
-def write(files: Iterable[DumpFile], folder: Path) -> None:
-    """Write them into ``folder``, which is made if need be; what has one of their names there is replaced.
-
-    Raises DataError.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in files:
-            _replace(folder / file.name, file.content)
-    except OSError as error:
-        raise DataError(
-            f"The files cannot be written into {folder} ({error.strerror}). Make room there, or give another folder."
-        ) from error
-
-
-def zipped(files: Iterable[DumpFile]) -> bytes:
-    """A zip of them; of the same files always the same bytes."""
-    made = BytesIO()
-    with ZipFile(made, "w") as archive:
-        for file in files:
-            archive.writestr(ZipInfo(file.name), file.content, ZIP_DEFLATED)
-    return made.getvalue()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Whole or not at all; a link of that name is replaced, not followed to somebody's file."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)  # there is none left once it has replaced the other

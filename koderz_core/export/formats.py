@@ -1,4 +1,4 @@
-"""How outcomes, numbers and hostile texts look, in a terminal and on a page alike."""
+"""Formats of outcomes, numbers and hostile texts; text tables, captions and CSV: the same for terminal and pages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,54 @@ from koderz_core.records.rows import BenchmarkState, State
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
-    from koderz_core.analysis.incidence import Axis
+SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
+"""Said beside a verdict whose tests need values that are not plain data."""
+NONE = "–"
+CASES = "worst–best"
+"""What columns are called that say what missing results could make of a share, or of a difference."""
 
+WHY: Mapping[str, str] = {
+    "interval": "at its interval",
+    "plateau": "because of a plateau",
+    "repeated_error": "because the same error came again",
+    "repeated_program": "because a program came again",
+    "budget": "because half of the budget was used",
+}
+"""Why a checkpoint was due."""
 
+CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
+"""What told the program that was handed in from the others."""
+CURVES = (
+    "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
+    "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
+    "further tries (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
+    "a line can stay below 100 %."
+)
+PARTIAL = (
+    "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
+    "each configuration, so a curve can end at another level than its rate."
+)
+CENSORED = (
+    "An experiment without a result counts in a curve up to where it stopped. The rate in the table leaves it out, "
+    "which overstates success where long experiments stop early, so a curve can end at another level than its rate."
+)
+COSTS = (
+    "The $ per solved in parts: of experiments with a result. Calls and cost so far are of all. "
+    "Local cost: watts × seconds × price."
+)
+GROUPS = (
+    "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
+    "often resampled problems leave it on the Pareto frontier of cost and success. $ per solved: dollars of "
+    "the experiments with a result by how many of these were solved (cost-of-pass)."
+)
+PAIRS = (
+    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm; told apart up "
+    "to 0.05, and then 0 is not inside the interval. Intervals hold for all pairs at once (Bonferroni), so also for "
+    "the one that was picked out above. "
+    "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
+    "let it. Saved: on the problems that both solved."
+)
+_FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 MARKS: Mapping[Outcome | State, str] = {
     "solved": "✓ solved",
     "unsolved": "✗ unsolved",
@@ -46,9 +91,6 @@ STATES: Mapping[BenchmarkState, str] = {
     "interrupted": "⚡ interrupted",
     "finished": "✓ finished",
 }
-
-SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
-"""Said beside a verdict whose tests need values that are not plain data."""
 
 
 def tier_name(tier: str | None) -> str:
@@ -206,86 +248,6 @@ def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
-CURVES = (
-    "Share of problems that pass the tests that score them, within a number of attempts, dollars or seconds. A line is "
-    "solid up to the most that the configuration used on a problem. From there a dotted line continues its level: no "
-    "further tries (‡ in the table). An experiment that ends on a false pass of the gate stays in the denominator, so "
-    "a line can stay below 100 %."
-)
-PARTIAL = (
-    "The curves cover the problems that all configurations were given. The rates in the table cover all problems of "
-    "each configuration, so a curve can end at another level than its rate."
-)
-CENSORED = (
-    "An experiment without a result counts in a curve up to where it stopped. The rate in the table leaves it out, "
-    "which overstates success where long experiments stop early, so a curve can end at another level than its rate."
-)
-COSTS = (
-    "The $ per solved in parts: of experiments with a result. Calls and cost so far are of all. "
-    "Local cost: watts × seconds × price."
-)
-GROUPS = (
-    "Groups: who shares a number cannot be told apart (Holm over all pairs, 5 %); 1 solves most. P(frontier): how "
-    "often resampled problems leave it on the Pareto frontier of cost and success. $ per solved: dollars of "
-    "the experiments with a result by how many of these were solved (cost-of-pass)."
-)
-PAIRS = (
-    "p: exact McNemar, with repeats a permutation test of the labels within problems, adjusted by Holm; told apart up "
-    "to 0.05, and then 0 is not inside the interval. Intervals hold for all pairs at once (Bonferroni), so also for "
-    "the one that was picked out above. "
-    "Reaches: the dollars per problem at which its curve is as high; P(never): how often resampled problems never "
-    "let it. Saved: on the problems that both solved."
-)
-
-
-def about_curves(comparison: Comparison, axis: Axis) -> str:
-    """How to read the curves of an axis, and why they end beside the rates of the table where they do."""
-    return " ".join((CURVES, *curves_beside_rates(comparison, axis)))
-
-
-def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
-    """Why a curve ends at another level than the configuration's rate in the table; nothing if none does."""
-    drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
-    partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
-    apart = [
-        row.letter for row, curve in drawn if curve not in partial and percent(curve.share[-1]) != percent(row.share)
-    ]
-    return (
-        *([PARTIAL] if partial else []),
-        *([f"{CENSORED} That concerns {', '.join(apart)}."] if apart else []),
-    )
-
-
-def frontier(found: Tradeoff[Key]) -> str:
-    """What stands below the chart of cost against success."""
-    said = (
-        f"On the {found.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
-        "configuration is both cheaper and better than one on it. P(frontier) in the table says how certain that is."
-    )
-    if any(point.cases for point in found.points):
-        said += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
-    return said
-
-
-NONE = "–"
-CASES = "worst–best"
-"""What columns are called that say what missing results could make of a share, or of a difference."""
-
-
-WHY: Mapping[str, str] = {
-    "interval": "at its interval",
-    "plateau": "because of a plateau",
-    "repeated_error": "because the same error came again",
-    "repeated_program": "because a program came again",
-    "budget": "because half of the budget was used",
-}
-"""Why a checkpoint was due."""
-
-CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, then CodeBLEU"}
-"""What told the program that was handed in from the others."""
-
-
 @dataclass(frozen=True, slots=True)
 class TextTable:
     """``title`` and columns are ours; cells may be a stranger's words."""
@@ -333,7 +295,33 @@ def worded(value: Scalar) -> str:
     return NONE if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-_FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
+def about_curves(comparison: Comparison, axis: Axis) -> str:
+    """How to read the curves of an axis, and why they end beside the rates of the table where they do."""
+    return " ".join((CURVES, *curves_beside_rates(comparison, axis)))
+
+
+def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
+    """Why a curve ends at another level than the configuration's rate in the table; nothing if none does."""
+    drawn = [(comparison.of(curve.key), curve) for curve in comparison.curves[axis].curves]
+    partial = [curve for row, curve in drawn if row.n > curve.trials - curve.censored]
+    apart = [
+        row.letter for row, curve in drawn if curve not in partial and percent(curve.share[-1]) != percent(row.share)
+    ]
+    return (
+        *([PARTIAL] if partial else []),
+        *([f"{CENSORED} That concerns {', '.join(apart)}."] if apart else []),
+    )
+
+
+def frontier(found: Tradeoff[Key]) -> str:
+    """What stands below the chart of cost against success."""
+    said = (
+        f"On the {found.problems} problems with a result of all configurations. Dotted: the Pareto frontier; no "
+        "configuration is both cheaper and better than one on it. P(frontier) in the table says how certain that is."
+    )
+    if any(point.cases for point in found.points):
+        said += " Thin bars: worst to best case of missing results, on the problems given to all configurations."
+    return said
 
 
 def csv_of(frame: DataFrame, *, for_spreadsheets: bool = False) -> bytes:

@@ -1,4 +1,4 @@
-"""Specs in words, the same for a terminal and for a page."""
+"""Specs in words, and a forecast beside the actual result: the same for a terminal and for a page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from koderz_core.export.formats import NONE, TextTable, count, duration, marked_
 from koderz_core.records.forecasts import Range, Receipt
 from koderz_core.records.notes import SpecRow
 
-SCRIPTED = "SCRIPTED: these answers come from a script, not from a model."
 CAUTION = (
     "Each line is of one coder with one strategy, but its problems, reviewers and settings need not be those of the "
     "next, and what is reused was not drawn anew. To tell spec models apart, run configurations that differ in nothing "
     "else and use `koderz compare`."
 )
+LAST_RUN = "The last run"
+"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
 COLUMNS = (
     "coder",
     "strategy",
@@ -77,10 +78,6 @@ def _line(one: ComparedSpecs) -> tuple[str, ...]:
 
 def _seconds(seconds: float | None) -> str:
     return "time unknown" if seconds is None else duration(seconds)
-
-
-LAST_RUN = "The last run"
-"""What a receipt is called that is shown later: the benchmark may have been resumed, and cost more in total."""
 
 
 def receipt(came_to: Receipt, run: str = "It") -> str:

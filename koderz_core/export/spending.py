@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from koderz_core.analysis.tiers import tier_shares
+from koderz_core.analysis.money import tier_shares
 from koderz_core.export.formats import TextTable, columns, count, money, numbered, percent, share, span, tier_name
 from koderz_core.records.progress import SummaryRow
 

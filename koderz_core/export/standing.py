@@ -1,4 +1,4 @@
-"""Where a benchmark stands, in words: its state, how fresh what is shown is, what was changed while it ran."""
+"""The state of a benchmark or of an experiment in words, what can be done about it, and search by words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anything happened in what runs
 MOST_CHARACTERS = 500  # of a cause
 MANY, BEAT_SECONDS, SLOW_BEAT_SECONDS = 10_000, 0.6, 5.0  # more experiments than that take long to read
-
 
 Tone = Literal["info", "warning", "error"]
 """How much something matters."""

@@ -1,4 +1,7 @@
-"""What the canonical solution does on tests and how long it takes: found out once in the sandbox, and kept."""
+"""Canonical solutions on tests: their verdicts, times and expected outputs, computed once in the sandbox and cached.
+
+The cache is a folder with one JSON file per record, named by a hash of what it was computed from.
+"""
 
 from __future__ import annotations
 
@@ -22,37 +25,7 @@ from koderz_core.records import PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
-Record = TypeVar("Record")
-
-
-class Kept:
-    """The folder may be removed at any time. Safe to use from several threads and processes."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
-        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
-        try:
-            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-
-    def put(self, parts: Sequence[object], record: Record) -> Record:
-        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
-        path = self._path(parts)
-        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(msgspec.json.encode(record))
-            part.replace(path)  # two at once may spoil it, and then it is computed once more
-        return record
-
-    def _path(self, parts: Sequence[object]) -> Path:
-        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"
-
-
-VERSION = "2"
+MEASURES_VERSION = "2"
 """Of what is kept; another one leaves what was kept unused."""
 MOST_SECONDS = 60.0
 """What a canonical solution may take on its tests: the slowest of HumanEval and MBPP take a fraction of a second."""
@@ -61,6 +34,11 @@ _MOST_MEASURED = 3
 _MOST_TEXTS = 250  # of a recording, each an answer of one probe
 TIMES_CANONICAL = 4.0
 """EvalPlus 0.3.1 gives each input 4 times what the canonical solution took, at least 1 s; here all share one limit."""
+EXPECTATIONS_VERSION = "2"
+"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
+
+Reference = Callable[[Problem, Sequence[str]], Answers]
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +78,7 @@ class Canonical:
         if not problem.canonical_solution:
             return None
         public = problem.public
-        parts = [VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
+        parts = [MEASURES_VERSION, problem.canonical_solution, public.preamble, public.entry_point, tests.source]
         return self._kept.get(parts, Measure) or self._kept.put(parts, self._measured(problem, tests))
 
     def calls(self, problem: Problem, tests: TestSet) -> Calls:
@@ -109,7 +87,7 @@ class Canonical:
         None are known where the solution fails the tests there, takes longer than the judge gives or is called with
         more than about 5,000 different arguments.
         """
-        parts = ["calls", VERSION, problem.canonical_solution, problem.public.entry_point, tests.source]
+        parts = ["calls", MEASURES_VERSION, problem.canonical_solution, problem.public.entry_point, tests.source]
         if kept := self._kept.get(parts, Calls):
             return kept
         found = self._recorded(problem, tests)
@@ -145,12 +123,6 @@ def limit(seconds: float) -> float:
     return max(LEAST_SECONDS, TIMES_CANONICAL * seconds)
 
 
-EXPECTED_VERSION = "2"
-"""Of how calls and answers are computed and written down; another one leaves what was kept unused."""
-
-Reference = Callable[[Problem, Sequence[str]], Answers]
-
-
 @dataclass(frozen=True, slots=True)
 class Expected:
     """``calls`` and ``answers`` as ``records.Cases``, both empty if there are no inputs.
@@ -176,7 +148,7 @@ class Expectations:
         Raises DataError if the canonical solution fails, inputs are not as published or no answer is plain data, and
         SandboxError.
         """
-        parts = [EXPECTED_VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
+        parts = [EXPECTATIONS_VERSION, problem.canonical_solution, problem.public.entry_point, plus.inputs, plus.types]
         return self._kept.get(parts, Expected) or self._kept.put(parts, self._computed(problem, plus))
 
     def _computed(self, problem: Problem, plus: PlusTests) -> Expected:
@@ -198,3 +170,30 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         raise DataError(
             f"The plus inputs of {problem.id} are not as published: {error}. Place the file anew."
         ) from error
+
+
+class Kept:
+    """The folder may be removed at any time. Safe to use from several threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, parts: Sequence[object], kind: type[Record]) -> Record | None:
+        """What was kept under these parts; None if there is nothing yet, or it was spoiled."""
+        try:
+            return msgspec.json.decode(self._path(parts).read_bytes(), type=kind)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def put(self, parts: Sequence[object], record: Record) -> Record:
+        """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
+        path = self._path(parts)
+        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(msgspec.json.encode(record))
+            part.replace(path)  # two at once may spoil it, and then it is computed once more
+        return record
+
+    def _path(self, parts: Sequence[object]) -> Path:
+        return self._folder / f"{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}.json"

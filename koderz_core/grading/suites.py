@@ -1,4 +1,7 @@
-"""Several test sets as one score: base tests, then, for who passes them, plus tests."""
+"""Test sets of a problem: the plus tests as one, and base and plus tests combined into one score.
+
+Plus tests are run only if the base tests pass. Their expected outputs are those of the canonical solution.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
-from koderz_core.journal.checking import put_back, require_unharmed
+from koderz_core.journal.checking import end_of_lines, put_back, require_unharmed
 from koderz_core.journal.lock import acquire, holder, reason, release
 
 __all__ = ["Journal", "Tail", "end_of_lines", "holder", "read", "read_all"]
@@ -189,19 +189,6 @@ def _corrupt(path: Path, offset: int, fault: str) -> str:
         f"later koderz, upgrade. Else `koderz doctor --repair` takes it out and keeps the file as it was beside; or "
         f"move it away, and back once it is mended. No other benchmark is touched; `koderz reindex` rebuilds the index."
     )
-
-
-def end_of_lines(file: int) -> int:
-    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
-    end = os.fstat(file).st_size
-    block = 1 << 16
-    while end > 0:
-        start = max(0, end - block)
-        newline = os.pread(file, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return end
 
 
 def _cut_torn_line(file: int) -> int:

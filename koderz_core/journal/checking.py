@@ -1,4 +1,4 @@
-"""Whether a journal is sound, line by line."""
+"""Checks of a journal: whether each line is sound, and whether another process has changed the file during writing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, decode
 from koderz_core.events.lines import LaterLineError
-from koderz_core.journal import end_of_lines
 from koderz_core.journal.lock import reason
 
 
@@ -124,3 +123,16 @@ def put_back(file: int, path: Path) -> None:
         copy.flush()
         os.fsync(copy.fileno())
     part.rename(path)
+
+
+def end_of_lines(file: int) -> int:
+    """Where the last whole line of an open file ends, in bytes. Reads backwards, a block at a time. Raises OSError."""
+    end = os.fstat(file).st_size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return end

@@ -1,7 +1,9 @@
-"""Lessons: failures that recurred on several problems, what usually helps, and what had changed where the next passed.
+"""Lessons from failures that recurred on several problems, and solved problems as examples for similar ones.
 
-No model writes them: they are told from the journals alone, in words of fixed tables and numbers. A lesson keeps what
-it was learnt from problem by problem, so that whoever solves one of these problems is told of the others only.
+A lesson names the failure, what usually helps, and which kinds of changes stood between the failed program and the
+next, which passed. No model writes lessons: they are made from the journals alone, in words of fixed tables and
+numbers. A lesson keeps its evidence problem by problem, so that an experiment on one of these problems sees only the
+others.
 """
 
 from __future__ import annotations
@@ -24,102 +26,6 @@ from koderz_core.prompts.programs import Reader
 from koderz_core.records import Memory, Problem, PublicProblem
 from koderz_core.records.steps import Lapse, Solved
 
-MOST_CHARACTERS = 20_000  # of a program that is looked at
-REWRITTEN = "most of the program was written anew"
-_KEPT = 0.5  # of the statements, below which a program is a new one rather than a changed one
-
-Features = Counter[str]
-
-
-def changes(before: str | None, after: str | None) -> tuple[str, ...]:
-    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
-    trees = [_tree(code) for code in (before, after)]
-    if None in trees:
-        return ()
-    old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
-    try:
-        if _share_kept(old, new) < _KEPT:
-            return (REWRITTEN,)
-        return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
-    except RecursionError:  # an expression nested so deeply that it cannot be written out
-        return ()
-
-
-def _tree(code: str | None) -> ast.Module | None:
-    program = None if code is None or len(code) > MOST_CHARACTERS else Reader().parse(code)
-    return program.tree if program else None
-
-
-def _changed(old: Features, new: Features, more: bool) -> bool:
-    """``more``: only what is there now and was not counts."""
-    return bool(new - old) if more else old != new
-
-
-def _share_kept(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> float:
-    """The share of simple statements that stayed, of the program that has more of them."""
-    one, other = (_written(nodes, ast.Return, ast.Assign, ast.AugAssign, ast.Expr) for nodes in (old, new))
-    most = max(one.total(), other.total())
-    return 1.0 if most < 4 else (one & other).total() / most  # of so few each change is most of it
-
-
-def _written(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> Features:
-    return Counter(ast.dump(node) for node in nodes if isinstance(node, kinds))
-
-
-def _of(*kinds: type[ast.AST]) -> Callable[[Iterable[ast.AST]], Features]:
-    """The parts of these kinds, as they are written."""
-    return lambda nodes: _written(nodes, *kinds)
-
-
-def _counted(*kinds: type[ast.AST]) -> Callable[[Iterable[ast.AST]], Features]:
-    """How many parts there are of these kinds."""
-    return lambda nodes: Counter(type(node).__name__ for node in nodes if isinstance(node, kinds))
-
-
-def _calls(*names: str) -> Callable[[Iterable[ast.AST]], Features]:
-    def found(nodes: Iterable[ast.AST]) -> Features:
-        called = (node for node in nodes if isinstance(node, ast.Call))
-        return Counter(ast.dump(node) for node in called if _name(node.func) in names)
-
-    return found
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _empty(nodes: Iterable[ast.AST]) -> Features:
-    """Conditions that ask whether something is empty: ``not x``, ``len(x) == 0``, ``x == []``."""
-    tests = (node.test for node in nodes if isinstance(node, ast.If | ast.IfExp))
-    return Counter("empty" for test in tests if _asks_empty(test))
-
-
-def _asks_empty(test: ast.expr) -> bool:
-    if isinstance(test, ast.UnaryOp):
-        return isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Name)
-    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
-        return False
-    right = test.comparators[0]
-    none = isinstance(right, ast.List | ast.Tuple) and not right.elts
-    of_length = isinstance(test.left, ast.Call) and _name(test.left.func) == "len"
-    return none or (isinstance(right, ast.Constant) and (right.value == "" or (of_length and right.value == 0)))
-
-
-KINDS: Mapping[str, tuple[Callable[[Iterable[ast.AST]], Features], bool]] = {
-    "an import was added": (_of(ast.Import, ast.ImportFrom), True),
-    "empty input was answered first": (_empty, True),
-    "a case was added": (_counted(ast.If, ast.IfExp), True),
-    "a comparison was changed": (_of(ast.Compare), False),
-    "a range, index or slice was changed": (lambda nodes: _of(ast.Subscript)(nodes) + _calls("range")(nodes), False),
-    "the arithmetic was changed": (_of(ast.BinOp, ast.AugAssign), False),
-    "the order was changed": (_calls("sorted", "sort", "reverse", "reversed"), False),
-    "a conversion was changed": (_calls("int", "str", "float", "list", "tuple", "set", "round"), False),
-    "another loop was used": (_counted(ast.For, ast.While, ast.comprehension), False),
-    "a function was added": (_counted(ast.FunctionDef, ast.Lambda), True),
-    "what is returned was changed": (_of(ast.Return), False),
-}
-"""What can change, by its words: how it is seen, and whether only more of it counts."""
-
 LEAST_PROBLEMS = 3  # a failure on fewer may be about them
 TAG = "lesson"
 MOST_EXPERIMENTS = 3  # of each problem, by which a person can look it up
@@ -127,6 +33,13 @@ MOST_CHANGES = 3  # that a lesson names
 
 Known = Callable[[str, str], PublicProblem | None]
 """A dataset and the id of a problem in it to the problem, None if it cannot be had."""
+MOST_CHARACTERS = 20_000  # of a program that is looked at
+REWRITTEN = "most of the program was written anew"
+_KEPT = 0.5  # of the statements, below which a program is a new one rather than a changed one
+
+Features = Counter[str]
+MaySolve = Callable[[Problem, str], bool]
+"""Whether a program passes the tests of a problem, or cannot be shown to give a wrong answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +170,94 @@ def _of_problem(problem: str, dataset: str, lapses: list[Lapse]) -> Evidence:
     return Evidence(problem, dataset, len(lapses), len(mended), dict(changed), experiments)
 
 
-MaySolve = Callable[[Problem, str], bool]
-"""Whether a program passes the tests of a problem, or cannot be shown to give a wrong answer."""
+def changes(before: str | None, after: str | None) -> tuple[str, ...]:
+    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
+    trees = [_tree(code) for code in (before, after)]
+    if None in trees:
+        return ()
+    old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
+    try:
+        if _statements_kept(old, new) < _KEPT:
+            return (REWRITTEN,)
+        return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
+    except RecursionError:  # an expression nested so deeply that it cannot be written out
+        return ()
+
+
+def _tree(code: str | None) -> ast.Module | None:
+    program = None if code is None or len(code) > MOST_CHARACTERS else Reader().parse(code)
+    return program.tree if program else None
+
+
+def _changed(old: Features, new: Features, more: bool) -> bool:
+    """``more``: only what is there now and was not counts."""
+    return bool(new - old) if more else old != new
+
+
+def _statements_kept(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> float:
+    """The share of simple statements that stayed, of the program that has more of them."""
+    one, other = (_written(nodes, ast.Return, ast.Assign, ast.AugAssign, ast.Expr) for nodes in (old, new))
+    most = max(one.total(), other.total())
+    return 1.0 if most < 4 else (one & other).total() / most  # of so few each change is most of it
+
+
+def _written(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> Features:
+    return Counter(ast.dump(node) for node in nodes if isinstance(node, kinds))
+
+
+def _of(*kinds: type[ast.AST]) -> Callable[[Iterable[ast.AST]], Features]:
+    """The parts of these kinds, as they are written."""
+    return lambda nodes: _written(nodes, *kinds)
+
+
+def _counted(*kinds: type[ast.AST]) -> Callable[[Iterable[ast.AST]], Features]:
+    """How many parts there are of these kinds."""
+    return lambda nodes: Counter(type(node).__name__ for node in nodes if isinstance(node, kinds))
+
+
+def _calls(*names: str) -> Callable[[Iterable[ast.AST]], Features]:
+    def found(nodes: Iterable[ast.AST]) -> Features:
+        called = (node for node in nodes if isinstance(node, ast.Call))
+        return Counter(ast.dump(node) for node in called if _name(node.func) in names)
+
+    return found
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _empty(nodes: Iterable[ast.AST]) -> Features:
+    """Conditions that ask whether something is empty: ``not x``, ``len(x) == 0``, ``x == []``."""
+    tests = (node.test for node in nodes if isinstance(node, ast.If | ast.IfExp))
+    return Counter("empty" for test in tests if _asks_empty(test))
+
+
+def _asks_empty(test: ast.expr) -> bool:
+    if isinstance(test, ast.UnaryOp):
+        return isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Name)
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
+        return False
+    right = test.comparators[0]
+    none = isinstance(right, ast.List | ast.Tuple) and not right.elts
+    of_length = isinstance(test.left, ast.Call) and _name(test.left.func) == "len"
+    return none or (isinstance(right, ast.Constant) and (right.value == "" or (of_length and right.value == 0)))
+
+
+KINDS: Mapping[str, tuple[Callable[[Iterable[ast.AST]], Features], bool]] = {
+    "an import was added": (_of(ast.Import, ast.ImportFrom), True),
+    "empty input was answered first": (_empty, True),
+    "a case was added": (_counted(ast.If, ast.IfExp), True),
+    "a comparison was changed": (_of(ast.Compare), False),
+    "a range, index or slice was changed": (lambda nodes: _of(ast.Subscript)(nodes) + _calls("range")(nodes), False),
+    "the arithmetic was changed": (_of(ast.BinOp, ast.AugAssign), False),
+    "the order was changed": (_calls("sorted", "sort", "reverse", "reversed"), False),
+    "a conversion was changed": (_calls("int", "str", "float", "list", "tuple", "set", "round"), False),
+    "another loop was used": (_counted(ast.For, ast.While, ast.comprehension), False),
+    "a function was added": (_counted(ast.FunctionDef, ast.Lambda), True),
+    "what is returned was changed": (_of(ast.Return), False),
+}
+"""What can change, by its words: how it is seen, and whether only more of it counts."""
 
 
 def examples(solved: Iterable[Solved], problem: Problem, known: Known, may_solve: MaySolve, limit: int) -> list[Memory]:
@@ -269,7 +268,7 @@ def examples(solved: Iterable[Solved], problem: Problem, known: Known, may_solve
     """
     sources = [(source, one) for one in solved if (source := known(one.dataset, one.problem))]
     sources.sort(
-        key=lambda pair: (-_share_of_words(pair[0].prompt, problem.public.prompt), pair[1].problem, pair[1].dataset)
+        key=lambda pair: (-_words_shared(pair[0].prompt, problem.public.prompt), pair[1].problem, pair[1].dataset)
     )
     return list(islice(_told(sources, problem, may_solve), limit))
 
@@ -291,7 +290,7 @@ def _solves(source: PublicProblem, code: str, problem: Problem, may_solve: MaySo
     return not renamed or any(may_solve(problem, one) for one in renamed)
 
 
-def _share_of_words(one: str, other: str) -> float:
+def _words_shared(one: str, other: str) -> float:
     """The share of the words of two texts that are in both."""
     first, second = _words(one), _words(other)
     return len(first & second) / max(1, len(first | second))

@@ -1,6 +1,7 @@
-"""The memories in koderz' own file as a person looks at them: looking changes nothing, not even what fades.
+"""The memories in koderz' own file: search and display for a person, and deletion of those of a benchmark.
 
-Where another server keeps the memories, its file is its own affair, and nothing is shown of it.
+Looking changes nothing, not even what fades. If another server keeps the memories, its file is not touched, and
+nothing of it is shown.
 """
 
 from __future__ import annotations

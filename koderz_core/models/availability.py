@@ -1,4 +1,4 @@
-"""Which models can be asked right now, and what to do about those that cannot."""
+"""Which models can be used now, how to fix the others, and the limits and prices of a model before its first call."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ ANSWER_SECONDS = 0.5
 PATIENT_SECONDS = 10.0
 """The same before a benchmark: a busy machine may take its time."""
 FOR_CODING = ("coder", "code", "codestral", "devstral")
+SAMPLE = Usage(1_000, 1_000)
+SAMPLE_SECONDS = 60.0
 
 
 def survey(settings: Settings) -> list[Availability]:
@@ -106,10 +108,6 @@ def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availa
 def _cure(found: Listing, advice: Advice) -> str:
     """What to do about a server that could not be asked."""
     return f"{found.cure or advice.start}, or correct {advice.variable}"
-
-
-SAMPLE = Usage(1_000, 1_000)
-SAMPLE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)

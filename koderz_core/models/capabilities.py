@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.config import Settings
-from koderz_core.models.capability_table import Capabilities, known
+from koderz_core.models.capability_table import CONTEXT_SET, Capabilities, known
 from koderz_core.models.connection import is_at
 from koderz_core.models.stated import stated
 from koderz_core.records import Request, Sampling
@@ -58,7 +58,7 @@ def _limit(asked: int | None, takes: Capabilities) -> int | None:
 
 def _here(found: Capabilities, provider: str, settings: Settings) -> Capabilities:
     """Settings make the context of a model that koderz loads; only OpenAI itself knows its newer parameter."""
-    if provider in ("embedded", "ollama"):
+    if provider in CONTEXT_SET:
         return replace(found, context_tokens=settings.num_ctx)
     if provider == "openai" and not is_at(settings.openai_base_url, OPENAI_HOME):
         return replace(found, max_tokens_parameter="max_tokens")

@@ -106,6 +106,9 @@ _SERVED: Rows = (
     (".*", Capabilities(source=_SERVER)),
 )
 
+CONTEXT_SET = frozenset({"embedded", "ollama"})
+"""The providers that are told how long a context may be, by the setting num_ctx."""
+
 TABLE: Mapping[str, Rows] = {
     "embedded": ((".*", Capabilities(source=_LLAMA)),),
     "ollama": (

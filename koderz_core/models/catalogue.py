@@ -1,4 +1,7 @@
-"""Which model a typed name means: its provider, its id ``provider/name``, its tier, and where it is asked."""
+"""Resolution of a typed model name: its provider, its id ``provider/name``, its tier, and whether it is allowed.
+
+Where the settings list allowed models, no other one is; and none whose name holds a key.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What goes wrong between koderz and a model's server, in words that hold neither keys nor what the server wrote."""
+"""Errors of model servers as messages for a person, with the time after which a call may be retried.
+
+A message holds neither keys nor text that the server wrote. Retry-After: RFC 9110, section 10.2.3.
+"""
 
 from __future__ import annotations
 
@@ -22,38 +25,6 @@ from koderz_core.models.answer import held
 from koderz_core.models.connection import is_silence
 from koderz_core.models.provider import Advice, ModelCard
 
-LONGEST_SECONDS = 300.0
-"""Nobody waits longer at a time: what a provider says may be a mistake, or meant for another day."""
-
-
-def retry_after_seconds(head: Mapping[str, str], now: float) -> float | None:
-    """Seconds from ``now`` (since 1970, UTC), at most ``LONGEST_SECONDS``; None if it does not say.
-
-    Some say it in milliseconds, under a name of their own.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        if (seconds := _seconds(head.get(name, ""), unit, now)) is not None:
-            return min(LONGEST_SECONDS, max(0.0, seconds))
-    return None
-
-
-def _seconds(text: str, unit: float, now: float) -> float | None:
-    try:
-        seconds = float(text) * unit
-    except ValueError:
-        return _until(text, now)
-    return seconds if math.isfinite(seconds) else None
-
-
-def _until(text: str, now: float) -> float | None:
-    """A date without a zone, which is an old form of it too, is of Greenwich."""
-    try:
-        date = parsedate_to_datetime(text)
-        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
-    except (ValueError, OverflowError):
-        return None
-
-
 LATER = "That may pass; if it does not, look at the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """What OpenAI says, with status 429, where waiting helps nobody."""
@@ -65,6 +36,8 @@ _TOO_LONG = re.compile(
 """How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM; Anthropic; LM Studio."""
 _TOO_MANY = 429
 _HEAD = 2_000  # characters of an error's text: what comes later may quote the prompt
+LONGEST_SECONDS = 300.0
+"""Nobody waits longer at a time: what a provider says may be a mistake, or meant for another day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,3 +224,31 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _names(error: BaseException) -> set[str]:
     return {type(cause).__name__ for cause in _causes(error)}
+
+
+def retry_after_seconds(head: Mapping[str, str], now: float) -> float | None:
+    """Seconds from ``now`` (since 1970, UTC), at most ``LONGEST_SECONDS``; None if it does not say.
+
+    Some say it in milliseconds, under a name of their own.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        if (seconds := _seconds(head.get(name, ""), unit, now)) is not None:
+            return min(LONGEST_SECONDS, max(0.0, seconds))
+    return None
+
+
+def _seconds(text: str, unit: float, now: float) -> float | None:
+    try:
+        seconds = float(text) * unit
+    except ValueError:
+        return _until(text, now)
+    return seconds if math.isfinite(seconds) else None
+
+
+def _until(text: str, now: float) -> float | None:
+    """A date without a zone, which is an old form of it too, is of Greenwich."""
+    try:
+        date = parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
+    except (ValueError, OverflowError):
+        return None

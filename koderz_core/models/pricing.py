@@ -1,4 +1,8 @@
-"""What one call costs in US dollars: by tokens for paid models, by energy and wear for local ones."""
+"""The price of a call in US dollars: by tokens for paid models, by energy and wear for local ones.
+
+List prices come from the ``genai-prices`` package. For a local model there is also the price of renting the same
+weights. An unknown price is None, never 0.
+"""
 
 from __future__ import annotations
 
@@ -13,165 +17,20 @@ from typing import Any
 
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
-from koderz_core.models.catalogue import ModelCard, address_of
+from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
-from koderz_core.records.energy import MachineRates
+from koderz_core.records.completions import MachineRates
 
-FREE = ":free"
-"""How routers mark the models that they give away; any other entry without a price is one that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A price from the list, or None and ``why``, which has places for {model} and {version}.
-
-    ``name``: ``provider/model`` there; ``tiers``: ways of processing that have a price of their own.
-    """
-
-    usd: float | None
-    name: str = ""
-    free: bool = False
-    tiers: frozenset[str] = frozenset()
-    why: str = ""
-
-
-PUBLISHERS = frozenset({"openai", "anthropic", "google", "x-ai"})
-"""Their models are served by themselves and by those who pay them."""
-OPEN_WEIGHTS = ("gpt-oss", "gemma", "grok-1", "grok-2")
-"""But for those whose names begin so: anybody may serve them."""
-
-
-@lru_cache(maxsize=1024)
-def publisher_of(name: str) -> str | None:
-    """Which of ``PUBLISHERS`` sells a model of this name at a list price, whoever passes it on; None: none of them."""
-    bare = bare_name(name)
-    if bare.lower().startswith(OPEN_WEIGHTS):
-        return None
-    found = listed(bare, Usage(1, 1), None, {})
-    provider = found.name.partition("/")[0]
-    return provider if found.usd is not None and provider in PUBLISHERS else None
-
-
-def bare_name(name: str) -> str:
-    """A name without the publisher that routers put before it."""
-    return name.rpartition("/")[2]
-
-
-def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | None]) -> Listed:
-    """What these tokens of a model cost; ``by``: the provider's id or address; empty: any provider's."""
-    from genai_prices import calc_price  # noqa: PLC0415 (heavy)
-
-    try:
-        found = calc_price(
-            _tokens(usage), name, **_narrow(by), genai_request_timestamp=at, price_context=_context(usage)
-        )
-    except LookupError:
-        return Listed(None, why="{version} has no price of {model} at this address")
-    except ValueError:
-        return Listed(None, why="{model} reported tokens that contradict each other")
-    free = found.model.id.endswith(FREE)
-    if not free and not any(price is not None for price in vars(found.model_price).values()):
-        return Listed(None, why="{version} knows {model} without a price")
-    tiers = {word for variant in found.model.price_variants or () for word in variant.when.values()}
-    return Listed(float(found.total_price), f"{found.provider.id}/{found.model.id}", free, frozenset(tiers))
-
-
-def _tokens(usage: Usage) -> Any:  # Any: the package's record, which must not be imported before it is needed
-    from genai_prices import Usage as Tokens  # noqa: PLC0415 (heavy)
-
-    return Tokens(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-    )
-
-
-def _context(usage: Usage) -> dict[str, str]:
-    """A provider's word for how it processed a request, under each name that the list may have it by."""
-    word = usage.service_tier
-    return {} if word is None else {"service_tier": word, "processing": word, "speed": word}
-
-
-def _narrow(by: Mapping[str, str | None]) -> Any:  # Any: one of two keywords, of which the overloads take one each
-    return dict(by)
-
-
-HOST = "openrouter"
-
-# The names under which OpenRouter rents out the same weights (its list of models, November 2026); of names without a
-# size, those that Ollama's library means by them (its tags, November 2026).
-HOSTED: Mapping[str, str] = {
-    "gpt-oss": "openai/gpt-oss-20b",
-    "gpt-oss-20b": "openai/gpt-oss-20b",
-    "gpt-oss-120b": "openai/gpt-oss-120b",
-    "qwen2.5-coder": "qwen/qwen2.5-coder-7b-instruct",
-    "qwen2.5-coder-7b": "qwen/qwen2.5-coder-7b-instruct",
-    "qwen2.5-coder-32b": "qwen/qwen-2.5-coder-32b-instruct",
-    "qwen2.5-7b": "qwen/qwen-2.5-7b-instruct",
-    "qwen2.5-72b": "qwen/qwen-2.5-72b-instruct",
-    "qwen3": "qwen/qwen3-8b",
-    "qwen3-8b": "qwen/qwen3-8b",
-    "qwen3-14b": "qwen/qwen3-14b",
-    "qwen3-32b": "qwen/qwen3-32b",
-    "qwen3-30b": "qwen/qwen3-30b-a3b",
-    "qwen3-30b-a3b": "qwen/qwen3-30b-a3b",
-    "qwen3-coder": "qwen/qwen3-coder-30b-a3b-instruct",
-    "qwen3-coder-30b": "qwen/qwen3-coder-30b-a3b-instruct",
-    "qwen3-coder-30b-a3b": "qwen/qwen3-coder-30b-a3b-instruct",
-    "qwen3-coder-next": "qwen/qwen3-coder-next",
-    "qwen3.5-9b": "qwen/qwen3.5-9b",
-    "qwen3.6-27b": "qwen/qwen3.6-27b",
-    "qwen3.6-35b-a3b": "qwen/qwen3.6-35b-a3b",
-    "qwq": "qwen/qwq-32b",
-    "qwq-32b": "qwen/qwq-32b",
-    "llama3.1": "meta-llama/llama-3.1-8b-instruct",
-    "llama3.1-8b": "meta-llama/llama-3.1-8b-instruct",
-    "llama3.1-70b": "meta-llama/llama-3.1-70b-instruct",
-    "llama3.2": "meta-llama/llama-3.2-3b-instruct",
-    "llama3.2-3b": "meta-llama/llama-3.2-3b-instruct",
-    "llama3.2-1b": "meta-llama/llama-3.2-1b-instruct",
-    "llama3.3": "meta-llama/llama-3.3-70b-instruct",
-    "llama3.3-70b": "meta-llama/llama-3.3-70b-instruct",
-    "gemma3": "google/gemma-3-4b-it",
-    "gemma3-4b": "google/gemma-3-4b-it",
-    "gemma3-12b": "google/gemma-3-12b-it",
-    "gemma3-27b": "google/gemma-3-27b-it",
-    "gemma4-31b": "google/gemma-4-31b-it",
-    "gemma4-26b": "google/gemma-4-26b-a4b-it",
-    "gemma4-26b-a4b": "google/gemma-4-26b-a4b-it",
-    "phi4": "microsoft/phi-4",
-    "phi4-14b": "microsoft/phi-4",
-    "granite4.2-8b": "ibm-granite/granite-4.2-8b",
-    "nemotron3-nano-30b-a3b": "nvidia/nemotron-3-nano-30b-a3b",
-}
-
+TOKENS_PER_PRICE = 1e6
+RENTAL_HOST = "openrouter"
 # Words that tell how weights are packed, not which they are.
 _PACKING = (
     r"(-(instruct|it|chat|latest|gguf|awq|gptq|mlx|hf|mxfp4|b?fp?(4|8|16)|int[48]|[2-8]bit|i?q\d|k|[sml]|xs|0|1))*"
 )
-
-
-def hosted(name: str) -> str | None:
-    """The name under which the weights of a local model are rented out; None if they are not, or it is not known."""
-    plain = re.sub(r"[:_\s]+", "-", name.lower().rpartition("/")[2])
-    plain = re.sub(r"^(llama|gemma|phi|granite|nemotron|qwen|meta-llama)-(?=\d)", r"\1", plain)
-    plain = re.sub(r"^meta-", "", plain)
-    bare = re.sub(f"{_PACKING}$", "", plain)
-    return HOSTED.get(bare)
-
-
-def rental_usd(name: str, usage: Usage, at: datetime | None = None) -> float | None:
-    """US dollars for the same tokens from the same weights at OpenRouter; None if that is not known."""
-    model = hosted(name)
-    if model is None or usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    return listed(model, usage, at, {"provider_id": HOST}).usd
-
-
-TOKENS_PER_PRICE = 1e6
+FREE_SUFFIX = ":free"
+"""How routers mark the models that they give away; any other entry without a price is one that is not known."""
 
 
 def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None = None) -> Cost:
@@ -196,7 +55,7 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
 
 def runs_here(card: ModelCard, settings: Settings) -> bool:
     """Whether a model's calls are this machine's work: what it costs is energy and wear."""
-    url = address_of(card.provider, settings)
+    url = PROVIDERS[card.provider].address(settings)
     away = PROVIDERS[card.provider].away(card.name)
     return card.tier == "local" and card.provider != "scripted" and not away and (url is None or is_loopback(url))
 
@@ -258,7 +117,7 @@ def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
 def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | None) -> Cost:
     # Another address may be of a seller with prices of its own, or of a proxy, which passes on the publisher's models.
     at_home = PROVIDERS[card.provider].at_home(settings)
-    by = {"provider_id": card.provider} if at_home else {"provider_api_url": address_of(card.provider, settings)}
+    by = {"provider_id": card.provider} if at_home else {"provider_api_url": PROVIDERS[card.provider].address(settings)}
     found = listed(card.name, usage, at, by)
     if found.usd is None and not at_home and (publisher := publisher_of(card.name)):
         found = listed(bare_name(card.name), usage, at, {"provider_id": publisher})
@@ -267,3 +126,144 @@ def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | N
     tier = f", {usage.service_tier}" if usage.service_tier in found.tiers else ""
     free = "free in " if found.free else ""
     return Cost(found.usd, f"{free}{price_version()}: {found.name}{tier}")
+
+
+# The names under which OpenRouter rents out the same weights (its list of models, November 2026); of names without a
+# size, those that Ollama's library means by them (its tags, November 2026).
+HOSTED: Mapping[str, str] = {
+    "gpt-oss": "openai/gpt-oss-20b",
+    "gpt-oss-20b": "openai/gpt-oss-20b",
+    "gpt-oss-120b": "openai/gpt-oss-120b",
+    "qwen2.5-coder": "qwen/qwen2.5-coder-7b-instruct",
+    "qwen2.5-coder-7b": "qwen/qwen2.5-coder-7b-instruct",
+    "qwen2.5-coder-32b": "qwen/qwen-2.5-coder-32b-instruct",
+    "qwen2.5-7b": "qwen/qwen-2.5-7b-instruct",
+    "qwen2.5-72b": "qwen/qwen-2.5-72b-instruct",
+    "qwen3": "qwen/qwen3-8b",
+    "qwen3-8b": "qwen/qwen3-8b",
+    "qwen3-14b": "qwen/qwen3-14b",
+    "qwen3-32b": "qwen/qwen3-32b",
+    "qwen3-30b": "qwen/qwen3-30b-a3b",
+    "qwen3-30b-a3b": "qwen/qwen3-30b-a3b",
+    "qwen3-coder": "qwen/qwen3-coder-30b-a3b-instruct",
+    "qwen3-coder-30b": "qwen/qwen3-coder-30b-a3b-instruct",
+    "qwen3-coder-30b-a3b": "qwen/qwen3-coder-30b-a3b-instruct",
+    "qwen3-coder-next": "qwen/qwen3-coder-next",
+    "qwen3.5-9b": "qwen/qwen3.5-9b",
+    "qwen3.6-27b": "qwen/qwen3.6-27b",
+    "qwen3.6-35b-a3b": "qwen/qwen3.6-35b-a3b",
+    "qwq": "qwen/qwq-32b",
+    "qwq-32b": "qwen/qwq-32b",
+    "llama3.1": "meta-llama/llama-3.1-8b-instruct",
+    "llama3.1-8b": "meta-llama/llama-3.1-8b-instruct",
+    "llama3.1-70b": "meta-llama/llama-3.1-70b-instruct",
+    "llama3.2": "meta-llama/llama-3.2-3b-instruct",
+    "llama3.2-3b": "meta-llama/llama-3.2-3b-instruct",
+    "llama3.2-1b": "meta-llama/llama-3.2-1b-instruct",
+    "llama3.3": "meta-llama/llama-3.3-70b-instruct",
+    "llama3.3-70b": "meta-llama/llama-3.3-70b-instruct",
+    "gemma3": "google/gemma-3-4b-it",
+    "gemma3-4b": "google/gemma-3-4b-it",
+    "gemma3-12b": "google/gemma-3-12b-it",
+    "gemma3-27b": "google/gemma-3-27b-it",
+    "gemma4-31b": "google/gemma-4-31b-it",
+    "gemma4-26b": "google/gemma-4-26b-a4b-it",
+    "gemma4-26b-a4b": "google/gemma-4-26b-a4b-it",
+    "phi4": "microsoft/phi-4",
+    "phi4-14b": "microsoft/phi-4",
+    "granite4.2-8b": "ibm-granite/granite-4.2-8b",
+    "nemotron3-nano-30b-a3b": "nvidia/nemotron-3-nano-30b-a3b",
+}
+
+
+def hosted(name: str) -> str | None:
+    """The name under which the weights of a local model are rented out; None if they are not, or it is not known."""
+    plain = re.sub(r"[:_\s]+", "-", name.lower().rpartition("/")[2])
+    plain = re.sub(r"^(llama|gemma|phi|granite|nemotron|qwen|meta-llama)-(?=\d)", r"\1", plain)
+    plain = re.sub(r"^meta-", "", plain)
+    bare = re.sub(f"{_PACKING}$", "", plain)
+    return HOSTED.get(bare)
+
+
+def rental_usd(name: str, usage: Usage, at: datetime | None = None) -> float | None:
+    """US dollars for the same tokens from the same weights at OpenRouter; None if that is not known."""
+    model = hosted(name)
+    if model is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return listed(model, usage, at, {"provider_id": RENTAL_HOST}).usd
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A price from the list, or None and ``why``, which has places for {model} and {version}.
+
+    ``name``: ``provider/model`` there; ``tiers``: ways of processing that have a price of their own.
+    """
+
+    usd: float | None
+    name: str = ""
+    free: bool = False
+    tiers: frozenset[str] = frozenset()
+    why: str = ""
+
+
+PUBLISHERS = frozenset({"openai", "anthropic", "google", "x-ai"})
+"""Their models are served by themselves and by those who pay them."""
+OPEN_WEIGHTS = ("gpt-oss", "gemma", "grok-1", "grok-2")
+"""But for those whose names begin so: anybody may serve them."""
+
+
+@lru_cache(maxsize=1024)
+def publisher_of(name: str) -> str | None:
+    """Which of ``PUBLISHERS`` sells a model of this name at a list price, whoever passes it on; None: none of them."""
+    bare = bare_name(name)
+    if bare.lower().startswith(OPEN_WEIGHTS):
+        return None
+    found = listed(bare, Usage(1, 1), None, {})
+    provider = found.name.partition("/")[0]
+    return provider if found.usd is not None and provider in PUBLISHERS else None
+
+
+def bare_name(name: str) -> str:
+    """A name without the publisher that routers put before it."""
+    return name.rpartition("/")[2]
+
+
+def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | None]) -> Listed:
+    """What these tokens of a model cost; ``by``: the provider's id or address; empty: any provider's."""
+    from genai_prices import calc_price  # noqa: PLC0415 (heavy)
+
+    try:
+        found = calc_price(
+            _tokens(usage), name, **_narrow(by), genai_request_timestamp=at, price_context=_context(usage)
+        )
+    except LookupError:
+        return Listed(None, why="{version} has no price of {model} at this address")
+    except ValueError:
+        return Listed(None, why="{model} reported tokens that contradict each other")
+    free = found.model.id.endswith(FREE_SUFFIX)
+    if not free and not any(price is not None for price in vars(found.model_price).values()):
+        return Listed(None, why="{version} knows {model} without a price")
+    tiers = {word for variant in found.model.price_variants or () for word in variant.when.values()}
+    return Listed(float(found.total_price), f"{found.provider.id}/{found.model.id}", free, frozenset(tiers))
+
+
+def _tokens(usage: Usage) -> Any:  # Any: the package's record, which must not be imported before it is needed
+    from genai_prices import Usage as Tokens  # noqa: PLC0415 (heavy)
+
+    return Tokens(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+    )
+
+
+def _context(usage: Usage) -> dict[str, str]:
+    """A provider's word for how it processed a request, under each name that the list may have it by."""
+    word = usage.service_tier
+    return {} if word is None else {"service_tier": word, "processing": word, "speed": word}
+
+
+def _narrow(by: Mapping[str, str | None]) -> Any:  # Any: one of two keywords, of which the overloads take one each
+    return dict(by)

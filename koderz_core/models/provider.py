@@ -1,4 +1,4 @@
-"""What a provider is: where its models are asked, which there are, and how one of them comes to life."""
+"""The definition of a provider of models: its address, its list of models, how a model is opened, and its key."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from koderz_core.settings_fields import SecretStr
 
 Programs = Callable[[], Mapping[str, str]]
 """Gives a right program for each problem's text as prompts show it; only scripted models ask."""
+NO_KEY = "local-servers-ask-for-none"
+"""Sent where no key is set: the official clients insist on one, and would else look for one themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +106,6 @@ class Provider:
     def at_home(self, settings: Settings) -> bool:
         """Whether it is asked at the publisher's own address."""
         return is_at(self.address(settings), self.home)
-
-
-NO_KEY = "local-servers-ask-for-none"
-"""Sent where no key is set: the official clients insist on one, and would else look for one themselves."""
 
 
 def key_text(key: SecretStr | None, variable: str, publisher: str, *, needed: bool) -> str:

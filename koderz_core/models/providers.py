@@ -1,19 +1,19 @@
-"""All providers: each is one file with one record, and one line here."""
+"""All providers: each is one record in the file of its kind, and one line here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from koderz_core.config import Settings
-from koderz_core.models import anthropic, embedded, lmstudio, ollama, openai, scripted, vllm
+from koderz_core.models import anthropic, embedded, local_servers, ollama, openai, scripted
 from koderz_core.models.provider import ModelCard, Programs, Provider
 from koderz_core.protocols import Model
 
 PROVIDERS: Mapping[str, Provider] = {
     "embedded": embedded.PROVIDER,
     "ollama": ollama.PROVIDER,
-    "lmstudio": lmstudio.PROVIDER,
-    "vllm": vllm.PROVIDER,
+    "lmstudio": local_servers.LMSTUDIO,
+    "vllm": local_servers.VLLM,
     "openai": openai.PROVIDER,
     "anthropic": anthropic.PROVIDER,
     "scripted": scripted.PROVIDER,

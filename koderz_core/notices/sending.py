@@ -1,4 +1,10 @@
-"""Sends notices to every place that is set, within ten seconds, and whatever happens only tells what did not arrive."""
+"""Notices to all configured places: Slack-compatible webhooks, and whatever else the optional Apprise package knows.
+
+Sending ends within ten seconds and never raises; it reports what did not arrive. To Slack, and to Mattermost and
+Rocket.Chat, a notice is a POST of JSON with ``text``, in which ``&``, ``<`` and ``>`` are written as in HTML;
+``mrkdwn`` false shows it as it is
+(https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, 21 Nov 2026).
+"""
 
 from __future__ import annotations
 
@@ -16,61 +22,12 @@ from koderz_core.errors import KoderzError, NoticeError
 from koderz_core.notices.masking import masked
 from koderz_core.notices.wording import Notice
 
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-
-def post(url: str, notice: Notice, seconds: float) -> None:
-    """Raises NoticeError, which shows nothing of the address: whoever knows it may write there."""
-    import httpx  # noqa: PLC0415 (heavy, and most notices are never sent)
-
-    message = {"text": notice.text.translate(_ENTITIES), "mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
-    timeouts = {"timeout": httpx.Timeout(seconds).as_dict()}
-    try:
-        # Straight through a transport: a client would log the address, and follow where it is sent on to.
-        with httpx.HTTPTransport(proxy=_proxy(url)) as transport:
-            answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=timeouts))
-            said = next(answer.iter_bytes(), b"") if answer.status_code >= 300 else b""
-            answer.close()
-    except httpx.HTTPError as error:
-        raise NoticeError(f"the webhook cannot be reached ({type(error).__name__})") from None
-    if answer.status_code >= 300:
-        reason = said.decode(errors="replace")
-        why = f": {reason}" if re.fullmatch("[a-z_]{1,60}", reason) else ""  # Slack's; others may quote what was sent
-        raise NoticeError(f"the webhook answered {answer.status_code}{why}")
-
-
-def _proxy(url: str) -> str | None:
-    """What the environment, or on macOS the system, wants asked in between; nobody sees what stays on this machine."""
-    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 (heavy)
-
-    parts = urlsplit(url)
-    straight = is_loopback(url) or proxy_bypass(parts.hostname or "")
-    return None if straight else getproxies().get(parts.scheme)
-
-
-SCHEMES = "https://appriseit.com/services/"
-
-
-def tell(address: str, notice: Notice) -> None:
-    """Send to one address as Apprise writes them. Raises NoticeError, which shows nothing of it."""
-    try:
-        from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 (optional, heavy)
-    except ImportError:
-        raise NoticeError("KODERZ_NOTICES needs a package: pip install 'koderz[notices]'") from None
-    log = logging.getLogger("apprise")
-    log.propagate = False  # one warning is enough, and that is ours
-    log.addHandler(logging.NullHandler())
-    place = Apprise(asset=AppriseAsset(app_id="koderz", http_redirects=False))
-    if not place.add(address):
-        raise NoticeError(f"KODERZ_NOTICES has an address that Apprise does not know; {SCHEMES} lists them")
-    if not place.notify(title=notice.title, body="\n".join(notice.lines), body_format=NotifyFormat.TEXT):
-        raise NoticeError("an address in KODERZ_NOTICES did not take it; `apprise -vv ADDRESS` tells why")
-
-
 SECONDS = 10.0
 UNSET = "No notices are set. Set SLACK_WEBHOOK_URL or KODERZ_NOTICES, in the environment, .env or settings.toml."
 
 Send = Callable[[Notice], None]
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+SCHEMES = "https://appriseit.com/services/"
 
 
 class Notices:
@@ -146,3 +103,48 @@ class _Attempt:
 def _quiet(text: str) -> str:
     """A text in which nobody is called: many places tell everyone of a line with @all in it."""
     return text.replace("@", "@\N{ZERO WIDTH SPACE}")
+
+
+def post(url: str, notice: Notice, seconds: float) -> None:
+    """Raises NoticeError, which shows nothing of the address: whoever knows it may write there."""
+    import httpx  # noqa: PLC0415 (heavy, and most notices are never sent)
+
+    message = {"text": notice.text.translate(_ENTITIES), "mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
+    timeouts = {"timeout": httpx.Timeout(seconds).as_dict()}
+    try:
+        # Straight through a transport: a client would log the address, and follow where it is sent on to.
+        with httpx.HTTPTransport(proxy=_proxy(url)) as transport:
+            answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=timeouts))
+            said = next(answer.iter_bytes(), b"") if answer.status_code >= 300 else b""
+            answer.close()
+    except httpx.HTTPError as error:
+        raise NoticeError(f"the webhook cannot be reached ({type(error).__name__})") from None
+    if answer.status_code >= 300:
+        reason = said.decode(errors="replace")
+        why = f": {reason}" if re.fullmatch("[a-z_]{1,60}", reason) else ""  # Slack's; others may quote what was sent
+        raise NoticeError(f"the webhook answered {answer.status_code}{why}")
+
+
+def _proxy(url: str) -> str | None:
+    """What the environment, or on macOS the system, wants asked in between; nobody sees what stays on this machine."""
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 (heavy)
+
+    parts = urlsplit(url)
+    straight = is_loopback(url) or proxy_bypass(parts.hostname or "")
+    return None if straight else getproxies().get(parts.scheme)
+
+
+def tell(address: str, notice: Notice) -> None:
+    """Send to one address as Apprise writes them. Raises NoticeError, which shows nothing of it."""
+    try:
+        from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 (optional, heavy)
+    except ImportError:
+        raise NoticeError("KODERZ_NOTICES needs a package: pip install 'koderz[notices]'") from None
+    log = logging.getLogger("apprise")
+    log.propagate = False  # one warning is enough, and that is ours
+    log.addHandler(logging.NullHandler())
+    place = Apprise(asset=AppriseAsset(app_id="koderz", http_redirects=False))
+    if not place.add(address):
+        raise NoticeError(f"KODERZ_NOTICES has an address that Apprise does not know; {SCHEMES} lists them")
+    if not place.notify(title=notice.title, body="\n".join(notice.lines), body_format=NotifyFormat.TEXT):
+        raise NoticeError("an address in KODERZ_NOTICES did not take it; `apprise -vv ADDRESS` tells why")

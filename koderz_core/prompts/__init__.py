@@ -9,9 +9,9 @@ VERSIONS = {
     "debating": debating.VERSION,
     "extraction": extraction.VERSION,
     "judging": judging.VERSION,
-    "reminding": coding.VERSION,
+    "reminding": coding.REMINDING_VERSION,
     "review": review.VERSION,
-    "spec": coding.VERSION,
+    "spec": coding.SPEC_VERSION,
     "testing": testing.VERSION,
 }
 
@@ -20,15 +20,3 @@ ATTEMPTS = "attempts"
 
 REMINDING = "reminding"
 """What a coder is told from outside its experiment beside lessons on its own failures, which are of its attempts."""
-
-OF_ROLES = {
-    "coder": ("coding", "extraction"),
-    "critic": ("critique",),
-    "judge": ("judging",),
-    "refiner": ("coding", "extraction"),
-    "reviewer": ("review",),
-    "speaker": ("debating",),
-    "spec": ("spec",),
-    "tester": ("testing",),
-}
-"""What each role is told, and how its answer is read."""

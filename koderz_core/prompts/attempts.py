@@ -1,4 +1,8 @@
-"""Prompts for the coder after a failure: its program, what the tests said, earlier attempts, a reviewer's guidance."""
+"""Prompts for the coder after a failure: its program, the test results, earlier attempts, a reviewer's guidance.
+
+Actual beside expected values help small models more than a traceback does. Text from a program stays on its line: it
+could otherwise pass for another attempt, or for the question that a reviewer is asked.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +14,6 @@ from koderz_core.prompts.quoting import escaped, fenced, inline_code
 from koderz_core.prompts.sections import GUIDANCE_LIMIT
 from koderz_core.records import Extracted, TestFailure, Verdict
 
-SHOWN_FAILURES = 3
-SAID_LIMIT = 1000  # characters of one value or message: twice what is recorded of it, since escapes are longer
-CUT = "truncated"
-"""The class of error of a reply that was cut: it is about the reply, so every feedback tells it."""
-
-
-def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
-    """A paragraph on a verdict: how many tests passed and, of ``most`` of the first failures, what was seen.
-
-    A verdict may tell less: how many passed and the class and message of the first failure, only how many, or nothing.
-    """
-    if verdict.error == CUT:
-        return "It could not be tested: the reply was cut at its token limit, before the program was complete."
-    passed = f"It passed {verdict.tests_passed} of {verdict.tests_total} tests."
-    if not verdict.failures and "F" in verdict.marks:
-        return f"{passed} The first failure is of class {_class(verdict)}" if verdict.error else passed
-    if not verdict.failures:
-        why = escaped(verdict.message, SAID_LIMIT) or verdict.error
-        return f"It failed before any test could pass: {why}" if why else "It failed the tests."
-    named = " (`candidate` stands for the function)" if "candidate(" in verdict.failures[0].source else ""
-    lines = [f"{passed} Failing{named}:"]
-    lines += [f"- {_one(failure)}" for failure in verdict.failures[:most]]
-    hidden = len(verdict.failures) - most
-    return "\n".join(lines + ([f"- and {hidden} more"] if hidden > 0 else []))
-
-
-def _class(verdict: Verdict) -> str:
-    said = escaped(verdict.message, SAID_LIMIT) or ("a wrong result" if verdict.error == "assertion" else "")
-    return f"{verdict.error}: {said}" if said else f"{verdict.error}."
-
-
-def _one(failure: TestFailure) -> str:
-    source = inline_code(escaped(failure.source, SAID_LIMIT))
-    if not failure.expected:
-        return f"{source}: {escaped(failure.message, SAID_LIMIT)}"
-    actual, expected = (escaped(str(value), SAID_LIMIT) for value in (failure.actual, failure.expected))
-    return f"{source}: it gave {actual}, correct is {expected}"
-
-
 VERSION = "3"
 CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
 BYTES_PER_TOKEN = 3
@@ -56,6 +21,10 @@ BYTES_PER_TOKEN = 3
 LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
 """What a prompt holds at most of the last program and of guidance."""
 _HEADING_BYTES = 80
+SHOWN_FAILURES = 3
+SAID_LIMIT = 1000  # characters of one value or message: twice what is recorded of it, since escapes are longer
+CUT = "truncated"
+"""The class of error of a reply that was cut: it is about the reply, so every feedback tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +127,36 @@ def _request(last: Attempt) -> str:
         f"You have written this same program before: it is attempt {last.same_as} again. Repeating it cannot help, so "
         "write one that computes the answer in another way."
     )
+
+
+def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
+    """A paragraph on a verdict: how many tests passed and, of ``most`` of the first failures, what was seen.
+
+    A verdict may tell less: how many passed and the class and message of the first failure, only how many, or nothing.
+    """
+    if verdict.error == CUT:
+        return "It could not be tested: the reply was cut at its token limit, before the program was complete."
+    passed = f"It passed {verdict.tests_passed} of {verdict.tests_total} tests."
+    if not verdict.failures and "F" in verdict.marks:
+        return f"{passed} The first failure is of class {_class(verdict)}" if verdict.error else passed
+    if not verdict.failures:
+        why = escaped(verdict.message, SAID_LIMIT) or verdict.error
+        return f"It failed before any test could pass: {why}" if why else "It failed the tests."
+    named = " (`candidate` stands for the function)" if "candidate(" in verdict.failures[0].source else ""
+    lines = [f"{passed} Failing{named}:"]
+    lines += [f"- {_one(failure)}" for failure in verdict.failures[:most]]
+    hidden = len(verdict.failures) - most
+    return "\n".join(lines + ([f"- and {hidden} more"] if hidden > 0 else []))
+
+
+def _class(verdict: Verdict) -> str:
+    said = escaped(verdict.message, SAID_LIMIT) or ("a wrong result" if verdict.error == "assertion" else "")
+    return f"{verdict.error}: {said}" if said else f"{verdict.error}."
+
+
+def _one(failure: TestFailure) -> str:
+    source = inline_code(escaped(failure.source, SAID_LIMIT))
+    if not failure.expected:
+        return f"{source}: {escaped(failure.message, SAID_LIMIT)}"
+    actual, expected = (escaped(str(value), SAID_LIMIT) for value in (failure.actual, failure.expected))
+    return f"{source}: it gave {actual}, correct is {expected}"

@@ -1,4 +1,8 @@
-"""The prompt for the coder's first attempt, and what every later one is built on too."""
+"""Prompts for the coder's first attempt: problem, specification, lessons and examples; and prompts for the spec model.
+
+Every later prompt of an experiment is built on the same ``Brief``. A specification says what to do, not how, since the
+coder must solve the problem alone.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +12,6 @@ from dataclasses import dataclass
 from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.quoting import fenced, one_line, shortened
 from koderz_core.records import Message, PublicProblem
-
-REMINDING_VERSION = "1"
-LESSONS_LIMIT = 1200  # characters of all lessons together
-EXAMPLES_LIMIT = 4000  # of all examples together
-LIMITS: Mapping[str, int] = {"lessons": LESSONS_LIMIT, "examples": EXAMPLES_LIMIT}
-"""What reminders take of a prompt at most, by the parameter that wants them."""
-_HEADING = (
-    "Other problems that were solved, to show the kind of program that is wanted; the one for you comes after them."
-)
-
-
-def example(prompt: str, code: str) -> str:
-    """A problem and a program that solved it, in one text."""
-    return f"{fenced(prompt.strip())}\nA program that passed its tests:\n{fenced(code.strip())}"
-
-
-def lessons_told(lessons: Sequence[str]) -> list[str]:
-    """The paragraph that tells them, none without lessons. No more is shown than LESSONS_LIMIT."""
-    told = "\n".join(f"- {one_line(one, LESSONS_LIMIT // len(lessons))}" for one in lessons)
-    return [f"Lessons from other problems:\n{told}"] if told else []
-
-
-def examples_told(examples: Sequence[str]) -> list[str]:
-    """The paragraphs that tell them, none without examples. No more is shown than EXAMPLES_LIMIT."""
-    most = EXAMPLES_LIMIT // max(1, len(examples))
-    told = [f"Example {place}:\n{shortened(one, most)}" for place, one in enumerate(examples, 1)]
-    return [_HEADING, *told] if told else []
-
 
 VERSION = "1"
 
@@ -48,6 +24,38 @@ _SYSTEM = (
 )
 _REASON = "Think briefly about the approach first if that helps."
 _NO_REASON = "Give only the code block: no reasoning, no explanation."
+REMINDING_VERSION = "1"
+LESSONS_LIMIT = 1200  # characters of all lessons together
+EXAMPLES_LIMIT = 4000  # of all examples together
+LIMITS: Mapping[str, int] = {"lessons": LESSONS_LIMIT, "examples": EXAMPLES_LIMIT}
+"""What reminders take of a prompt at most, by the parameter that wants them."""
+_EXAMPLES_HEADING = (
+    "Other problems that were solved, to show the kind of program that is wanted; the one for you comes after them."
+)
+SPEC_VERSION = "1"
+SPEC_LIMIT = 8000  # characters: whatever was asked for, a longer one would crowd out the problem
+
+MINIMAL, DETAILED = "minimal", "detailed"
+
+_TASKS: Mapping[str, str] = {
+    MINIMAL: (
+        "Write a short specification of the function below for a programmer who has to implement it.\n"
+        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
+        "returns, in plain words.\n"
+        "Do not give an algorithm, code, pseudocode, data structures or tests. At most 150 words."
+    ),
+    DETAILED: (
+        "Write a detailed specification of the function below for a programmer who has to implement it.\n"
+        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
+        "returns, (3) which inputs are allowed: types, ranges, what may be empty, (4) the edge cases and what each "
+        "must give, (5) what must happen with input that is not allowed, if the text says so, (6) a plan of the "
+        "solution in steps.\n"
+        "Keep to what the text says or clearly implies; where it leaves something open, say so. Do not write code or "
+        "pseudocode. At most 350 words."
+    ),
+}
+PROMPTS = tuple(_TASKS)
+"""The versions that can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +90,22 @@ def asking(brief: Brief, parts: Sequence[str]) -> Prompt:
     return (Message("system", system), Message("user", "\n\n".join(said)))
 
 
-SPEC_VERSION = "1"
-SPEC_LIMIT = 8000  # characters: whatever was asked for, a longer one would crowd out the problem
+def example(prompt: str, code: str) -> str:
+    """A problem and a program that solved it, in one text."""
+    return f"{fenced(prompt.strip())}\nA program that passed its tests:\n{fenced(code.strip())}"
 
-MINIMAL, DETAILED = "minimal", "detailed"
 
-_TASKS: Mapping[str, str] = {
-    MINIMAL: (
-        "Write a short specification of the function below for a programmer who has to implement it.\n"
-        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
-        "returns, in plain words.\n"
-        "Do not give an algorithm, code, pseudocode, data structures or tests. At most 150 words."
-    ),
-    DETAILED: (
-        "Write a detailed specification of the function below for a programmer who has to implement it.\n"
-        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
-        "returns, (3) which inputs are allowed: types, ranges, what may be empty, (4) the edge cases and what each "
-        "must give, (5) what must happen with input that is not allowed, if the text says so, (6) a plan of the "
-        "solution in steps.\n"
-        "Keep to what the text says or clearly implies; where it leaves something open, say so. Do not write code or "
-        "pseudocode. At most 350 words."
-    ),
-}
-PROMPTS = tuple(_TASKS)
-"""The versions that can be asked for."""
+def lessons_told(lessons: Sequence[str]) -> list[str]:
+    """The paragraph that tells them, none without lessons. No more is shown than LESSONS_LIMIT."""
+    told = "\n".join(f"- {one_line(one, LESSONS_LIMIT // len(lessons))}" for one in lessons)
+    return [f"Lessons from other problems:\n{told}"] if told else []
+
+
+def examples_told(examples: Sequence[str]) -> list[str]:
+    """The paragraphs that tell them, none without examples. No more is shown than EXAMPLES_LIMIT."""
+    most = EXAMPLES_LIMIT // max(1, len(examples))
+    told = [f"Example {place}:\n{shortened(one, most)}" for place, one in enumerate(examples, 1)]
+    return [_EXAMPLES_HEADING, *told] if told else []
 
 
 def text_of(reply: str) -> str:

@@ -1,8 +1,9 @@
-"""Find the program in a model's reply.
+"""Extraction of the program from a model's reply.
 
-The last fenced block that defines the entry point is the answer: earlier ones quote older versions. Failing that,
-code between prose, then a bare function body. If none of these is there, what looks most like an answer is handed
-over as it is, so that running it says honestly what is wrong with it; nothing is renamed or invented.
+Thoughts, control tokens and foreign line ends are removed first. The last fenced block that defines the entry point is
+the answer: earlier ones quote older versions. Failing that, code between prose, then a bare function body. If none of
+these is there, the part that looks most like an answer is returned as it is, so that running it shows what is wrong
+with it; nothing is renamed or invented.
 """
 
 from __future__ import annotations
@@ -33,55 +34,6 @@ from koderz_core.prompts.programs import (
 )
 from koderz_core.records import Completion, Extracted, PublicProblem
 
-_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-MAX_TOKENS_CUT = 8
-
-
-def answer(reply: str) -> str:
-    """The text behind ``<think>...</think>`` and between several of them; lines end in ``\\n``.
-
-    A thought that is never closed hides all that follows. An end without a beginning hides all before it: chat
-    templates often put the beginning into the prompt.
-    """
-    text = reply.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    return _without_end_tokens(_without_thoughts(text))
-
-
-def _without_thoughts(text: str) -> str:
-    kept: list[str] = []
-    start, thinking = 0, False
-    for tag in _TAG.finditer(text):
-        closing = bool(tag[1])
-        if not thinking and not _alone(text, tag.start(), tag.end(), closing):
-            continue
-        if closing:
-            start = tag.end()
-        elif not thinking:
-            kept.append(text[start : tag.start()])
-        thinking = not closing
-    return "".join(kept if thinking else [*kept, text[start:]])
-
-
-def _alone(text: str, start: int, end: int, closing: bool) -> bool:
-    """Tags stand at the start of a line, closing ones perhaps at its end; others are part of a sentence or program."""
-    before = text[max(0, start - 40) : start].rpartition("\n")[2]
-    after = text[end : end + 40].partition("\n")[0]
-    return not before.strip() or (closing and not after.strip())
-
-
-def _without_end_tokens(text: str) -> str:
-    """``<|im_end|>`` and its kin, which some servers leave at the end."""
-    for _ in range(MAX_TOKENS_CUT):
-        text = text.rstrip()
-        if text.endswith("</s>"):
-            text = text[:-4]
-        elif text.endswith("|>") and (start := text.rfind("<|", len(text) - 60)) >= 0:
-            text = text[:start]
-        else:
-            break
-    return text
-
-
 VERSION = "1"
 """Another rule finds other programs, so a changed one is a new version."""
 
@@ -93,6 +45,8 @@ MAX_LINES = 10_000
 _START = re.compile(
     r"[ \t]*(?:>>> ?)?(?:(?:async +)?def +\w+ *\(|class +\w+ *[(:]|import +\w|from +[\w.]+ +import\b|@\w|\w+ *=[^=])"
 )
+_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+MAX_TOKENS_CUT = 8
 
 
 def candidate(completion: Completion, problem: PublicProblem) -> Extracted:
@@ -255,3 +209,48 @@ def _indented_runs(text: str) -> list[str]:
         if inside
     ]
     return [run for run in reversed(runs) if "return" in run or "yield" in run][:MAX_RUNS]
+
+
+def answer(reply: str) -> str:
+    """The text behind ``<think>...</think>`` and between several of them; lines end in ``\\n``.
+
+    A thought that is never closed hides all that follows. An end without a beginning hides all before it: chat
+    templates often put the beginning into the prompt.
+    """
+    text = reply.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return _without_end_tokens(_without_thoughts(text))
+
+
+def _without_thoughts(text: str) -> str:
+    kept: list[str] = []
+    start, thinking = 0, False
+    for tag in _TAG.finditer(text):
+        closing = bool(tag[1])
+        if not thinking and not _alone(text, tag.start(), tag.end(), closing):
+            continue
+        if closing:
+            start = tag.end()
+        elif not thinking:
+            kept.append(text[start : tag.start()])
+        thinking = not closing
+    return "".join(kept if thinking else [*kept, text[start:]])
+
+
+def _alone(text: str, start: int, end: int, closing: bool) -> bool:
+    """Tags stand at the start of a line, closing ones perhaps at its end; others are part of a sentence or program."""
+    before = text[max(0, start - 40) : start].rpartition("\n")[2]
+    after = text[end : end + 40].partition("\n")[0]
+    return not before.strip() or (closing and not after.strip())
+
+
+def _without_end_tokens(text: str) -> str:
+    """``<|im_end|>`` and its kin, which some servers leave at the end."""
+    for _ in range(MAX_TOKENS_CUT):
+        text = text.rstrip()
+        if text.endswith("</s>"):
+            text = text[:-4]
+        elif text.endswith("|>") and (start := text.rfind("<|", len(text) - 60)) >= 0:
+            text = text[:start]
+        else:
+            break
+    return text

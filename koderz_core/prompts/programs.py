@@ -1,4 +1,8 @@
-"""Python source that may be broken: parsed without raising, mended where only its typing is wrong."""
+"""Python source that may be broken: parsing without raising, repair of its layout, and comparison of programs.
+
+Repair changes indentation, typographic characters and prompts of an interactive session, nothing else. Two programs
+are the same if they differ only in layout, comments and docstrings.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,11 @@ from itertools import takewhile
 
 from koderz_core.parsing import parse
 
+DEEPEST = 200
+"""Nodes within nodes, far more than programs that people read have. Whether Python parses what nests much deeper
+depends on how deep whoever asks stands in calls of its own, and so would what is the same."""
+
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 MAX_PROGRAM_CHARS = 200_000
 MAX_PARSED_CHARS = 2_000_000
 """What one reply may cost, in characters parsed; some microseconds each at worst."""
@@ -21,6 +30,40 @@ _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u2
 _WITHOUT_WIDTH = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _IMPORT = re.compile(r"\s*(import|from)\b")
 _PLAIN = {ord(mark): " " for mark in _SPACES} | {ord(mark): None for mark in _WITHOUT_WIDTH}
+
+
+def shape(code: str) -> str:
+    """Equal for programs that differ in comments, docstrings and layout only.
+
+    One that does not parse, or nests deeper than ``DEEPEST``, is its text.
+    """
+    program = Reader().parse(code)
+    return "\n".join(_words(program.tree) if program else ()) or code.strip()
+
+
+def _words(tree: ast.Module) -> list[str]:
+    """The tree without positions, none of one too deep. No recursion, as ``ast.dump`` has: it may find no room."""
+    words = list[str]()
+    rest: list[tuple[int, object]] = [(0, tree)]
+    while rest:
+        depth, one = rest.pop()
+        if depth > DEEPEST:
+            return []
+        if isinstance(one, ast.AST):
+            words.append(type(one).__name__)
+            rest += [(depth + 1, value) for _, value in reversed([*ast.iter_fields(_undocumented(one))])]
+        elif isinstance(one, list):
+            words.append(str(len(one)))
+            rest += [(depth, value) for value in reversed(one)]
+        else:  # Python refuses to write out the longest numbers in decimals
+            words.append(hex(one) if type(one) is int else repr(one))
+    return words
+
+
+def _undocumented(node: ast.AST) -> ast.AST:
+    if isinstance(node, _Documented) and ast.get_docstring(node, clean=False) is not None:
+        node.body = node.body[1:]
+    return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,44 +206,3 @@ def indented(program: Program, columns: int) -> str:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
-
-
-DEEPEST = 200
-"""Nodes within nodes, far more than programs that people read have. Whether Python parses what nests much deeper
-depends on how deep whoever asks stands in calls of its own, and so would what is the same."""
-
-_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def shape(code: str) -> str:
-    """Equal for programs that differ in comments, docstrings and layout only.
-
-    One that does not parse, or nests deeper than ``DEEPEST``, is its text.
-    """
-    program = Reader().parse(code)
-    return "\n".join(_words(program.tree) if program else ()) or code.strip()
-
-
-def _words(tree: ast.Module) -> list[str]:
-    """The tree without positions, none of one too deep. No recursion, as ``ast.dump`` has: it may find no room."""
-    words = list[str]()
-    rest: list[tuple[int, object]] = [(0, tree)]
-    while rest:
-        depth, one = rest.pop()
-        if depth > DEEPEST:
-            return []
-        if isinstance(one, ast.AST):
-            words.append(type(one).__name__)
-            rest += [(depth + 1, value) for _, value in reversed([*ast.iter_fields(_undocumented(one))])]
-        elif isinstance(one, list):
-            words.append(str(len(one)))
-            rest += [(depth, value) for value in reversed(one)]
-        else:  # Python refuses to write out the longest numbers in decimals
-            words.append(hex(one) if type(one) is int else repr(one))
-    return words
-
-
-def _undocumented(node: ast.AST) -> ast.AST:
-    if isinstance(node, _Documented) and ast.get_docstring(node, clean=False) is not None:
-        node.body = node.body[1:]
-    return node

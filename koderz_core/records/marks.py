@@ -10,8 +10,6 @@ from koderz_core.records.plans import ScoreKind
 
 RateKind = Literal["held_out", "oracle", "mixed"]
 ORACLE, SAW_BASE_TESTS = "*", "†"
-UNTOLD = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of"})
-"""Strategies whose coders are shown nothing of what they wrote before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from koderz_core.records.plans import Outcome, ScoreKind
+from koderz_core.records.plans import Outcome, ScoreKind, scripted
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.progress import scripted
 
 NoteKind = Literal["spec_written", "checkpoint_reviewed", "turn_spoken", "consensus_reached", "recall_failed"]
 

@@ -1,10 +1,10 @@
-"""What is compared, and the experiments that compare it."""
+"""What a benchmark compares: configurations, budgets, the plan, its experiments, and the choice of models for roles."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal
@@ -14,52 +14,6 @@ import msgspec
 from koderz_core.errors import PlanError
 from koderz_core.records.problems import DatasetOrigin
 
-QUALITY, LATENCY, COST, CONTEXT, FIXED = "quality", "latency", "cost", "context", "fixed"
-POLICIES = (QUALITY, LATENCY, COST, CONTEXT, FIXED)
-"""What a model can be chosen by: most solved, quickest, cheapest, largest context, or the order they are named in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What came of a model in a role, on one problem of a dataset: of so many ``experiments`` some were ``solved``.
-
-    ``seconds`` and ``cost_usd``: what its calls in that role took in all of them together; None: not known of each.
-    """
-
-    model: str
-    dataset_sha256: str
-    problem: str
-    experiments: int
-    solved: int
-    seconds: float | None
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A model that was considered. ``score``: of what the policy goes by, None: nothing is known. ``reason``: why."""
-
-    model: str
-    score: float | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """For a ``role`` of a ``strategy`` the ``chosen`` model; ``ranked``: all that were considered, the best first.
-
-    Those behind the chosen one are its fallbacks; those before it could not be asked, and their reason says why.
-    ``results_of``: the strategy whose results were compared, empty if none were.
-    """
-
-    strategy: str
-    role: str
-    policy: str
-    chosen: str
-    ranked: tuple[Ranked, ...]
-    results_of: str = ""
-
-
 Outcome = Literal["solved", "unsolved", "cancelled", "error"]
 StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
 ScoreKind = Literal["held_out", "oracle"]
@@ -67,6 +21,9 @@ Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
 MOST_EXPERIMENTS = 1_000_000
 """Of one plan: so many are enumerated in about half a minute."""
+QUALITY, LATENCY, COST, CONTEXT, FIXED = "quality", "latency", "cost", "context", "fixed"
+POLICIES = (QUALITY, LATENCY, COST, CONTEXT, FIXED)
+"""What a model can be chosen by: most solved, quickest, cheapest, largest context, or the order they are named in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +66,47 @@ class Allowance:
 
     usd: float | None
     concurrency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A model that was considered. ``score``: of what the policy goes by, None: nothing is known. ``reason``: why."""
+
+    model: str
+    score: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """For a ``role`` of a ``strategy`` the ``chosen`` model; ``ranked``: all that were considered, the best first.
+
+    Those behind the chosen one are its fallbacks; those before it could not be asked, and their reason says why.
+    ``results_of``: the strategy whose results were compared, empty if none were.
+    """
+
+    strategy: str
+    role: str
+    policy: str
+    chosen: str
+    ranked: tuple[Ranked, ...]
+    results_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What came of a model in a role, on one problem of a dataset: of so many ``experiments`` some were ``solved``.
+
+    ``seconds`` and ``cost_usd``: what its calls in that role took in all of them together; None: not known of each.
+    """
+
+    model: str
+    dataset_sha256: str
+    problem: str
+    experiments: int
+    solved: int
+    seconds: float | None
+    cost_usd: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +194,16 @@ class Experiment:
     problem: str  # id
     repeat: int
     seed: int
+
+
+def scripted(models: Iterable[str]) -> bool:
+    """Whether one of these models follows a script, so that its answers show nothing about models."""
+    return any(model.startswith("scripted/") for model in models)
+
+
+SCRIPTED = "SCRIPTED: these answers come from a script, not from a model."
+SOME_SCRIPTED = "SCRIPTED: some of these answers come from a script, not from a model."
+"""Shown above results where ``scripted`` holds; the second one where several configurations are compared."""
 
 
 def fingerprint(value: object) -> str:

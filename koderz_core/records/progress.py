@@ -1,8 +1,8 @@
-"""A benchmark at one moment: how far it is, what came last, what stands beside what."""
+"""Records of a benchmark's progress and results: what a live view shows, and totals by configuration and by tier."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.records import Allowance
@@ -189,8 +189,3 @@ class SummaryRow:
     @property
     def origin(self) -> DatasetOrigin:
         return DatasetOrigin(self.dataset, self.dataset_sha256, self.licence)
-
-
-def scripted(models: Iterable[str]) -> bool:
-    """Whether one of these models follows a script, so that its answers show nothing about models."""
-    return any(model.startswith("scripted/") for model in models)

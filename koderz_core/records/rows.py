@@ -1,4 +1,4 @@
-"""What the results are asked for: one frozen record per row, and the records they make up."""
+"""Records that queries of the results return: benchmarks, experiments, calls, steps, spans of time, provenance."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Literal
 
 from koderz_core.records.completions import Finish, MessageRef, Sampling, Tier
 from koderz_core.records.notes import NoteRow
-from koderz_core.records.plans import Outcome, ScoreKind, StopReason
+from koderz_core.records.plans import Outcome, ScoreKind, StopReason, scripted
 from koderz_core.records.problems import DatasetOrigin
-from koderz_core.records.progress import scripted
 from koderz_core.records.verdicts import ErrorClass, TestFailure, Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
-
 State = Literal["planned", "running", "paused", "interrupted", "finished"]
 BenchmarkState = Literal["queued", "running", "paused", "stopping", "stopped", "interrupted", "finished"]
 StepKind = Literal["spec", "iteration", "checkpoint", "turn", "consensus", "answer"]
+Phase = Literal["waiting", "calls", "tests", "scoring", "journal"]
+"""Between the attempts of a call; for answers; for the gate; for the score; all that is left: journal, prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +248,6 @@ class ExperimentDetails:
     scores: list[ScoreRow]
     programs: Mapping[str, str]
     steps: tuple[Step, ...]
-
-
-Phase = Literal["waiting", "calls", "tests", "scoring", "journal"]
-"""Between the attempts of a call; for answers; for the gate; for the score; all that is left: journal, prompts."""
 
 
 @dataclass(frozen=True, slots=True)

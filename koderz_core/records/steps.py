@@ -1,4 +1,4 @@
-"""What a strategy asks its context for beside one answer or one verdict, and what it is told."""
+"""Records of what a strategy asks its context for and receives, and of past failures and programs to learn from."""
 
 from __future__ import annotations
 

@@ -9,15 +9,15 @@ from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.capabilities import Capabilities, capabilities_of
+from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.models.catalogue import address_of, identity
-from koderz_core.prompts import ATTEMPTS, OF_ROLES, REMINDING, VERSIONS
+from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
 from koderz_core.prompts.coding import LIMITS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
-from koderz_core.records.marks import UNTOLD
-from koderz_core.records.progress import scripted
-from koderz_core.similarity import require_package
-from koderz_core.strategies import COMPARING, SAMPLED, STRATEGIES, WRITERS, called, complete
+from koderz_core.records.plans import scripted
+from koderz_core.strategies import STRATEGIES, called, complete, facts_of
+from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.ladder import ONCE
 from koderz_core.strategies.outside import version_of
 from koderz_core.strategies.parameters import is_override, of_roles
@@ -41,7 +41,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     packages = {one.strategy: version_of(one.strategy) for one in configurations if one.strategy not in STRATEGIES}
     return {
         TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
-        **({"num_ctx": settings.num_ctx} if providers & {"embedded", "ollama"} else {}),
+        **({"num_ctx": settings.num_ctx} if providers & CONTEXT_SET else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
@@ -68,7 +68,7 @@ def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
 
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """The versions of the prompts that the roles of these configurations are told."""
-    used = {name for one in configurations for role in one.models for name in OF_ROLES[role]}
+    used = {name for one in configurations for role in one.models for name in ROLES[role].prompts}
     used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
     used |= {REMINDING} if any(map(_reminds, configurations)) else set()
     return {name: version for name, version in VERSIONS.items() if name in used}
@@ -80,12 +80,13 @@ def once_unnamed(plan: Plan) -> dict[str, Scalar]:
 
 
 def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
-    return any(one.strategy not in UNTOLD for one in configurations)
+    return any(facts_of(one.strategy).shows_attempts for one in configurations)
 
 
 def _reminds(one: Configuration) -> bool:
     """Beside lessons on a coder's own failures."""
-    return bool(one.parameters.get("examples") or (one.parameters.get("lessons") and one.strategy in UNTOLD))
+    lessons = one.parameters.get("lessons") and not facts_of(one.strategy).shows_attempts
+    return bool(one.parameters.get("examples") or lessons)
 
 
 def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:
@@ -145,8 +146,7 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
     that such a model could be asked, such as more effort, is the same step of a ladder.
     An answer may be no longer than the context that it stands in. Raises ConfigError.
     """
-    if configuration.strategy in COMPARING:
-        require_package()
+    facts_of(configuration.strategy).require_packages()
     name = called(configuration.strategy, configuration.parameters)
     for role, models in configuration.models.items():
         for model in models:
@@ -157,12 +157,12 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
 
 
 def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Iterator[str]:
-    defaults = complete(configuration.strategy, {})
-    steps = configuration.parameters.get("steps")
-    if role == "coder" and configuration.strategy in SAMPLED and steps != ONCE and not takes.temperature:
+    defaults, writes = complete(configuration.strategy, {}), ROLES[role].writes_programs
+    steps, samples = configuration.parameters.get("steps"), facts_of(configuration.strategy).draws_samples
+    if role == "coder" and samples and steps != ONCE and not takes.temperature:
         yield (
             f"it takes no temperature ({takes.source}), so its samples cannot be drawn at "
-            f"{steps or configuration.parameters['temperature']} as all others are. Choose another model."
+            f"{steps or configuration.parameters.get('temperature')} as all others are. Choose another model."
         )
     own = {name: value for name, value in configuration.parameters.items() if not is_override(name)}
     asked = of_roles(configuration.parameters).get(role, {})
@@ -170,12 +170,12 @@ def _faults(configuration: Configuration, role: str, takes: Capabilities) -> Ite
         if not getattr(takes, what):
             yield f"it takes no {what} ({takes.source}), and {role}.{what} is {asked[what]}. Leave that out."
     for name, value in own.items():
-        if role in WRITERS and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
+        if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
                 f"it takes no temperature ({takes.source}), and {name} is {value}. Leave {name} at {defaults[name]}, "
                 f"where it samples as its provider has it, or choose another model."
             )
-    limit = {"max_tokens" if role in WRITERS else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
+    limit = {"max_tokens" if writes else "review_tokens": asked["max_tokens"]} if "max_tokens" in asked else {}
     yield from _too_long({**own, **limit}, role, takes.context_tokens)
 
 
@@ -184,8 +184,9 @@ def _too_long(parameters: Mapping[str, Scalar], role: str, context: int | None) 
 
     What fits here may still not fit: the problem, its spec and what the tests said have a length of their own.
     """
-    limit = "max_tokens" if role in WRITERS else "review_tokens"
-    longest = parameters.get(limit, None if role in WRITERS else ADVICE_TOKENS)
+    writes = ROLES[role].writes_programs
+    limit = "max_tokens" if writes else "review_tokens"
+    longest = parameters.get(limit, None if writes else ADVICE_TOKENS)
     earlier = parameters.get("history_tokens")
     if context is None or not isinstance(longest, int):
         return

@@ -9,24 +9,13 @@ from typing import Any, Literal
 from koderz_core.errors import PlanError
 from koderz_core.models.availability import FOR_CODING, Availability
 from koderz_core.records import Scalar
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.runner.ablations import ABLATIONS, is_ablated
 from koderz_core.runner.planning import Wanted
-from koderz_core.strategies import (
-    MODES,
-    PRESETS,
-    ROLES,
-    STRATEGIES,
-    UNTESTED,
-    class_of,
-    complete,
-    create,
-    doc_of,
-    offered,
-    takes_several,
-)
+from koderz_core.strategies import MODES, PRESETS, STRATEGIES, class_of, complete, create, doc_of, facts_of, offered
+from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.outside import installed
-from koderz_core.strategies.parameters import MOST, OF_ROLES, about, bounds_of, choices_of, describe
+from koderz_core.strategies.parameters import MOST, about, bounds_of, choices_of, describe
 
 Kind = Literal["bool", "int", "float", "str"]
 _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"}
@@ -97,9 +86,10 @@ def strategy_form(name: str) -> StrategyForm:
     known = {field.name: field for field in fields(class_of(name))}
     parameters = tuple(_parameter(known[one], default) for one, default in defaults.items())
     ablations = tuple(ABLATIONS) if is_ablated(name) else ()
-    roles = tuple(Role(one, OF_ROLES.get(one, ""), takes_several(name, one)) for one in _roles(name, defaults))
-    tested = name not in UNTESTED
-    return StrategyForm(name, doc_of(name), roles, parameters, tested, ablations, described.calls, described.source)
+    facts = facts_of(name)
+    roles = tuple(Role(role, ROLES[role].about, role in facts.several) for role in _roles(name, defaults))
+    doc, tested = doc_of(name), facts.tests_programs
+    return StrategyForm(name, doc, roles, parameters, tested, ablations, described.calls, described.source)
 
 
 def _faults(name: str) -> Iterator[str]:

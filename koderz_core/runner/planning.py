@@ -20,7 +20,8 @@ from koderz_core.records.plans import Selection, check_size
 from koderz_core.runner.budget import check_limits
 from koderz_core.runner.conditions import check_needs, conditions, of_problems
 from koderz_core.runner.header import as_recorded
-from koderz_core.strategies import LADDERS, ROLES, UNTESTED, base_of, create, recorded, takes_several
+from koderz_core.strategies import base_of, create, facts_of, recorded
+from koderz_core.strategies.facts import ROLES
 
 MOST_SEEDS = 1 << 63
 FULL = "full"
@@ -138,13 +139,14 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
 
 def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None:
     """Raise PlanError for models that would be ignored, and for a strategy that lacks one to go on to."""
-    if strategy in LADDERS and len(models["coder"]) < 2:
+    facts = facts_of(strategy)
+    if facts.needs_several_coders and len(models["coder"]) < 2:
         raise PlanError(
             f"{strategy} goes on from each coder to the next, so it needs several coders: name them from the cheapest "
             "to the strongest, in a terminal as in --coder qwen2.5-coder-0.5b,qwen2.5-coder-1.5b."
         )
     for role, (_, *others) in models.items():
-        if others and not takes_several(strategy, role):
+        if others and role not in facts.several:
             raise PlanError(
                 f"{strategy} asks one model as {role}, so {', '.join(others)} would be ignored. Name one; to compare "
                 "several, write a configuration for each."
@@ -154,7 +156,7 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
 def _policies(wanted: Wanted) -> tuple[str, str]:
     """Gate and feedback. Raises PlanError for a strategy that would ignore them."""
     gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
-    if wanted.strategy in UNTESTED and (gate, feedback) != (ALL_TESTS, FULL):
+    if not facts_of(wanted.strategy).tests_programs and (gate, feedback) != (ALL_TESTS, FULL):
         raise PlanError(
             f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored: leave them out there."
         )

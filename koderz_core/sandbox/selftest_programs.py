@@ -1,4 +1,7 @@
-"""Small problems with right and wrong programs and with cheats, for the self-test of a judge."""
+"""Programs of the self-test of a judge: right, wrong and cheating solutions of small problems, and attacks.
+
+Attacks find a secret file, a folder, a port and a process made for them, and leave no trace if they are blocked.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,15 @@ from koderz_core.sandbox.folders import folder
 
 SECONDS = 10.0
 """What each may take, whatever the judge gives others: on a busy machine, too, honest programs have to pass."""
+BLOCKED = "blocked"
 
 
 def small_problem(entry_point: str, tests: str, solution: str = "") -> Problem:
     """A problem of the self-test's own family."""
     return Problem(PublicProblem(f"selftest/{entry_point}", "", entry_point), TestSet(tests, SECONDS), solution)
+
+
+PROBLEM = small_problem("attack", f"def check(candidate):\n    assert candidate(0) == {BLOCKED!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +139,6 @@ CHEATS = (
     ),
     Try("empties what it is compared with", "def order(items):\n    items.clear()\n    return []", "order"),
 )
-
-BLOCKED = "blocked"
-PROBLEM = small_problem("attack", f"def check(candidate):\n    assert candidate(0) == {BLOCKED!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Which sandbox tiers hold on this machine, found by really attacking each from inside."""
+"""Sandbox tiers that hold on this machine, found by attacks from inside; and facts about tests read from their source.
+
+Those facts, found without running the tests, are their number and which names of a program they use.
+"""
 
 from __future__ import annotations
 

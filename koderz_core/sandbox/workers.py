@@ -1,6 +1,7 @@
-"""The workers of a judge: processes that judge one program after another, replaced when they die or stall.
+"""Worker processes of a judge: a pool of them, and one worker as the host sees it.
 
-A worker serves one family of problems: whatever a test set leaves behind in its judge can reach that family only.
+A worker judges one program after another and is replaced when it dies or stalls. It serves one family of problems:
+what a test set leaves behind in its judge can reach that family only.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from koderz_core.records import Isolation
 from koderz_core.sandbox import box
 from koderz_core.sandbox.folders import Folder
 
+CLOSING_SECONDS = 1.0  # how long the threads that wait for killed workers may take to clear up behind them
 MAX_ANSWER_BYTES = 16 << 20
 START_SECONDS = 30.0
 ENDING_SECONDS = 0.5  # how long one may take that has nothing to do
@@ -31,6 +33,102 @@ _READ_BYTES = 1 << 16
 _HEAD = 4  # bytes that tell the length of an answer
 _ENTRY = box.INSIDE / "worker.py"
 _TURNS = count()  # workers begin on different cores
+
+
+class Workers:
+    """At most ``limit`` workers at a time, made by ``make``. May be used from any thread."""
+
+    def __init__(self, make: Callable[[], Worker], limit: int, *, used_once: bool) -> None:
+        """``used_once``: a worker is worn out by one program, where programs can leave something behind."""
+        self._make, self._limit, self._used_once = make, limit, used_once
+        self._changed = threading.Condition()  # guards all below
+        self._idle: list[tuple[str, Worker]] = []
+        self._busy: set[Worker] = set()
+        self._starting = 0
+        self._closed = False
+        self._starter = ThreadPoolExecutor(1)  # bubblewrap ends a worker with the thread that started it
+
+    @contextmanager
+    def worker(self, family: str) -> Iterator[Worker]:
+        """A worker for one program, waiting for one if all are busy. Raises SandboxError if closed or not startable."""
+        worker = self._taken(family) or self._started()
+        try:
+            yield worker
+        finally:
+            self._give_back(family, worker)
+
+    def close(self) -> None:
+        """End all, and wait for a moment until nothing of them is left; no other is started. Idempotent."""
+        with self._changed:
+            self._closed = True
+            for worker in self._busy:
+                worker.kill()
+            for _, worker in self._idle:
+                worker.discard()
+            self._idle.clear()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._busy and not self._starting, CLOSING_SECONDS)
+            still_starting = bool(self._starting)
+        self._starter.shutdown(wait=not still_starting)
+
+    def _taken(self, family: str) -> Worker | None:
+        """An idle one of the family; None when one may be started, whose place is taken then."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._idle or self._count() < self._limit)
+            self._refuse_if_closed()
+            self._discard_dead()
+            found = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
+            if found:
+                self._idle.remove(found)
+                self._busy.add(found[1])
+                return found[1]
+            if self._count() >= self._limit:
+                self._idle.pop(0)[1].discard()
+            self._starting += 1
+            return None
+
+    def _started(self) -> Worker:
+        """Whoever is interrupted while it starts leaves it to be discarded as soon as it has started."""
+        adopted, start = False, self._starter.submit(self._make)
+        try:
+            worker = start.result()
+            with self._changed:
+                self._refuse_if_closed()
+                self._busy.add(worker)
+                adopted = True
+            return worker
+        finally:
+            if not adopted:
+                start.add_done_callback(_discard)
+            with self._changed:
+                self._starting -= 1
+                self._changed.notify_all()
+
+    def _give_back(self, family: str, worker: Worker) -> None:
+        with self._changed:
+            self._busy.discard(worker)
+            if self._closed or self._used_once or not worker.alive:
+                worker.discard()
+            else:
+                self._idle.append((family, worker))
+            self._changed.notify_all()
+
+    def _discard_dead(self) -> None:
+        for pair in [pair for pair in self._idle if not pair[1].alive]:
+            self._idle.remove(pair)
+            pair[1].discard()
+
+    def _count(self) -> int:
+        return len(self._idle) + len(self._busy) + self._starting
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise SandboxError("This judge has been closed, so it judges nothing more. Make another one.")
+
+
+def _discard(start: Future[Worker]) -> None:
+    if not start.cancelled() and start.exception() is None:
+        start.result().discard()
 
 
 class LostError(Exception):
@@ -187,102 +285,3 @@ def _start(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: s
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-
-
-CLOSING_SECONDS = 1.0  # how long the threads that wait for killed workers may take to clear up behind them
-
-
-class Workers:
-    """At most ``limit`` workers at a time, made by ``make``. May be used from any thread."""
-
-    def __init__(self, make: Callable[[], Worker], limit: int, *, used_once: bool) -> None:
-        """``used_once``: a worker is worn out by one program, where programs can leave something behind."""
-        self._make, self._limit, self._used_once = make, limit, used_once
-        self._changed = threading.Condition()  # guards all below
-        self._idle: list[tuple[str, Worker]] = []
-        self._busy: set[Worker] = set()
-        self._starting = 0
-        self._closed = False
-        self._starter = ThreadPoolExecutor(1)  # bubblewrap ends a worker with the thread that started it
-
-    @contextmanager
-    def worker(self, family: str) -> Iterator[Worker]:
-        """A worker for one program, waiting for one if all are busy. Raises SandboxError if closed or not startable."""
-        worker = self._taken(family) or self._started()
-        try:
-            yield worker
-        finally:
-            self._give_back(family, worker)
-
-    def close(self) -> None:
-        """End all, and wait for a moment until nothing of them is left; no other is started. Idempotent."""
-        with self._changed:
-            self._closed = True
-            for worker in self._busy:
-                worker.kill()
-            for _, worker in self._idle:
-                worker.discard()
-            self._idle.clear()
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: not self._busy and not self._starting, CLOSING_SECONDS)
-            still_starting = bool(self._starting)
-        self._starter.shutdown(wait=not still_starting)
-
-    def _taken(self, family: str) -> Worker | None:
-        """An idle one of the family; None when one may be started, whose place is taken then."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._idle or self._count() < self._limit)
-            self._refuse_if_closed()
-            self._discard_dead()
-            found = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
-            if found:
-                self._idle.remove(found)
-                self._busy.add(found[1])
-                return found[1]
-            if self._count() >= self._limit:
-                self._idle.pop(0)[1].discard()
-            self._starting += 1
-            return None
-
-    def _started(self) -> Worker:
-        """Whoever is interrupted while it starts leaves it to be discarded as soon as it has started."""
-        adopted, start = False, self._starter.submit(self._make)
-        try:
-            worker = start.result()
-            with self._changed:
-                self._refuse_if_closed()
-                self._busy.add(worker)
-                adopted = True
-            return worker
-        finally:
-            if not adopted:
-                start.add_done_callback(_discard)
-            with self._changed:
-                self._starting -= 1
-                self._changed.notify_all()
-
-    def _give_back(self, family: str, worker: Worker) -> None:
-        with self._changed:
-            self._busy.discard(worker)
-            if self._closed or self._used_once or not worker.alive:
-                worker.discard()
-            else:
-                self._idle.append((family, worker))
-            self._changed.notify_all()
-
-    def _discard_dead(self) -> None:
-        for pair in [pair for pair in self._idle if not pair[1].alive]:
-            self._idle.remove(pair)
-            pair[1].discard()
-
-    def _count(self) -> int:
-        return len(self._idle) + len(self._busy) + self._starting
-
-    def _refuse_if_closed(self) -> None:
-        if self._closed:
-            raise SandboxError("This judge has been closed, so it judges nothing more. Make another one.")
-
-
-def _discard(start: Future[Worker]) -> None:
-    if not start.cancelled() and start.exception() is None:
-        start.result().discard()

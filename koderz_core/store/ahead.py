@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from koderz_core import journal
 from koderz_core.errors import JournalError, StoreError
@@ -33,11 +31,10 @@ from koderz_core.events import (
 )
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, Standing, Writers
-from koderz_core.store.fold import Fold, Row
+from koderz_core.store.answers import Moment
+from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, Standing
 from koderz_core.store.ingest import NOTES
-from koderz_core.store.loading import Basis
-from koderz_core.store.store import Store
+from koderz_core.store.loading import Basis, Fold, Row
 
 _COUNTED = (ExperimentStarted, CallStarted, CallFinished, CallFailed, CodeTested, CandidateScored, ExperimentFinished)
 _PASSED_OVER = (TextStored, ProgramProbed, RemainingRead, *NOTES)
@@ -127,7 +124,7 @@ def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIterat
 
 
 def _summed(row: ExperimentRow, rows: Mapping[str, list[Row]]) -> ExperimentRow:
-    """An experiment as its rows have it; ``totals.py`` and the view of results say the same in SQL."""
+    """An experiment as its rows have it; ``schema.py`` says the same in SQL."""
     (now,) = rows["experiments"]
     calls = [call for call in rows["calls"] if call["state"] == "finished"]
     costs = [call.get("cost_usd") for call in rows["calls"] if _has_cost(call)]
@@ -171,62 +168,6 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
 def _total(parts: Iterable[Any]) -> Any:  # Any: numbers, or None where one is not known
     known = list(parts)
     return None if None in known else sum(known)
-
-
-MOST_KEPT = 48  # answers: 500 experiments take some 300 kB, those of a watched benchmark are shared with ``Followed``
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Every journal with its size in bytes and when it was last written (they only grow), and who writes which."""
-
-    journals: tuple[tuple[str, int, int], ...]
-    writers: frozenset[tuple[str, int]]
-
-
-class Glance:
-    """Safe to use from several threads: at worst two of them ask the store the same."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._guard = threading.Lock()  # guards _kept
-        self._kept: OrderedDict[Hashable, tuple[Moment, Any]] = OrderedDict()  # Any: what was asked says of which type
-
-    def last(self, question: Hashable, now: Moment) -> Any:
-        """What was answered last, if nothing has happened since; else None."""
-        if not self._store.path.is_file():
-            return None
-        with self._guard:
-            then, answer = self._kept.get(question, (None, None))
-        return answer if then == now else None
-
-    def keep(self, question: Hashable, then: Moment, answer: Any) -> None:
-        """Believe it as long as all is as it was ``then``, before it was asked."""
-        with self._guard:
-            self._kept.pop(question, None)
-            self._kept[question] = then, answer
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-
-    def moment(self, writers: Writers) -> Moment:
-        """How all stands now. Look before the journals are read: what is said meanwhile is then asked for once more."""
-        return Moment(tuple(sorted(self._journals())), writers.present)
-
-    def state(self, faults: Sequence[str]) -> str:
-        """A digest of how long all journals are, and of what of them cannot be read."""
-        journals = sorted((name, size) for name, size, _ in self._journals())
-        return sha256(repr((journals, faults)).encode()).hexdigest()
-
-    def _journals(self) -> list[tuple[str, int, int]]:
-        found = []
-        for path in self._store.journals_dir.glob("*.jsonl"):
-            try:
-                known = path.stat()
-            except OSError:  # taken away meanwhile
-                found.append((path.name, -1, -1))
-            else:
-                found.append((path.name, known.st_size, known.st_mtime_ns))
-        return found
 
 
 _LOG = logging.getLogger("koderz")
@@ -327,68 +268,3 @@ def _renewed(renew: Callable[[], object]) -> None:
         _LOG.debug("The store could not be read behind: %s", error)
     except Exception:  # noqa: BLE001 (the edge of a thread)
         _LOG.exception("The store could not be read behind.")
-
-
-Answer = TypeVar("Answer")
-KEPT_SECONDS = 5.0  # older answers are forgotten when something is asked: they may be large
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    at: float
-    answer: Future[Any] = field(default_factory=Future)  # Any: what was asked says of which type
-
-
-class Shared:
-    """Safe to use from several threads: whoever asks what is being asked just now waits for that answer."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        """``clock``: seconds since 1970."""
-        self._clock = clock
-        self._guard = threading.Lock()  # guards all below
-        self._asked: dict[Hashable, _Asked] = {}
-        self._anew = 0.0
-
-    def of(self, question: Hashable, since: float, ask: Callable[[], Answer], age_seconds: float) -> Answer:
-        """What ``ask`` answers, or has answered somebody who asked no earlier than ``since`` (seconds since 1970).
-
-        ``age_seconds``: how long ago that may have been asked if nobody is waiting for it any more. Raises what ``ask``
-        does, to all who waited for it.
-        """
-        asked, ours = self._joined(question, since, age_seconds)
-        if ours:
-            try:
-                asked.answer.set_result(ask())
-            except BaseException as error:
-                asked.answer.set_exception(error)
-                raise
-        answer: Answer = asked.answer.result()
-        return answer
-
-    def forget(self) -> None:
-        """What was asked before now serves nobody any more: somebody has done something."""
-        with self._guard:
-            self._anew = self._clock()
-
-    def tell(self, question: Hashable, at: float, answer: object) -> None:
-        """What is known besides since ``at``, for those who ask next; nothing if somebody has asked later than that."""
-        with self._guard:
-            if (last := self._asked.get(question)) is None or last.at < at:
-                self._put(question, at).answer.set_result(answer)
-
-    def _joined(self, question: Hashable, since: float, age_seconds: float) -> tuple[_Asked, bool]:
-        """Whose answer will do, and whether it is ours to get."""
-        with self._guard:
-            now, last = self._clock(), self._asked.get(question)
-            if last is None or not max(since, self._anew) <= last.at <= now:  # later: the clock was set back
-                return self._put(question, now), True
-            if last.answer.done() and now - last.at > age_seconds:
-                return self._put(question, now), True
-            return last, False
-
-    def _put(self, question: Hashable, at: float) -> _Asked:
-        self._asked = {
-            one: it for one, it in self._asked.items() if not it.answer.done() or 0 <= at - it.at <= KEPT_SECONDS
-        }
-        self._asked[question] = _Asked(at)
-        return self._asked[question]

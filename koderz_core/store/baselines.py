@@ -7,22 +7,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
-from duckdb import DuckDBPyConnection
 
 from koderz_core.records import Scalar, Tier
 from koderz_core.records.trials import Ground, Measured, Sought
-from koderz_core.store.benchmarks import RESULTS
+from koderz_core.store.index import Index
 from koderz_core.store.reading import records
 
 
-def measured(con: DuckDBPyConnection) -> list[Measured]:
+def measured(index: Index) -> list[Measured]:
     """Every model that was asked directly, without a spec, by benchmark; the newest first."""
-    return [row.measured() for row in records(con, _Row, _MEASURED)]
+    return [row.measured() for row in records(index.con, _Row, _MEASURED)]
 
 
-def grounds(con: DuckDBPyConnection, benchmarks: Collection[str]) -> list[Ground]:
+def grounds(index: Index, benchmarks: Collection[str]) -> list[Ground]:
     """What these benchmarks, by id, are about and under which conditions."""
-    return [row.ground() for row in records(con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
+    return [row.ground() for row in records(index.con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
 
 
 def baseline_for(found: Iterable[Measured], sought: Sought) -> Measured | None:
@@ -90,18 +89,18 @@ select id as benchmark, plan -> 'problems' as problems, coalesce(plan -> 'condit
     prompt_versions as prompts, price_version
 from benchmarks where list_contains($benchmarks::varchar[], id) order by id
 """
-_MEASURED = f"""
+_MEASURED = """
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.models) as models,
     any_value(b.tiers) as tiers, any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256,
-    any_value(f.parameters) as parameters, coalesce(any_value(b.plan -> 'conditions'), '{{}}'::json) as conditions,
+    any_value(f.parameters) as parameters, coalesce(any_value(b.plan -> 'conditions'), '{}'::json) as conditions,
     any_value(b.prompt_versions) as prompts, any_value(b.price_version) as price_version,
     coalesce(max(r.finished_at), any_value(b.opened_at)) as "at",
     list(r.problem order by r.problem, r.repeat) as problems,
     list(r.outcome = 'solved' order by r.problem, r.repeat) as solved,
     list(r.cost_usd order by r.problem, r.repeat) as usd
-from {RESULTS} r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 where f.strategy = 'direct' and r.outcome in ('solved', 'unsolved')
     and not coalesce((f.parameters ->> 'spec')::boolean, false)
 group by r.benchmark, r.configuration order by "at" desc, r.benchmark, r.configuration
-"""  # noqa: S608 (ours)
+"""

@@ -3,120 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import msgspec
 from duckdb import DuckDBPyConnection
 
-from koderz_core.errors import JournalError
+from koderz_core.errors import UnknownNameError
 from koderz_core.events.trouble import Troubles
-from koderz_core.journal import holder
-from koderz_core.records import Allowance, Control
+from koderz_core.records import Allowance, Plan
 from koderz_core.records.forecasts import Receipt
-from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration, scripted
-from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow, State
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
+from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
+from koderz_core.store.experiments import Followed
+from koderz_core.store.finding import benchmark_ids
+from koderz_core.store.index import Held, Index, in_effect
 from koderz_core.store.reading import mappings, records
-
-RESULTS = "(select * replace (if(state = 'finished', outcome, null) as outcome) from experiment_results)"
-"""Every experiment as ``experiment_results`` has it, but without the outcome of before while it runs again."""
 
 NEWEST = 15
 MESSAGE_CHARACTERS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A pause or a stop that is in effect while its benchmark is being run; ``target`` empty: of the whole of it."""
-
-    benchmark: str
-    target: str
-    what: Control
-
-
-class Writers:
-    """Which process writes which journal. Make one before the journals are read.
-
-    A writer that has let go by then has written all it had to say, so nobody who ends well looks interrupted.
-    Where that cannot be told, nobody counts as the writer, and ``faults`` says why.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._faults: dict[str, str] = {}
-        found = {journal.stem: self._holder(journal.stem) for journal in folder.glob("*.jsonl")}
-        self._holders = {benchmark: pid for benchmark, pid in found.items() if pid is not None}
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """Whose writers could not be told so far, and the cure."""
-        return tuple(self._faults.values())
-
-    @property
-    def present(self) -> frozenset[tuple[str, int]]:
-        """The benchmarks whose journals were being written, each with the process that did."""
-        return frozenset(self._holders.items())
-
-    def of(self, benchmark: str, *, closed: bool) -> int | None:
-        """The process that writes a benchmark's journal; unless ``closed`` it may have begun after ``self`` did."""
-        pid = self._holders.get(benchmark)
-        return self._holder(benchmark) if pid is None and not closed else pid
-
-    def state(self, benchmark: str, state: State) -> State:
-        """The state of an experiment with work that nobody does any more told from work that goes on."""
-        left = state == "running" and self.of(benchmark, closed=False) is None
-        return "interrupted" if left else state
-
-    def told(self, row: ExperimentRow, held: Set[Held]) -> ExperimentRow:
-        """The experiment with its ``state`` so told, and what waits because somebody holds it back as ``paused``."""
-        if row.state == "finished" or (row.state == "planned" and not held):  # most are
-            return row
-        state = self.state(row.benchmark, row.state)
-        held_back = any(Held(row.benchmark, one, "pause") in held for one in ("", row.configuration, row.id))
-        if held_back and state in ("planned", "running") and self.of(row.benchmark, closed=False) is not None:
-            state = "paused"
-        return row if state == row.state else replace(row, state=state)
-
-    def _holder(self, benchmark: str) -> int | None:
-        try:
-            return holder(self._folder / f"{benchmark}.jsonl")
-        except JournalError as error:
-            self._faults[benchmark] = str(error)
-            return None
-
-
-def in_effect(con: DuckDBPyConnection) -> frozenset[Held]:
-    """What holds back something, as far as the journals tell."""
-    return frozenset(records(con, Held, _HELD))
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What the journals say of benchmarks, as rows by column; who writes them is another question."""
-
-    rows: Sequence[Mapping[str, object]]
-    models: Mapping[object, Set[str]]
-    held: frozenset[Held]
-
-
-def counted(con: DuckDBPyConnection, benchmark: str | None = None) -> Counted:
-    """All benchmarks, or only the one given, by id; the newest first."""
+def benchmarks(index: Index, benchmark: str | None = None) -> list[BenchmarkRow]:
+    """All benchmarks, or only the one given, by id; the newest first. Raises UnknownNameError if it is unknown."""
+    asked = {"benchmark": benchmark}
     models: dict[object, set[str]] = {}
-    for row in mappings(con, _MODELS, {"benchmark": benchmark}):
+    for row in mappings(index.con, _MODELS, asked):
         models.setdefault(row["benchmark"], set()).add(str(row["model"]))
-    return Counted(mappings(con, _BENCHMARKS, {"benchmark": benchmark}), models, in_effect(con))
-
-
-def benchmarks(found: Counted, writers: Writers) -> list[BenchmarkRow]:
-    """The benchmarks that were counted, with who writes them now."""
+    held = in_effect(index.con)
     rows = []
-    for row in found.rows:
-        names = sorted(found.models.get(row["id"], ()))
-        pid = writers.of(str(row["id"]), closed=row["closed_at"] is not None)
-        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, found.held)}
+    for row in mappings(index.con, _BENCHMARKS, asked):
+        names = sorted(models.get(row["id"], ()))
+        pid = index.writers.of(str(row["id"]), closed=row["closed_at"] is not None)
+        more = {"models": names, "scripted": scripted(names), "holder": pid, "state": _state(row, pid, held)}
         more["running"] = 0 if pid is None else row["running"]
         rows.append(msgspec.convert({**row, **more}, BenchmarkRow))
+    if benchmark is not None and not rows:
+        raise UnknownNameError("benchmark", benchmark, benchmark_ids(index.con))
     return rows
+
+
+def plan(index: Index, benchmark: str) -> Plan:
+    """The plan of a benchmark (by id), as it was last grown. Raises UnknownNameError."""
+    found = index.con.execute("select plan from benchmarks where id = ?", [benchmark]).fetchone()
+    if found is None:
+        raise UnknownNameError("benchmark", benchmark, benchmark_ids(index.con))
+    return msgspec.json.decode(str(found[0]), type=Plan)
 
 
 def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
@@ -141,18 +73,11 @@ def _at_work(benchmark: str, held: Set[Held], *, begun: bool) -> BenchmarkState:
     return "running" if begun else "queued"
 
 
-_HELD = """
-select benchmark, target, what from controls c
-where what != 'resume' and position > coalesce((
-    select max(r.position) from controls r
-    where r.benchmark = c.benchmark and r.what = 'resume' and r.target in ('', c.target)
-), -1)
-"""
 _MODELS = """
 select distinct benchmark, unnest(from_json(models -> '$.*', '[["varchar"]]'), recursive := true) as model
 from configurations where $benchmark is null or benchmark = $benchmark
 """
-_BENCHMARKS = f"""
+_BENCHMARKS = """
 select b.* exclude (plan), c.configurations, e.* exclude (benchmark)
 from benchmarks b
 join (select benchmark, count(*) as configurations from configurations group by benchmark) c on c.benchmark = b.id
@@ -166,16 +91,16 @@ join (
         count(*) filter (where outcome in ('solved', 'unsolved') and scripted) as scripted_results,
         count(*) filter (where outcome in ('cancelled', 'error') and scripted) as scripted_failures,
         sum(iterations)::bigint as iterations, sum(calls)::bigint as calls,
-        case when count(*) = count(cost_usd) then sum(cost_usd) end as cost_usd,
+        known_sum(cost_usd) as cost_usd,
         sum(unpriced)::bigint as unpriced, coalesce(sum(seconds), 0) as seconds
     from (
         select *, (benchmark, configuration) in (
             select (f.benchmark, f.id) from configurations f where is_scripted(f.models)
-        ) as scripted from {RESULTS} where $benchmark is null or benchmark = $benchmark
+        ) as scripted from results where $benchmark is null or benchmark = $benchmark
     ) group by benchmark
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
-"""  # noqa: S608 (ours)
+"""
 # Each of the experiments that tried something last has an iteration of then: no older ones need be looked at, and from
 # a time on these are few blocks of the table, even of a million.
 _NEWEST = """
@@ -191,16 +116,15 @@ order by i."at" desc, i.experiment, i.iteration desc limit $most
 """
 
 
-def receipt(con: DuckDBPyConnection, benchmark: str) -> Receipt | None:
-    """Of a benchmark (by id) that has come to its end; None for another, and where no forecast was written down."""
-    found = records(con, Receipt, _RECEIPT, {"benchmark": benchmark})
+def receipt(index: Index, benchmark: str) -> Receipt | None:
+    """What a benchmark (by id) has come to, beside its forecast; None before its end, and where no forecast is."""
+    found = records(index.con, Receipt, _RECEIPT, {"benchmark": benchmark})
     return found[0] if found else None
 
 
 _RECEIPT = """
 select f.forecast, (
-    select case when count(*) filter (where c.state = 'finished' and c.cost_usd is null) = 0
-        then coalesce(sum(c.cost_usd), 0) end
+    select known_sum(if(c.state = 'finished', c.cost_usd, coalesce(c.cost_usd, 0)))
     from calls c join experiments e on e.id = c.experiment
     where e.benchmark = f.benchmark and c."at" >= f."at"
 ) as cost_usd, (
@@ -244,12 +168,18 @@ class Standing:
         )
 
 
-def lately(con: DuckDBPyConnection, benchmark: BenchmarkRow) -> Lately:
-    """What came last in a benchmark."""
-    of = benchmark.id
+def standing(index: Index, followed: Followed, row: BenchmarkRow) -> Standing:
+    """How far a benchmark is; of its experiments only what has changed since is read again."""
+    held = frozenset(one for one in in_effect(index.con) if one.benchmark == row.id)
+    experiments = tuple(index.writers.told(one, held) for one in followed.of(index.con, row))
+    return Standing(row, experiments, _lately(index, row))
+
+
+def _lately(index: Index, benchmark: BenchmarkRow) -> Lately:
+    con, of = index.con, benchmark.id
     return Lately(
         tuple(newest(con, of)),
-        receipt(con, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
+        receipt(index, of) if benchmark.closed_reason else None,  # none before, and looking for it takes its time
         troubles(con, of).known(),
         allowance_changes(con, of),
         _news_at(con, of),

@@ -147,12 +147,11 @@ class _Engine:
     @contextmanager
     def attached(self, path: Path, deadline: float) -> Iterator[DuckDBPyConnection]:
         """A connection to the store at ``path``, which nobody else of this process may have attached."""
-        con, name = self._connection(), f"store_{next(self._numbers)}"
+        name = f"store_{next(self._numbers)}"
         file = str(path).replace("'", "''")
-        with con:
-            _when_free(path, deadline, lambda: con.execute(f"attach '{file}' as {name} (type duckdb)"))
         try:
             with self._connection() as con:  # closing it ends what was not committed
+                _when_free(path, deadline, lambda: con.execute(f"attach '{file}' as {name} (type duckdb)"))
                 con.execute(f"use {name}")
                 yield con
         except (duckdb.FatalException, duckdb.InternalException):  # after them a whole DuckDB refuses everything

@@ -1,4 +1,4 @@
-"""Everything about one experiment or a few, from an open store."""
+"""Everything about one experiment or a few: its rows, its steps and the texts that they name."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from duckdb import DuckDBPyConnection
+
+from koderz_core.errors import DataError
 from koderz_core.records.notes import NoteKind, NoteRow
-from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, Step, StepKind
-from koderz_core.store.benchmarks import Writers
-from koderz_core.store.queries import Reader
+from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, ScoreRow, Step, StepKind
+from koderz_core.store.experiments import experiment as row_of
+from koderz_core.store.index import Index, in_effect
+from koderz_core.store.reading import records
 
 KINDS: Mapping[NoteKind, StepKind] = {
     "spec_written": "spec",
@@ -118,20 +122,59 @@ class Several:
     texts: Mapping[str, str]
 
 
-def several_of(reader: Reader, writers: Writers, experiments: Iterable[str], named: Naming) -> Several:
-    """Of the experiments of these ids, with the texts that are ``named`` of them. Raises UnknownNameError."""
-    details = tuple(details_of(reader, writers, experiment) for experiment in experiments)
-    return Several(details, reader.texts({text for one in details for text in named(one)}))
+def several(index: Index, experiments: Iterable[str], named: Naming) -> Several:
+    """Everything about the experiments of these ids, read at one moment, with the texts that are ``named`` of them.
+
+    A text that no journal holds is left out. Raises UnknownNameError. Everybody else waits meanwhile: ask for few.
+    """
+    found = tuple(details(index, experiment) for experiment in experiments)
+    return Several(found, texts(index, {text for one in found for text in named(one)}))
 
 
-def details_of(reader: Reader, writers: Writers, experiment: str) -> ExperimentDetails:
-    """Of the experiment of that id. Raises UnknownNameError."""
+def details(index: Index, experiment: str) -> ExperimentDetails:
+    """Everything about the experiment of that id. Raises UnknownNameError."""
+    con = index.con
     told = Told(
-        writers.told(reader.experiment(experiment), reader.held()),
-        reader.iterations(experiment),
-        reader.calls(experiment),
-        reader.notes(experiment),
+        index.writers.told(row_of(con, experiment), in_effect(con)),
+        iterations(con, experiment),
+        calls(con, experiment),
+        notes(con, experiment),
     )
-    scores = reader.scores(experiment)
-    programs = {score.code: reader.text(score.code) for score in scores}
-    return ExperimentDetails(told.experiment, told.iterations, told.calls, told.notes, scores, programs, steps(told))
+    scored = scores(con, experiment)
+    programs = {score.code: text(con, score.code) for score in scored}
+    return ExperimentDetails(told.experiment, told.iterations, told.calls, told.notes, scored, programs, steps(told))
+
+
+def iterations(con: DuckDBPyConnection, experiment: str) -> list[IterationRow]:
+    """The iterations of an experiment, in order."""
+    sql = "select * from iterations where experiment = ? order by iteration"
+    return records(con, IterationRow, sql, [experiment])
+
+
+def calls(con: DuckDBPyConnection, experiment: str) -> list[CallRow]:
+    """The calls of an experiment, in order, failed attempts too."""
+    return records(con, CallRow, "select * from calls where experiment = ? order by ordinal, attempt", [experiment])
+
+
+def notes(con: DuckDBPyConnection, experiment: str) -> list[NoteRow]:
+    """The notes of an experiment, in order."""
+    return records(con, NoteRow, "select * from notes where experiment = ? order by ordinal", [experiment])
+
+
+def scores(con: DuckDBPyConnection, experiment: str) -> list[ScoreRow]:
+    """The scored candidates of an experiment, in the order they were scored."""
+    return records(con, ScoreRow, 'select * from scores where experiment = ? order by "at", code', [experiment])
+
+
+def text(con: DuckDBPyConnection, sha256: str) -> str:
+    """The text that events name by this hash. Raises DataError."""
+    found = con.execute("select text from texts where sha256 = ?", [sha256]).fetchone()
+    if found is None:
+        raise DataError(f"No journal holds the text {sha256[:12]}. Restore the missing journal, then reindex.")
+    return str(found[0])
+
+
+def texts(index: Index, hashes: Iterable[str]) -> Mapping[str, str]:
+    """SHA-256 -> the text that rows name so; those that no journal holds are left out."""
+    sql = "select sha256, text from texts where sha256 in (select unnest(?))"
+    return {str(sha256): str(text) for sha256, text in index.con.execute(sql, [list(hashes)]).fetchall()}

@@ -16,8 +16,8 @@ from koderz_core.records import Outcome
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
-from koderz_core.store.marks import SAW_BASE_TESTS
-from koderz_core.store.reading import Values
+from koderz_core.store.index import Index, in_effect
+from koderz_core.store.reading import SAW_BASE_TESTS, Values
 
 Place = tuple[tuple[tuple[int, str], ...], str, int]
 
@@ -30,10 +30,10 @@ def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
     return tuple(sorted(rows, key=lambda row: (place[row.problem], row.label, row.repeat)))
 
 
-def neighbours(con: DuckDBPyConnection, experiment: str) -> Neighbours:
-    """The experiments before and after one in its benchmark. Raises UnknownNameError."""
-    problems = [problem for (problem,) in con.execute(_PROBLEMS, [experiment]).fetchall()]
-    rows = con.execute(_PLACES, {"experiment": experiment, "problems": _near(problems)}).fetchall()
+def neighbours(index: Index, experiment: str) -> Neighbours:
+    """The experiments before and after one in its benchmark, as ``progress`` orders them. Raises UnknownNameError."""
+    problems = [problem for (problem,) in index.con.execute(_PROBLEMS, [experiment]).fetchall()]
+    rows = index.con.execute(_PLACES, {"experiment": experiment, "problems": _near(problems)}).fetchall()
     ids = [None, *(row[0] for row in sorted(rows, key=lambda row: _place(*row[1:]))), None]
     if experiment not in ids:
         raise UnknownNameError("experiment", experiment, None)
@@ -66,26 +66,25 @@ where e.benchmark = (select benchmark from experiments where id = $experiment)
 MOST_FOLLOWED = 4  # benchmarks; 50,000 experiments take some 50 MB
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What experiments have to fit, all that is given; ``limit``: only so many."""
-
-    benchmark: str | None = None
-    problem: str | None = None
-    outcome: Outcome | None = None
-    limit: int | None = None
-
-
-def experiments(con: DuckDBPyConnection, asked: Asked) -> list[ExperimentRow]:
-    """Experiments that fit, the one with the newest news first, those not begun last."""
-    wanted = {one.name: getattr(asked, one.name) for one in fields(asked)}
-    return _read(con, _FITTING, wanted)
+def experiments(
+    index: Index,
+    benchmark: str | None = None,
+    problem: str | None = None,
+    outcome: Outcome | None = None,
+    limit: int | None = None,
+) -> list[ExperimentRow]:
+    """Experiments that fit all that is given, the one with the newest news first, those not begun last."""
+    wanted = {"benchmark": benchmark, "problem": problem, "outcome": outcome, "limit": limit}
+    held = in_effect(index.con)
+    return [index.writers.told(row, held) for row in _read(index.con, _FITTING, wanted)]
 
 
-def experiment(con: DuckDBPyConnection, experiment: str) -> ExperimentRow | None:
-    """The experiment of an id."""
+def experiment(con: DuckDBPyConnection, experiment: str) -> ExperimentRow:
+    """The experiment of an id, whoever is at it. Raises UnknownNameError."""
     found = _read(con, "where r.id = ?", [experiment])
-    return found[0] if found else None
+    if not found:
+        raise UnknownNameError("experiment", experiment, None)
+    return found[0]
 
 
 class Followed:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.store.index import Index
 
 MOST_SHOWN = 12
 
 
-def find(con: DuckDBPyConnection, text: str) -> str:
+def find(index: Index, text: str) -> str:
     """The id of the one benchmark of that name, else of what begins so (``bench_`` or ``exp_`` may be left out).
 
     Last, the benchmark whose name begins so.
@@ -22,7 +23,7 @@ def find(con: DuckDBPyConnection, text: str) -> str:
         (_IDS, "fits several"),
         (_NAMES, "begins the names of several benchmarks"),
     ):
-        rows = con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
+        rows = index.con.execute(sql, {"text": text, "most": MOST_SHOWN + 1}).fetchall() if text else []
         ids = [str(row[0]) for row in rows]
         if text in ids or len(ids) == 1:
             return text if text in ids else ids[0]
@@ -31,15 +32,17 @@ def find(con: DuckDBPyConnection, text: str) -> str:
             raise UsageError(
                 f"{text!r} {fits}: {', '.join(ids[:MOST_SHOWN])}{more}. Give the whole name or more of the id."
             )
-    raise UnknownNameError("benchmark or experiment", text, benchmark_ids(con))
+    raise UnknownNameError("benchmark or experiment", text, benchmark_ids(index.con))
 
 
-def find_problem(con: DuckDBPyConnection, name: str) -> str:
-    """The id of the problem of that name (``3`` is short for ``HumanEval/3``) that some experiment is on.
+def find_problem(index: Index, name: str | None) -> str | None:
+    """The id of the problem of that name (``3`` is short for ``HumanEval/3``) that some experiment is on; None of None.
 
     Raises UnknownNameError.
     """
-    known = [str(row[0]) for row in con.execute(_PROBLEMS).fetchall()]
+    if name is None:
+        return None
+    known = [str(row[0]) for row in index.con.execute(_PROBLEMS).fetchall()]
     fitting = [one for one in known if one == name or one.rpartition("/")[2] == name]
     if not fitting:
         raise UnknownNameError("problem in these results", name, known)

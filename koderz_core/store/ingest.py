@@ -1,9 +1,12 @@
-"""What each event means for the rows of the store: pure functions from an event to changes."""
+"""What each event does to the rows of the store: pure functions from an event and its place to changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import msgspec
 
 from koderz_core.events import (
     AllowanceSet,
@@ -30,8 +33,48 @@ from koderz_core.events import (
     TurnSpoken,
 )
 from koderz_core.events.unanswered import UnansweredCall
-from koderz_core.records import Cost, Verdict
-from koderz_core.store.changes import Change, Meaning, Place, Value, as_json
+from koderz_core.records import Cost, Tier, Verdict
+from koderz_core.store.schema import Value
+
+How = Literal["replace", "merge", "amend", "insert"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Columns of one row, its key among them.
+
+    ``replace``: the row begins anew, columns not named are null. ``merge``: into the row that is there, if any.
+    ``amend``: the row has to be there. ``insert``: only if there is none.
+    """
+
+    table: str
+    how: How
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an event stands: its envelope, its place among the journal's events, and what holds for all of them.
+
+    ``attempt``: the attempt of this ordinal that was begun last, None if none was.
+    """
+
+    at: float
+    experiment: str | None
+    ordinal: int | None
+    position: int
+    benchmark: str
+    tiers: Mapping[str, Tier]
+    attempt: Value
+
+
+Meaning = Callable[[Any, Place], Iterable[Change]]
+"""What one kind of event does to the rows. Any: the event of that kind, which a mapping's type cannot say."""
+
+
+def as_json(value: object) -> str:
+    """As a column of JSON holds it."""
+    return msgspec.json.encode(value).decode()
 
 
 def _spec_written(event: SpecWritten, place: Place) -> Iterator[Change]:

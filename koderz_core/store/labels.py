@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from koderz_core.records import Configuration, Scalar
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.strategies import called
 
 _POLICIES = {"gate": "tests", "feedback": "full"}  # with what they are where nothing is said

@@ -1,19 +1,17 @@
-"""What came of each model in a role, problem by problem: what selections go by."""
+"""What earlier benchmarks tell of models, programs, specs and costs: selections, recalls and forecasts go by it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from duckdb import DuckDBPyConnection
-
 from koderz_core.records import Asker, Memory
+from koderz_core.records.forecasts import Past, PastPair
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import Measurement
 from koderz_core.records.steps import Lapse, Solved
-from koderz_core.store.benchmarks import RESULTS
-from koderz_core.store.marks import SAW_BASE_TESTS
-from koderz_core.store.reading import records
+from koderz_core.store.index import Index
+from koderz_core.store.reading import SAW_BASE_TESTS, records
 from koderz_core.store.store import Store
 
 
@@ -31,12 +29,11 @@ def measurements(
         return records(latest.con, Measurement, _MEASURED, {**asked, "without": [one.lower() for one in without]})
 
 
-_MEASURED = f"""
+_MEASURED = """
 select f.models -> $role ->> 0 as model, b.dataset_sha256, r.problem, count(*) as experiments,
     count(*) filter (where r.outcome = 'solved') as solved,
-    case when count(*) = count(c.seconds) then sum(c.seconds) end as seconds,
-    case when count(*) = count(c.cost_usd) then sum(c.cost_usd) end as cost_usd
-from {RESULTS} r
+    known_sum(c.seconds) as seconds, known_sum(c.cost_usd) as cost_usd
+from results r
 join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
 left join (
@@ -50,7 +47,7 @@ where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_ar
     and not list_contains($without::varchar[], lower(r.problem))
     and r.benchmark is distinct from (select benchmark from experiments where id = $experiment)
 group by all order by model, b.dataset_sha256, r.problem
-"""  # noqa: S608 (ours)
+"""
 
 LONGEST = 1500  # characters: a longer program, cut, would be no example
 
@@ -136,10 +133,10 @@ def recalled(store: Store, sought: Sought, limit: int) -> list[Memory]:
 
 
 def specs(
-    con: DuckDBPyConnection, benchmark: str | None = None, problem: str | None = None, experiment: str | None = None
+    index: Index, benchmark: str | None = None, problem: str | None = None, experiment: str | None = None
 ) -> list[SpecRow]:
     """The specs of all experiments that fit all that is given, the newest first."""
-    return records(con, SpecRow, _SPECS, {"benchmark": benchmark, "problem": problem, "experiment": experiment})
+    return records(index.con, SpecRow, _SPECS, {"benchmark": benchmark, "problem": problem, "experiment": experiment})
 
 
 _FROM = """
@@ -167,14 +164,82 @@ select n.experiment, e.benchmark, f.label, f.strategy, f.models, e.problem, b.da
     c.input_tokens, c.output_tokens, c.cost_usd, c.seconds, {SAW_BASE_TESTS} as saw_base_tests
 {_FROM}
 left join (
-    select experiment,
-        case when count(answered) = count(input_tokens) then sum(input_tokens)::bigint end as input_tokens,
-        case when count(answered) = count(output_tokens) then sum(output_tokens)::bigint end as output_tokens,
-        case when count(answered) = count(answered + cost_usd) then sum(cost_usd) end as cost_usd,
-        sum(answered * seconds) as seconds
-    from (select *, if(state = 'finished', 1, null) as answered from calls where role = 'spec') group by experiment
+    select experiment, known_sum(if(answered, input_tokens, 0))::bigint as input_tokens,
+        known_sum(if(answered, output_tokens, 0))::bigint as output_tokens,
+        known_sum(if(answered, cost_usd, coalesce(cost_usd, 0))) as cost_usd,
+        sum(seconds) filter (where answered) as seconds
+    from (select *, state = 'finished' as answered from calls where role = 'spec')
+    group by experiment having bool_or(answered)
 ) c on c.experiment = coalesce(n.origin, n.experiment)
 where n.kind = 'spec_written' and ($benchmark is null or e.benchmark = $benchmark)
     and ($problem is null or e.problem = $problem) and ($experiment is null or e.id = $experiment)
 order by n."at" desc, n.experiment
 """  # noqa: S608 (ours)
+
+
+MOST_OF_EACH = 300  # of each configuration, the newest: enough for a mean, and quickly read
+
+
+def past(index: Index, strategies: Iterable[str]) -> list[Past]:
+    """The newest experiments of these strategies that were solved or unsolved."""
+    return records(index.con, Past, _PAST, {"strategies": list(strategies), "most": MOST_OF_EACH})
+
+
+_PAST = """
+select r.configuration, f.strategy, f.models, r.calls, r.cost_usd, r.seconds
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+where r.outcome in ('solved', 'unsolved') and r.seconds is not null
+    and list_contains($strategies::varchar[], f.strategy)
+qualify row_number() over (partition by r.configuration order by r.finished_at desc) <= $most
+order by r.finished_at desc, r.id
+"""
+
+
+FEWEST = 20  # problems in common: with fewer, how many they differ on says little
+MOST_BENCHMARKS = 20  # benchmarks, the newest: enough for a median, and quickly read
+
+
+def past_pairs(index: Index, dataset_sha256: str, *, scripted: bool) -> list[PastPair]:
+    """Every two configurations of a benchmark on this dataset with a result of both on at least ``FEWEST`` problems.
+
+    ``scripted``: those of which one has a scripted model, else those of which none has.
+
+    ``from_chance`` is by the unbiased variances of the trials of the problems of which both have two or more.
+    """
+    asked = {"dataset": dataset_sha256, "fewest": FEWEST, "most": MOST_BENCHMARKS, "scripted": scripted}
+    return records(index.con, PastPair, _PAST_PAIRS, asked)
+
+
+_PAST_PAIRS = """
+with asked as materialized (
+    select id from benchmarks where dataset_sha256 = $dataset and (
+        select case when $scripted then bool_or(is_scripted(models))
+            else count(*) filter (not is_scripted(models)) > 1 end from configurations where benchmark = benchmarks.id
+    ) order by opened_at desc, id limit $most
+),
+solved as materialized (
+    select r.benchmark, r.configuration, r.problem, count(*) as trials, avg((r.outcome = 'solved')::integer) as share
+    from experiments r semi join asked on asked.id = r.benchmark
+    where r.state = 'finished' and r.outcome in ('solved', 'unsolved') group by all
+),
+problems as (
+    select a.benchmark, a.configuration as one, b.configuration as other, a.share - b.share as difference,
+        a.share * (1 - b.share) + b.share * (1 - a.share) as discordant,
+        case when a.trials > 1 and b.trials > 1 then a.share * (1 - a.share) * a.trials / (a.trials - 1)
+            + b.share * (1 - b.share) * b.trials / (b.trials - 1) end as within_problem
+    from solved a join solved b
+    on b.benchmark = a.benchmark and b.problem = a.problem and b.configuration > a.configuration
+),
+pairs as (
+    select benchmark, one, other, count(*) as problems, sum(discordant) as discordant,
+        avg(within_problem) as within_problem, avg(discordant) filter (within_problem is not null)
+            - power(avg(difference) filter (within_problem is not null), 2) as variance
+    from problems group by all having count(*) >= $fewest
+)
+select to_json([f.strategy, g.strategy]) as strategies, json_array(f.models, g.models) as models, p.problems,
+    p.discordant, case when variance > 0 then least(1, within_problem / variance) end as from_chance
+from pairs p join configurations f on f.benchmark = p.benchmark and f.id = p.one
+join configurations g on g.benchmark = p.benchmark and g.id = p.other
+where (is_scripted(f.models) or is_scripted(g.models)) = $scripted
+order by p.benchmark, p.one, p.other
+"""

@@ -1,4 +1,4 @@
-"""From SQL to records: every row of an answer as the frozen record that its columns fit."""
+"""From SQL to records, and pieces of SQL that several questions share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TypeVar
 import msgspec
 from duckdb import DuckDBPyConnection
 
+from koderz_core.strategies import STRATEGIES, facts_of
+
 Record = TypeVar("Record")
 Values = Sequence[object] | Mapping[str, object]
 
 
 def records(con: DuckDBPyConnection, record: type[Record], sql: str, values: Values = ()) -> list[Record]:
-    """The rows of an answer as records."""
+    """The rows of an answer, each as the frozen record that its columns fit."""
     return msgspec.convert(mappings(con, sql, values), list[record])  # type: ignore[valid-type]  # known when it runs
 
 
@@ -28,3 +30,17 @@ def mappings(con: DuckDBPyConnection, sql: str, values: Values = ()) -> list[dic
     for row in rows:
         row |= {name: decode(text) for name in decoded if (text := row[name]) is not None}
     return rows
+
+
+_SILENT = ", ".join(f"'{name}'" for name in sorted(STRATEGIES) if not facts_of(name).shows_attempts)
+SAW_BASE_TESTS = f"""
+(f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
+    and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1
+    and (coalesce(f.parameters ->> '$.previous_error', 'true') = 'true' or json_exists(f.models, '$.reviewer')))
+"""
+"""Of a configuration ``f``: whether its prompts hold base tests with their expected values once a program has failed.
+
+Examples stand in the problem's text anyway. Feedback other than ``full`` says what a program did, not what is expected.
+A strategy of somebody else's counts as one that shows what it is told. A spec is written before any test has run; who
+reviews sees the same feedback as the coder, and may pass it on.
+"""

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from duckdb import DuckDBPyConnection
 
-from koderz_core.store.changes import Value
+Value = str | int | float | bool | None
+"""What a column holds."""
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "benchmarks": ("id",),
@@ -29,7 +30,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 14
+VERSION = 15
 """Of the tables below; one more with every change to them."""
 
 _TABLES = """
@@ -115,8 +116,14 @@ select e.id, e.benchmark, e.configuration, f.label, e.problem, e.repeat, e.state
 from experiments e
 join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration;
--- What ``records.summaries.scripted`` says of model ids, of models as JSON.
-create macro is_scripted(models) as coalesce(contains(models::varchar, '"scripted/'), false)
+-- Without the outcome of before while an experiment runs again.
+create view results as
+select * replace (if(state = 'finished', outcome, null) as outcome) from experiment_results;
+-- What ``records.plans.scripted`` says of model ids, of models as JSON.
+create macro is_scripted(models) as coalesce(contains(models::varchar, '"scripted/'), false);
+-- A sum is unknown if a part of it is. ``place``: the order of its parts, on which a sum of floating point depends.
+create macro known_sum(part) as case when count(*) = count(part) then coalesce(sum(part), 0) end,
+    (part, place) as case when count(*) = count(part) then coalesce(sum(part order by place), 0) end
 """
 
 
@@ -145,7 +152,7 @@ def renew(con: DuckDBPyConnection, changed: Rows) -> None:
     if not asked["changed"]:
         return
     con.execute(f"delete from call_totals where {_CHANGED}", asked)  # noqa: S608 (ours)
-    for sql in _FILL:
+    for sql in FILL:
         con.execute(sql.format(changed=_CHANGED), asked)
 
 
@@ -157,23 +164,18 @@ def _experiments(changed: Rows) -> Iterator[str]:
 
 _CHANGED = "experiment in (select unnest($changed))"
 
-# Costs are added in the order of the calls, for a sum of floating point depends on it.
-_FILL = (
+# Calls without an answer count only with costs that are known. Costs are added in the order of the calls.
+FILL = (
     """
 insert into call_totals
-select experiment, coalesce(tier, ''), count(answered), count(answered) - count(answered + cost_usd),
-    case when count(answered) = count(input_tokens + output_tokens)
-        then coalesce(sum(input_tokens + output_tokens), 0)::bigint end,
-    case when count(answered) = count(answered + cost_usd)
-        then coalesce(sum(cost_usd order by ordinal, attempt), 0) end,
-    case when count(answered) = count(answered + kwh)
-        then coalesce(sum(kwh order by ordinal, attempt), 0) end,
-    case when count(answered) = count(answered + energy_usd)
-        then coalesce(sum(energy_usd order by ordinal, attempt), 0) end,
-    case when count(answered) = count(answered + rental_usd)
-        then coalesce(sum(rental_usd order by ordinal, attempt), 0) end
-from (select *, if(state = 'finished', 1, null) as answered from calls where {changed})
-where answered = 1 or cost_usd is not null group by experiment, coalesce(tier, '')
+select experiment, coalesce(tier, ''), count(*) filter (where answered),
+    count(*) filter (where answered and cost_usd is null),
+    known_sum(if(answered, input_tokens + output_tokens, 0))::bigint, known_sum(cost_usd, (ordinal, attempt)),
+    known_sum(if(answered, kwh, coalesce(kwh, 0)), (ordinal, attempt)),
+    known_sum(if(answered, energy_usd, coalesce(energy_usd, 0)), (ordinal, attempt)),
+    known_sum(if(answered, rental_usd, coalesce(rental_usd, 0)), (ordinal, attempt))
+from (select *, state = 'finished' as answered from calls where {changed})
+where answered or cost_usd is not null group by experiment, coalesce(tier, '')
 """,
     """
 update experiments set calls = t.calls, unpriced = t.unpriced, input_tokens = t.input_tokens,
@@ -185,15 +187,13 @@ from (
     select e.experiment as changed, c.*, i.*, s.*
     from (select id as experiment, code from experiments) e
     left join (
-        select experiment, count(answered) as calls, count(answered) - count(answered + cost_usd) as unpriced,
-            case when count(answered) = count(input_tokens)
-                then coalesce(sum(input_tokens), 0)::bigint end as input_tokens,
-            case when count(answered) = count(output_tokens)
-                then coalesce(sum(output_tokens), 0)::bigint end as output_tokens,
-            case when count(answered) = count(answered + cost_usd)
-                then coalesce(sum(cost_usd order by ordinal, attempt), 0) end as cost_usd
-        from (select *, if(state = 'finished', 1, null) as answered from calls where {changed})
-        where answered = 1 or cost_usd is not null group by experiment
+        select experiment, count(*) filter (where answered) as calls,
+            count(*) filter (where answered and cost_usd is null) as unpriced,
+            known_sum(if(answered, input_tokens, 0))::bigint as input_tokens,
+            known_sum(if(answered, output_tokens, 0))::bigint as output_tokens,
+            known_sum(cost_usd, (ordinal, attempt)) as cost_usd
+        from (select *, state = 'finished' as answered from calls where {changed})
+        where answered or cost_usd is not null group by experiment
     ) c on c.experiment = e.experiment
     left join (
         select experiment, count(*) as tries, max("at") as tried_at from iterations where {changed} group by experiment

@@ -8,13 +8,15 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from koderz_core.records.rows import Span
 from koderz_core.records.trials import Trial, Try
-from koderz_core.store.benchmarks import RESULTS
+from koderz_core.store.index import Index
+from koderz_core.store.reading import mappings, records
 
 AT_A_TIME = 5000  # rows
 
 
-def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
+def trials(index: Index, benchmarks: Collection[str], *, tries: bool = True) -> list[Trial]:
     """Every experiment of these benchmarks, by benchmark, configuration, problem and repeat.
 
     What had been used counts calls and tests one after the other in the order of the strategy's steps. Its dollars are
@@ -25,9 +27,9 @@ def trials(con: DuckDBPyConnection, benchmarks: Collection[str], *, tries: bool 
     asked = {"benchmarks": list(benchmarks)}
     # Plain tuples into plain constructors: of all ways to 20 000 records, the quickest.
     tried: defaultdict[str, list[Try]] = defaultdict(list)
-    for experiment, *columns in _rows(con.execute(_TRIES, asked)) if tries else ():
+    for experiment, *columns in _rows(index.con.execute(_TRIES, asked)) if tries else ():
         tried[experiment].append(Try(*columns))
-    found = _rows(con.execute(_TRIALS, asked))
+    found = _rows(index.con.execute(_TRIALS, asked))
     return [Trial(*(*columns, tuple(tried.get(columns[2], ())), small)) for *columns, small in found]
 
 
@@ -48,16 +50,11 @@ select r.benchmark, r.configuration, r.id, r.problem, r.repeat, r.outcome, r.rea
     case when c.experiment is null then 0 else c.usd end, case when c.experiment is null then 0 else c.tokens end,
     case when c.experiment is null then 0 else c.frontier_tokens end, r.seconds,
     case when c.experiment is null then 0 else c.small_usd end
-from {RESULTS} r
+from results r
 join experiments e on e.id = r.id
 left join (
-    select experiment, case when count(*) = count(tokens) then sum(tokens)::bigint end as tokens,
-        case when count(*) filter (where stronger) = count(cost_usd) filter (where stronger)
-            then coalesce(sum(cost_usd order by tier) filter (where stronger), 0) end as usd,
-        case when count(*) filter (where small) = count(cost_usd) filter (where small)
-            then coalesce(sum(cost_usd) filter (where small), 0) end as small_usd,
-        case when count(*) filter (where stronger) = count(tokens) filter (where stronger)
-            then coalesce(sum(tokens) filter (where stronger), 0)::bigint end as frontier_tokens
+    select experiment, known_sum(tokens)::bigint as tokens, known_sum(if(stronger, cost_usd, 0), tier) as usd,
+        known_sum(if(small, cost_usd, 0)) as small_usd, known_sum(if(stronger, tokens, 0))::bigint as frontier_tokens
     from (select *, tier in ('frontier', 'small_frontier') as stronger, tier = 'small_frontier' as small
         from call_totals semi join asked on asked.id = experiment)
     group by experiment
@@ -96,3 +93,62 @@ join used u on u.experiment = i.experiment and u.iteration = i.iteration
 left join scored s on s.experiment = i.experiment and s.code = i.code
 order by i.experiment, i.iteration
 """  # noqa: S608 (ours)
+
+
+def failures(index: Index, benchmark: str) -> dict[str, dict[str, int]]:
+    """Configuration id -> error class -> how often an iteration, or an untested program, failed with it."""
+    found: dict[str, dict[str, int]] = {}
+    for row in mappings(index.con, _FAILURES, {"benchmark": benchmark}):
+        found.setdefault(str(row["configuration"]), {})[str(row["failure"])] = int(str(row["times"]))
+    return found
+
+
+_FAILURES = """
+select configuration, failure, count(*) as times from (
+    select e.configuration, i.error as failure from iterations i join experiments e on e.id = i.experiment
+    where e.benchmark = $benchmark
+    union all
+    select configuration, failure from experiments e
+    where benchmark = $benchmark and not exists (select 1 from iterations i where i.experiment = e.id)
+)
+where failure is not null group by all order by configuration, times desc, failure
+"""
+
+
+def spans(index: Index, benchmark: str) -> list[Span]:
+    """Every stretch of time in the experiments of a benchmark that have ended, in the order in which they began."""
+    return records(index.con, Span, _SPANS, {"benchmark": benchmark})
+
+
+# Calls are stamped when they begin, tests and scores when they have ended. A gate verdict that an iteration has
+# already brought is not run again for the score, so its seconds count once.
+_SPANS = """
+with ended as (
+    select e.id, f.label, e.started_at, e.seconds from experiments e
+    join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
+    where e.benchmark = $benchmark and e.state = 'finished' and e.seconds is not null
+),
+attempts as (
+    select experiment, "at", seconds, "at" + seconds as until,
+        lead("at") over (partition by experiment, ordinal order by attempt) as next_at
+    from calls where seconds is not null
+),
+parts as (
+    select experiment, 'calls' as phase, "at", seconds from attempts
+    union all
+    select experiment, 'waiting', until, next_at - until from attempts where next_at > until
+    union all
+    select experiment, 'tests', "at" - seconds, seconds from iterations
+    union all
+    select experiment, 'scoring', "at" - spent, spent from (
+        select s.experiment, s."at", coalesce((s.held_out->>'$.seconds')::double, 0) + if(
+            exists (select 1 from iterations i where i.experiment = s.experiment and i.code = s.code),
+            0, coalesce((s.gate->>'$.seconds')::double, 0)) as spent
+        from scores s
+    )
+)
+select id as experiment, label, null as phase, started_at as "at", seconds from ended
+union all
+select e.id, e.label, p.phase, p."at", p.seconds from parts p join ended e on e.id = p.experiment
+order by "at", experiment, phase nulls first
+"""

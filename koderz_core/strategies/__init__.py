@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 
-from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Scalar
 from koderz_core.strategies.beam import Beam
 from koderz_core.strategies.best_of import BestOf
@@ -13,27 +13,31 @@ from koderz_core.strategies.cascade import Cascade
 from koderz_core.strategies.debate import Debate
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ensemble import Ensemble
+from koderz_core.strategies.facts import DataclassStrategy, Facts, facts_of_class
 from koderz_core.strategies.ladder import ONCE, Ladder
-from koderz_core.strategies.outside import Outside, found, installed, shortened
+from koderz_core.strategies.outside import found, installed, shortened
 from koderz_core.strategies.parameters import bounds_of, checked, choices_of, describe, is_override, require_number
+from koderz_core.strategies.reminding import Reminded
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
 from koderz_core.strategies.swarm import Swarm
 from koderz_core.strategies.tree import Tree
 
-Known = Direct | Supervised | Ladder | Cascade | BestOf | Debate | Ensemble | Beam | Swarm | Tree | Selected
-
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A strategy under some parameters that has a name of its own; ``doc``: what it does, in one line."""
+    """A strategy under some parameters that has a name of its own; ``doc``: what it does, in one line.
+
+    ``facts``: those in which it differs from the strategy.
+    """
 
     strategy: str
     parameters: Mapping[str, Scalar]
     doc: str
+    facts: Mapping[str, bool] = field(default_factory=dict)
 
 
-STRATEGIES: Mapping[str, type[Known]] = {
+STRATEGIES: Mapping[str, type[DataclassStrategy]] = {
     "direct": Direct,
     "supervised": Supervised,
     "ladder": Ladder,
@@ -67,6 +71,7 @@ PRESETS: Mapping[str, Preset] = {
         "ladder",
         {"steps": ONCE},
         "One program of each coder in the order they are named, without feedback, until one passes.",
+        {"takes_all_coders": True, "needs_several_coders": True},
     ),
 }
 """``repair`` and ``retry`` are the controls of ``supervised``, with as many iterations: without the stronger models,
@@ -80,37 +85,11 @@ MODES: Mapping[str, tuple[str, ...]] = {
 }
 """The modes of the original koderz, by the strategies that they mean here."""
 
-UNTESTED = frozenset({"direct", "cascade", "selected"})
-"""Strategies that never run gate tests: neither a gate nor feedback means anything to them."""
-
-SAMPLED = frozenset({"ladder", "best_of", "beam", "tree"})
-"""Strategies that sample one prompt several times, for which a coder has to take a temperature."""
-
-ADDED: Mapping[str, Scalar] = {"lessons": False, "examples": False}
+ADDED: Mapping[str, Scalar] = {field.name: field.default for field in fields(Reminded)}
 """Parameters that earlier configurations did not have, with what they did: left at that, none gets another id."""
 
-ROLES = ("spec", "coder", "reviewer", "tester", "judge", "speaker", "critic", "refiner")
-"""Every role that some strategy asks."""
 
-WRITERS = frozenset({"coder", "refiner"})
-"""The roles that write programs, whose temperature and longest answer are parameters."""
-
-SEVERAL = frozenset(
-    {(name, "coder") for name in ("ladder", "cascade", "ensemble", "tree", "selected")} | {("debate", "speaker")}
-)
-"""Strategy and role where every model is asked; elsewhere only the first would be."""
-
-LADDERS = frozenset({"cascade", "escalation", "selected"})
-"""Strategies and presets that are nothing without a second coder to go on to."""
-
-COMPARING = frozenset({"ensemble"})
-"""Strategies that compare programs by CodeBLEU, and so need its package."""
-
-TOGETHER = LADDERS | COMPARING
-"""Strategies and presets that are about several coders: a list of coders makes one configuration of all of them."""
-
-
-def create(name: str, parameters: Mapping[str, Scalar]) -> Known | Outside:
+def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
     """The strategy or preset called ``name`` with these parameters, the others at their defaults.
 
     Overrides of a role's sampling are checked; they are the runner's to heed.
@@ -130,7 +109,7 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> Known | Outside:
     return created
 
 
-def class_of(name: str) -> type[Known | Outside]:
+def class_of(name: str) -> type[DataclassStrategy]:
     """The class of a strategy or preset. Raises UnknownNameError, and PlanError for an installed one that fails."""
     strategy = base_of(name)
     outside = None if strategy in STRATEGIES else found(strategy)
@@ -182,12 +161,16 @@ def doc_of(name: str) -> str:
     return PRESETS[name].doc if name in PRESETS else describe(class_of(name)).doc
 
 
-def takes_several(name: str, role: str) -> bool:
-    """Whether every model of a role is asked. Raises as ``class_of``."""
-    return (base_of(name), role) in SEVERAL or role in getattr(class_of(name), "several", ())
+def facts_of(name: str) -> Facts:
+    """The facts of a strategy or preset; the defaults for one that is not here, as another version may record it."""
+    try:
+        facts = facts_of_class(class_of(name))
+    except UsageError:
+        return Facts()
+    return replace(facts, **PRESETS[name].facts) if name in PRESETS else facts
 
 
-def _overrides(strategy: Known | Outside, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _overrides(strategy: DataclassStrategy, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     return {one: checked(strategy.roles(), one, value) for one, value in parameters.items() if is_override(one)}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.prompts import coding
@@ -18,6 +19,7 @@ from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
 from koderz_core.strategies.course import Best
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Lessons, Reminded, lessons_on, with_examples
 
 MOST = 256
@@ -32,9 +34,13 @@ class Beam(Reminded):
     of all so far by gate tests, of equals the latest, so a program stays until it is outdone; it ends when one passes.
     """
 
-    width: int = 3
-    branches: int = 2
-    depth: int = 4
+    draws_samples: ClassVar = True
+
+    width: int = parameter(
+        3, "How many programs go on from one level to the next: the best by gate tests, none of them twice."
+    )
+    branches: int = parameter(2, "In how many ways each program that goes on is mended.")
+    depth: int = parameter(4, "How many levels there are, that of the first programs among them.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

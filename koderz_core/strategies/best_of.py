@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.prompts import coding, judging, testing
@@ -18,6 +19,7 @@ from koderz_core.prompts.judging import Contender
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Observed, Sampling
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Reminded, with_reminders
 
 MOST = 256
@@ -32,9 +34,12 @@ class BestOf(Reminded):
     tester writes; without any, only programs that say the same stand for each other.
     """
 
+    shows_attempts: ClassVar = False
+    draws_samples: ClassVar = True
+
     samples: int = 5
     tests: int = 10
-    judge: bool = True
+    judge: bool = parameter(True, "A judge picks where a vote by what the programs do ends in a tie.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

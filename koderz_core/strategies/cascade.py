@@ -9,6 +9,7 @@ It needs no gate tests and runs none, so it is scored as ``direct`` is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.prompts import coding, testing
@@ -16,6 +17,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.testing import OwnTest
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Reminded, with_reminders
 
 
@@ -28,7 +30,13 @@ class Cascade(Reminded):
     accepted, and of a last answer without any, the one that passed most is handed in.
     """
 
-    threshold: float = 0.9
+    several: ClassVar = ("coder",)
+    takes_all_coders: ClassVar = True
+    needs_several_coders: ClassVar = True
+    tests_programs: ClassVar = False
+    shows_attempts: ClassVar = False
+
+    threshold: float = parameter(0.9, "The share of the tester's own tests that a program must pass to be accepted.")
     tests: int = 10
     chain_of_thought: bool = True
     temperature: float = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.events import TurnSpoken
@@ -18,6 +19,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
 from koderz_core.strategies.course import Course
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Reminded, remember, with_examples
 
 USUAL = "architect,coder,reviewer"
@@ -35,16 +37,20 @@ class Debate(Reminded):
     those that come with koderz. A turn takes no longer than any request may.
     """
 
-    agents: str = USUAL
-    rounds: int = 2
+    several: ClassVar = ("speaker",)
+
+    agents: str = parameter(USUAL, "The personas that debate, by name, with commas between them.")
+    rounds: int = parameter(2, "After the first, every speaker sees what all others said in the round before.")
     max_iterations: int = 3
-    turn_tokens: int = 512
-    shown_tokens: int = 3000
+    turn_tokens: int = parameter(512, "The most tokens of one turn in the debate; what is longer is cut off.")
+    shown_tokens: int = parameter(3000, "Room in a prompt for the others' positions, in tokens.")
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
-    personas: str = ""
+    personas: str = parameter(
+        "", "Personas of your own: a .yaml file or YAML text. They are added to those that come with koderz."
+    )
 
     def __post_init__(self) -> None:
         if self.rounds > MOST_ROUNDS:

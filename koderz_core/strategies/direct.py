@@ -6,6 +6,7 @@ Calls: one, and one more for a spec. It is how pass@1 is measured since Chen et 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.prompts import coding
 from koderz_core.prompts.coding import MINIMAL
@@ -18,6 +19,9 @@ from koderz_core.strategies.reminding import Reminded, specification, with_remin
 @dataclass(frozen=True, slots=True)
 class Direct(Reminded):
     """Ask the coder once and hand in what it wrote; on request after a spec, or without chain of thought."""
+
+    tests_programs: ClassVar = False
+    shows_attempts: ClassVar = False
 
     spec: bool = False
     chain_of_thought: bool = True

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.events import ConsensusReached, Considered
@@ -18,7 +19,8 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling, Verdict
-from koderz_core.similarity import Weights, normalised, similarities
+from koderz_core.similarity import Weights, normalised, require_package, similarities
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Reminded, with_reminders
 
 MOST = 16
@@ -48,9 +50,17 @@ class Ensemble(Reminded):
     Replies without a program, and programs that do not parse, have no say.
     """
 
+    several: ClassVar = ("coder",)
+    takes_all_coders: ClassVar = True
+    shows_attempts: ClassVar = False
+    require_packages: ClassVar = staticmethod(require_package)
+
     samples: int = 3
-    weights: str = "0.25,0.25,0.25,0.25"
-    normalise: bool = True
+    weights: str = parameter(
+        "0.25,0.25,0.25,0.25",
+        "What the parts of CodeBLEU count: runs of words, those with keywords, syntax, data flow.",
+    )
+    normalise: bool = parameter(True, "Programs are compared in one layout, without comments and docstrings.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024

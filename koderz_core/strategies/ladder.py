@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
+from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.prompts import coding
@@ -17,6 +18,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.course import Best
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Reminded, with_reminders
 
 HOTTEST = 2.0  # the highest that any provider takes
@@ -61,11 +63,15 @@ class Ladder(Reminded):
     steps before the next is asked; without steps they share the iterations.
     """
 
+    several: ClassVar = ("coder",)
+    shows_attempts: ClassVar = False
+    draws_samples: ClassVar = True
+
     max_iterations: int = 50
     chain_of_thought: bool = True
     temperature: float = USUAL
     max_tokens: int = 1024
-    steps: str = ""
+    steps: str = parameter("", "The temperature of each attempt, such as 0,0.3*2,0.5*2, instead of always the same.")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", written(temperatures(self.steps)))  # one schedule, one configuration

@@ -16,24 +16,18 @@ from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.process import the_one
-from koderz_core.protocols import Strategy
 from koderz_core.reading import MOST_TEXT_BYTES, read_bytes
+from koderz_core.strategies.facts import DataclassStrategy
 
 GROUP = "koderz.strategies"
 WRITTEN = "docs/strategies.md says how one is written."
 _NAMED = re.compile(r"(?P<path>.*\.py):(?P<name>[A-Za-z_]\w*)")
 _RECORDED = re.compile(r"[^/]*\.py:[A-Za-z_]\w*@[0-9a-f]{12}")
 _PLAIN = (bool, int, float, str)
-
-
-class Outside(Strategy, Protocol):
-    """A strategy whose parameters are the fields of a dataclass. ``several``: roles whose models it asks all."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]  # Any: as the standard library has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Loaded:
     name: str
     path: Path
     sha256: str
-    strategy: type[Outside]
+    strategy: type[DataclassStrategy]
 
 
 def is_named_file(text: str) -> bool:
@@ -98,7 +92,7 @@ def loaded(name: str) -> Loaded | None:
     return _loaded().get(name)
 
 
-def found(name: str) -> type[Outside] | None:
+def found(name: str) -> type[DataclassStrategy] | None:
     """The strategy of a recorded name that this process has read, or of an installed package. Raises PlanError."""
     if read := loaded(name):
         return read.strategy
@@ -149,12 +143,12 @@ def _executed(source: bytes, path: Path, sha256: str) -> ModuleType:
     return module
 
 
-def _checked(strategy: Any, name: str) -> type[Outside]:  # Any: whatever stands under that name
+def _checked(strategy: Any, name: str) -> type[DataclassStrategy]:  # Any: whatever stands under that name
     """Raise PlanError for what is no strategy."""
     fault = _fault(strategy)
     if fault:
         raise PlanError(f"{name} is no strategy: {fault}. {WRITTEN}")
-    checked: type[Outside] = strategy
+    checked: type[DataclassStrategy] = strategy
     if "coder" not in checked().roles():
         raise PlanError(f"{name} is no strategy: nobody is its coder. {WRITTEN}")
     return checked

@@ -1,81 +1,41 @@
-"""What each parameter of a strategy changes, and what each role does, in one line: shown wherever one is chosen."""
+"""What each parameter of a strategy changes, in one line, and what it takes: shown wherever one is chosen."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, replace
+from dataclasses import Field, dataclass, field, replace
 from inspect import cleandoc
-from typing import Any
+from typing import Any, TypeVar
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.prompts.coding import PROMPTS
 from koderz_core.records import Sampling, Scalar
-from koderz_core.records.plans import POLICIES
-from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL
 
 MOST = 10**9
 """The largest value of a number that has no smaller bound: beyond it nothing runs, and totals overflow."""
 WARMEST = 2
 """The highest temperature that some provider takes."""
 
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "spec_prompt": PROMPTS,
-    "checkpoint_when": (INTERVAL, ADAPTIVE),
-    "policy": POLICIES,
-}
-"""Parameters that take one of a few words, the default first."""
-
 ABOUT: Mapping[str, str] = {
     "max_iterations": "The most programs that are tried in one experiment.",
-    "checkpoint_interval": "A review is due after every so many iterations.",
     "spec": "A spec of the problem is written first, and the coder is given it.",
-    "checkpoints": "A reviewer looks at the attempts so far, and the coder is given its guidance.",
     "chain_of_thought": "The coder may reason in words before its program.",
     "temperature": "How random the coder's answers are, 0 the least; retries may have a temperature of their own.",
     "retry_temperature": "How random attempts after the first are; at 0 a small model repeats itself.",
     "max_tokens": "The most tokens of one answer of the coder; what is longer is cut off.",
-    "spec_prompt": "How much of a spec: minimal says what is to be done, detailed also edge cases and a plan.",
-    "reuse_spec": "A spec that the same model wrote of the same problem before is taken, if there is one.",
-    "previous_error": "The coder is told what the tests said of its last program.",
-    "history_tokens": "Room in a prompt for attempts before the last, in tokens.",
-    "escape_after": "After so many repeated programs in a row the next prompt shows none, but for a new review.",
-    "checkpoint_when": "interval: a review after every so many iterations; adaptive: sooner where attempts get stuck.",
     "review_tokens": "The most tokens of a spec or a review; what is longer is cut off.",
-    "disclosure": "The first review is also asked for a strategy, the second for test criteria.",
-    "lessons": "The coder is told what helped with failures on other problems; see koderz cortex lessons.",
-    "examples": "The coder is shown two other problems with programs that solved them in earlier benchmarks.",
-    "steps": "The temperature of each attempt, such as 0,0.3*2,0.5*2, instead of always the same.",
-    "threshold": "The share of the tester's own tests that a program must pass to be accepted.",
     "tests": "The most tests or calls that the tester writes; none of them counts for the score.",
     "samples": "How many programs each coder is asked for.",
-    "judge": "A judge picks where a vote by what the programs do ends in a tie.",
-    "agents": "The personas that debate, by name, with commas between them.",
-    "rounds": "After the first, every speaker sees what all others said in the round before.",
-    "turn_tokens": "The most tokens of one turn in the debate; what is longer is cut off.",
-    "shown_tokens": "Room in a prompt for the others' positions, in tokens.",
-    "personas": "Personas of your own: a .yaml file or YAML text. They are added to those that come with koderz.",
-    "weights": "What the parts of CodeBLEU count: runs of words, those with keywords, syntax, data flow.",
-    "policy": "What a coder is chosen by: solved, seconds, cost, room for tokens, or the order they are named in.",
-    "width": "How many programs go on from one level to the next: the best by gate tests, none of them twice.",
-    "branches": "In how many ways each program that goes on is mended.",
-    "depth": "How many levels there are, that of the first programs among them.",
-    "normalise": "Programs are compared in one layout, without comments and docstrings.",
 }
-"""By name: a parameter means the same in every strategy that has it."""
+"""Parameters that several strategies have, by name: each means the same in all of them."""
 
-OF_ROLES: Mapping[str, str] = {
-    "spec": "Writes a spec of the problem before anything is programmed.",
-    "coder": "Writes the programs.",
-    "reviewer": "Reviews the attempts so far and advises the coder.",
-    "tester": "Writes tests or calls of its own; none of them counts for the score.",
-    "judge": "Decides: among equally good programs, or from what was said.",
-    "speaker": "Speaks in a debate, as each of its personas.",
-    "critic": "Says what is wrong with a program.",
-    "refiner": "Corrects a program by what the critic said of it.",
-}
-"""By name: a role does the same in every strategy that asks it."""
+Value = TypeVar("Value", bool, int, float, str)
+
+
+def parameter(default: Value, about: str, choices: tuple[str, ...] = ()) -> Value:
+    """A parameter that one strategy has: what it changes, in one line; ``choices``: all words that it takes, if any."""
+    return field(default=default, metadata={"about": about, "choices": choices})
 
 
 def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' field has any default
@@ -119,13 +79,13 @@ def describe(strategy: type) -> Description:
 
 
 def about(parameter: Field[Any]) -> str:
-    """What a parameter changes, in one line: what its field says, else what it means in every strategy."""
+    """What a parameter changes, in one line: what its field says, else what it means in all strategies."""
     return str(parameter.metadata.get("about", ABOUT.get(parameter.name, "")))
 
 
 def choices_of(parameter: Field[Any]) -> tuple[str, ...]:
     """All the words that a parameter takes, the default first; none if that is open."""
-    return tuple(parameter.metadata.get("choices", CHOICES.get(parameter.name, ())))
+    return tuple(parameter.metadata.get("choices", ()))
 
 
 def _written(strategy: type) -> str:

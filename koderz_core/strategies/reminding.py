@@ -13,6 +13,7 @@ from koderz_core.prompts.coding import Brief
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling, Verdict
 from koderz_core.strategies.course import Course
+from koderz_core.strategies.parameters import parameter
 
 MOST_LESSONS = 3  # that one prompt holds
 MOST_EXAMPLES = 2
@@ -25,8 +26,12 @@ Lessons = dict[str, tuple[str, ...]]
 class Reminded:
     """The parameters of every strategy that has a coder."""
 
-    lessons: bool = False
-    examples: bool = False
+    lessons: bool = parameter(
+        False, "The coder is told what helped with failures on other problems; see koderz cortex lessons."
+    )
+    examples: bool = parameter(
+        False, "The coder is shown two other problems with programs that solved them in earlier benchmarks."
+    )
 
 
 def with_examples(ctx: Context, asked: Reminded, brief: Brief) -> Brief:

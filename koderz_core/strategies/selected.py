@@ -7,12 +7,14 @@ Ong et al., "RouteLLM" (arXiv 2406.18665), here without anything learned: by wha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling
-from koderz_core.records.plans import QUALITY
+from koderz_core.records.plans import POLICIES, QUALITY
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import Reminded, with_reminders
 
 DIRECT = "direct"
@@ -27,7 +29,17 @@ class Selected(Reminded):
     the order that they are named.
     """
 
-    policy: str = QUALITY
+    several: ClassVar = ("coder",)
+    takes_all_coders: ClassVar = True
+    needs_several_coders: ClassVar = True
+    tests_programs: ClassVar = False
+    shows_attempts: ClassVar = False
+
+    policy: str = parameter(
+        QUALITY,
+        "What a coder is chosen by: solved, seconds, cost, room for tokens, or the order they are named in.",
+        POLICIES,
+    )
     chain_of_thought: bool = True
     temperature: float = 0.0
     max_tokens: int = 1024

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from koderz_core.events import CheckpointReviewed, Why
 from koderz_core.prompts import attempts, coding, review, sections
-from koderz_core.prompts.coding import MINIMAL
+from koderz_core.prompts.coding import MINIMAL, PROMPTS
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due, stuck
 from koderz_core.strategies.course import Course
+from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminding import (
     ADVICE_TEMPERATURE,
     ADVICE_TOKENS,
@@ -42,20 +43,30 @@ class Supervised(Reminded):
     """
 
     max_iterations: int = 50
-    checkpoint_interval: int = 5
+    checkpoint_interval: int = parameter(5, "A review is due after every so many iterations.")
     spec: bool = True
-    checkpoints: bool = True
+    checkpoints: bool = parameter(True, "A reviewer looks at the attempts so far, and the coder is given its guidance.")
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
-    spec_prompt: str = MINIMAL
-    reuse_spec: bool = False
-    previous_error: bool = True
-    history_tokens: int = 0
-    escape_after: int = 2
-    checkpoint_when: str = INTERVAL
-    disclosure: bool = True
+    spec_prompt: str = parameter(
+        MINIMAL, "How much of a spec: minimal says what is to be done, detailed also edge cases and a plan.", PROMPTS
+    )
+    reuse_spec: bool = parameter(
+        False, "A spec that the same model wrote of the same problem before is taken, if there is one."
+    )
+    previous_error: bool = parameter(True, "The coder is told what the tests said of its last program.")
+    history_tokens: int = parameter(0, "Room in a prompt for attempts before the last, in tokens.")
+    escape_after: int = parameter(
+        2, "After so many repeated programs in a row the next prompt shows none, but for a new review."
+    )
+    checkpoint_when: str = parameter(
+        INTERVAL,
+        "interval: a review after every so many iterations; adaptive: sooner where attempts get stuck.",
+        (INTERVAL, ADAPTIVE),
+    )
+    disclosure: bool = parameter(True, "The first review is also asked for a strategy, the second for test criteria.")
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:

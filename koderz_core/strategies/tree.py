@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from random import Random
 from statistics import fmean
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from koderz_core.prompts import coding
 from koderz_core.prompts.attempts import Attempt, next_attempt
@@ -123,6 +123,9 @@ class Tree(Reminded):
     A program's reward is the share of gate tests that it passes; where the feedback tells no counts, that is none until
     one passes all, and then it ends. Of several coders each is asked as often as it is believed to be the best so far.
     """
+
+    several: ClassVar = ("coder",)
+    draws_samples: ClassVar = True
 
     max_iterations: int = 50
     chain_of_thought: bool = True

@@ -1,4 +1,7 @@
-"""Taking a benchmark's files out of the data folder: the journal and what stands beside it."""
+"""Removal of a benchmark's files, pins that prevent it, and removal of copies that a killed process left.
+
+A pin is an empty file beside the journal.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +13,11 @@ from koderz_core.errors import JournalError, UsageError
 from koderz_core.journal.lock import acquire, beside, holder, reason, release
 from koderz_core.upkeep.mending import Mended
 
-SUFFIX = ".pin"
-
-
-def is_pinned(journal: Path) -> bool:
-    """Whether the benchmark of that journal is pinned."""
-    return journal.with_suffix(SUFFIX).exists()
-
-
-def pin(journal: Path) -> None:
-    """Pin it; twice is as once. Raises JournalError."""
-    try:
-        journal.with_suffix(SUFFIX).touch()
-    except OSError as error:
-        raise _cannot(journal, error) from error
-
-
-def unpin(journal: Path) -> None:
-    """Take the pin away, if there is one. Raises JournalError."""
-    try:
-        journal.with_suffix(SUFFIX).unlink(missing_ok=True)
-    except OSError as error:
-        raise _cannot(journal, error) from error
-
-
-def _cannot(journal: Path, error: OSError) -> JournalError:
-    return JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}")
-
-
-BESIDE = (".control", ".part", SUFFIX)
+PIN_SUFFIX = ".pin"
+BESIDE = (".control", ".part", PIN_SUFFIX)
+COPY_PREFIXES = ("copy-", "restore-")
+"""Of folders in which the index is copied for an export, and a backup unpacked."""
+COPY_SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
 
 
 def require_removable(journal: Path) -> None:
@@ -76,16 +55,36 @@ def _files(journal: Path) -> list[Path]:
     return [journal, *kept, *(journal.with_suffix(suffix) for suffix in BESIDE)]
 
 
-PREFIXES = ("copy-", "restore-")
-"""Of folders in which the index is copied for an export, and a backup unpacked."""
-SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
+def is_pinned(journal: Path) -> bool:
+    """Whether the benchmark of that journal is pinned."""
+    return journal.with_suffix(PIN_SUFFIX).exists()
+
+
+def pin(journal: Path) -> None:
+    """Pin it; twice is as once. Raises JournalError."""
+    try:
+        journal.with_suffix(PIN_SUFFIX).touch()
+    except OSError as error:
+        raise _cannot(journal, error) from error
+
+
+def unpin(journal: Path) -> None:
+    """Take the pin away, if there is one. Raises JournalError."""
+    try:
+        journal.with_suffix(PIN_SUFFIX).unlink(missing_ok=True)
+    except OSError as error:
+        raise _cannot(journal, error) from error
+
+
+def _cannot(journal: Path, error: OSError) -> JournalError:
+    return JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}")
 
 
 def clear_left(home: Path, now: float) -> Iterator[Mended]:
     """Remove such folders that nothing was put into for a day. ``now``: seconds since 1970."""
-    for folder in sorted(one for prefix in PREFIXES for one in home.glob(f"{prefix}*") if one.is_dir()):
+    for folder in sorted(one for prefix in COPY_PREFIXES for one in home.glob(f"{prefix}*") if one.is_dir()):
         try:
-            if now - folder.stat().st_mtime > SECONDS:
+            if now - folder.stat().st_mtime > COPY_SECONDS:
                 shutil.rmtree(folder)
                 yield Mended(folder.name, "was left by a process that was killed; it was removed")
         except OSError as error:

@@ -1,4 +1,8 @@
-"""Restoring a backup: every file is checked before the first one is put into place; nothing is overwritten."""
+"""Restoring a backup, and the format of a backup: a zip of files with a manifest that describes each.
+
+It holds journals, pins, typed problems, settings and memories; the index, caches and weights are left out, as koderz
+makes or fetches them anew. Every file is checked before the first one is put into place; nothing is overwritten.
+"""
 
 from __future__ import annotations
 
@@ -51,32 +55,6 @@ class Manifest:
     koderz_version: str
     made_at: float
     files: Mapping[str, Kept]
-
-
-def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
-    """What a backup says it holds. Raises DataError if it is none, of a later koderz, or holds anything else."""
-    try:
-        told = archive.getinfo(MANIFEST)
-        if told.file_size > _MOST_MANIFEST_BYTES:
-            raise spoiled(path, "its manifest is too long")
-        manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
-    except (KeyError, msgspec.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, OSError, RuntimeError) as error:
-        raise DataError(f"{path} is no backup of koderz. Name a file that `koderz backup` has written.") from error
-    if manifest.format > FORMAT:
-        raise DataError(
-            f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore it."
-        )
-    names = sorted(one.filename for one in archive.infolist())
-    if names != sorted([MANIFEST, *manifest.files]):
-        raise spoiled(path, "it holds other files than its manifest says")
-    if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
-        raise spoiled(path, f"{foreign[0]!r} belongs into no data folder")
-    return manifest
-
-
-def spoiled(path: Path, why: str) -> DataError:
-    """What to tell of a backup that is not as it was written."""
-    return DataError(f"The backup {path} is damaged or was changed: {why}. Nothing of it was used. Take another one.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +179,29 @@ def _put(copy: Path, target: Path) -> None:
     if target.exists():  # it came there meanwhile
         raise UsageError(f"{target} has just been made by somebody else. Restore again: what is there is passed over.")
     shutil.move(copy, target)  # memories may be kept on another disk
+
+
+def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
+    """What a backup says it holds. Raises DataError if it is none, of a later koderz, or holds anything else."""
+    try:
+        told = archive.getinfo(MANIFEST)
+        if told.file_size > _MOST_MANIFEST_BYTES:
+            raise spoiled(path, "its manifest is too long")
+        manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
+    except (KeyError, msgspec.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, OSError, RuntimeError) as error:
+        raise DataError(f"{path} is no backup of koderz. Name a file that `koderz backup` has written.") from error
+    if manifest.format > FORMAT:
+        raise DataError(
+            f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore it."
+        )
+    names = sorted(one.filename for one in archive.infolist())
+    if names != sorted([MANIFEST, *manifest.files]):
+        raise spoiled(path, "it holds other files than its manifest says")
+    if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
+        raise spoiled(path, f"{foreign[0]!r} belongs into no data folder")
+    return manifest
+
+
+def spoiled(path: Path, why: str) -> DataError:
+    """What to tell of a backup that is not as it was written."""
+    return DataError(f"The backup {path} is damaged or was changed: {why}. Nothing of it was used. Take another one.")

@@ -1,4 +1,4 @@
-"""A journal alone: are its texts what their hashes say, and do its ids follow from its plan?"""
+"""Verification of a journal by itself: texts against their hashes, ids against the plan; the record of the result."""
 
 from __future__ import annotations
 
@@ -22,44 +22,6 @@ from koderz_core.events import (
 )
 from koderz_core.records import Plan
 from koderz_core.verification.tally import Tallied, Tally
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Something is not what it should be: ``what`` of ``where``; ``stands`` is not ``follows``. Hostile texts."""
-
-    what: str
-    where: str
-    stands: str
-    follows: str
-
-    @property
-    def said(self) -> str:
-        """In one line."""
-        return f"{self.what} of {self.where}: {self.stands}, but {self.follows} follows from the rest"
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What was looked at, how many of each kind, and what differs. ``remarks``: what could not be looked at, and why.
-
-    It tells what contradicts itself, not who wrote it: a journal that somebody made up whole can be without fault.
-    """
-
-    of: str
-    checked: Mapping[str, int] = field(default_factory=dict)
-    differences: tuple[Difference, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        return not self.differences
-
-    def and_also(self, other: Verified) -> Verified:
-        """Both together, under the name of this one."""
-        names = dict.fromkeys((*self.checked, *other.checked))
-        checked = {name: self.checked.get(name, 0) + other.checked.get(name, 0) for name in names}
-        return Verified(self.of, checked, (*self.differences, *other.differences), (*self.remarks, *other.remarks))
 
 
 @dataclass(slots=True)
@@ -163,3 +125,41 @@ def _wrong_outcome(one: Tallied) -> Iterator[Difference]:
         yield Difference("the outcome", where, "solved", "unsolved: its held-out tests failed")
     elif end.outcome == "unsolved" and end.code is not None and score is None:
         yield Difference("the score", where, "missing", "one of the program handed in")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something is not what it should be: ``what`` of ``where``; ``stands`` is not ``follows``. Hostile texts."""
+
+    what: str
+    where: str
+    stands: str
+    follows: str
+
+    @property
+    def said(self) -> str:
+        """In one line."""
+        return f"{self.what} of {self.where}: {self.stands}, but {self.follows} follows from the rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was looked at, how many of each kind, and what differs. ``remarks``: what could not be looked at, and why.
+
+    It tells what contradicts itself, not who wrote it: a journal that somebody made up whole can be without fault.
+    """
+
+    of: str
+    checked: Mapping[str, int] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return not self.differences
+
+    def and_also(self, other: Verified) -> Verified:
+        """Both together, under the name of this one."""
+        names = dict.fromkeys((*self.checked, *other.checked))
+        checked = {name: self.checked.get(name, 0) + other.checked.get(name, 0) for name in names}
+        return Verified(self.of, checked, (*self.differences, *other.differences), (*self.remarks, *other.remarks))

@@ -1,4 +1,4 @@
-"""The commands that show a recorded experiment, or do it again."""
+"""Recorded experiments: the commands that show or repeat one, its files, and other experiments to compare it with."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from koderz_core.records.rows import ExperimentRow
 from koderz_core.runner.planning import Order
 from koderz_core.runner.wording import command_of, is_plannable, order_of, settings_of, wanted_of
 from koderz_core.store.details import Naming, Several
-from koderz_core.store.queries import planned
 from koderz_core.store.results import Results
 
 Load = Callable[[str], Dataset]
-FOLDER = "files"
+DUMP_FOLDER = "files"
+AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
+MOST_FELLOWS = 500  # the newest: more are no list to choose from
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def commands_of(results: Results, load: Load, now: Settings, row: ExperimentRow)
     alone = Order(one, problem, plan.seed, budget=replace(plan.budget, usd=None))
     words = shlex.split(command_of(alone, plan.dataset.name, baselines=True))
     lines = (
-        ["koderz", "analyze", row.id, "--dump", FOLDER],
+        ["koderz", "analyze", row.id, "--dump", DUMP_FOLDER],
         ["koderz", "run", "--problem-id", *words[3:], *options],
         _whole(plan, dataset, now, options),
     )
@@ -64,8 +65,7 @@ def _whole(plan: Plan, dataset: Dataset | None, now: Settings, options: Sequence
 
 def plan_of(results: Results, benchmark: str) -> Plan:
     """What was planned as a benchmark (by id), from the index. Raises UnknownNameError, StoreError."""
-    with results.store.latest() as latest:
-        return planned(latest.con, benchmark)
+    return results.plan(benchmark)
 
 
 def _dataset(plan: Plan, load: Load) -> Dataset | None:
@@ -87,40 +87,6 @@ def _safe(command: str) -> str:
     if plain(command) != command or "\n" in command or "\t" in command:
         raise PlanError("A name in it holds characters that a terminal would obey or hide, so no command is offered.")
     return command
-
-
-MOST = 500  # the newest: more are no list to choose from
-
-
-def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
-    """The other experiments on its problem, of the same file of problems: those of its benchmark first.
-
-    Those in which nothing has happened yet are left out. Raises StoreError.
-    """
-    found = results.experiments(problem=row.problem, limit=MOST)
-    known = (one for one in found if one.state != "planned" and one.id != row.id)
-    same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
-    return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))
-
-
-def set_apart(results: Results, one: ExperimentRow, other: ExperimentRow) -> Differences:
-    """What differs in their configurations, and in what both were run under. Raises StoreError."""
-    return differing([dict(_settings(results, row)) for row in (one, other)])
-
-
-def _settings(results: Results, row: ExperimentRow) -> Iterator[tuple[str, Scalar]]:
-    plan = plan_of(results, row.benchmark)
-    of = configuration_of(plan, row)
-    yield "strategy", of.strategy
-    yield from ((f"{role} model", " + ".join(members)) for role, members in of.models.items())
-    yield from ((name.replace("_", " "), value) for name, value in of.parameters.items())
-    yield from (("gate", of.gate), ("feedback", of.feedback))
-    yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
-    yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
-    yield "most dollars per experiment", plan.budget.per_experiment_usd
-
-
-AT_ONCE = 16  # experiments: opening the store takes as long as reading two, and everybody waits while it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +133,31 @@ def read(results: Results, experiments: Sequence[str], naming: Naming) -> Severa
     if missing := wanted - found.texts.keys():
         raise DataError(f"No journal holds the text {min(missing)[:12]}. Restore the missing journal, then reindex.")
     return found
+
+
+def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
+    """The other experiments on its problem, of the same file of problems: those of its benchmark first.
+
+    Those in which nothing has happened yet are left out. Raises StoreError.
+    """
+    found = results.experiments(problem=row.problem, limit=MOST_FELLOWS)
+    known = (one for one in found if one.state != "planned" and one.id != row.id)
+    same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
+    return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))
+
+
+def set_apart(results: Results, one: ExperimentRow, other: ExperimentRow) -> Differences:
+    """What differs in their configurations, and in what both were run under. Raises StoreError."""
+    return differing([dict(_settings(results, row)) for row in (one, other)])
+
+
+def _settings(results: Results, row: ExperimentRow) -> Iterator[tuple[str, Scalar]]:
+    plan = plan_of(results, row.benchmark)
+    of = configuration_of(plan, row)
+    yield "strategy", of.strategy
+    yield from ((f"{role} model", " + ".join(members)) for role, members in of.models.items())
+    yield from ((name.replace("_", " "), value) for name, value in of.parameters.items())
+    yield from (("gate", of.gate), ("feedback", of.feedback))
+    yield from ((name.replace("_", " "), value) for name, value in plan.conditions.items())
+    yield from (("isolation", row.isolation), ("seed", plan.seed), ("repeat", row.repeat + 1))
+    yield "most dollars per experiment", plan.budget.per_experiment_usd

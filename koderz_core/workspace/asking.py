@@ -1,4 +1,7 @@
-"""How the models of a workspace are asked: one call policy for all, what calls cost, and what can be watched."""
+"""Models of a workspace: one call policy for all, prices of calls, live text; and what experiments can recall.
+
+Experiments can recall earlier specs, lessons and examples from other problems, and which models did well.
+"""
 
 from __future__ import annotations
 
@@ -28,26 +31,6 @@ from koderz_core.store.results import Results
 from koderz_core.strategies.reminding import ADVICE_TEMPERATURE
 from koderz_core.workspace.memories import Memories
 from koderz_core.workspace.selecting import recommended
-
-
-def recollection(settings: Settings, results: Results, memories: Memories) -> Recollection:
-    """Answers ``Query("spec", {"prompt": version})``, ``lesson`` with ``{"error": class}``, ``solved``, ``statistics``.
-
-    A whole spec fits the same problem of the same dataset, the same first spec model, the same version of its prompt,
-    the same words of that prompt and the temperature that specs are asked for at: any other would be another treatment
-    under the same name. A lesson fits any problem but those that it was learnt from, and their twins, and so does an
-    example. Statistics are as ``recommended`` has them. Raises InfrastructureError.
-    """
-
-    def recall(query: Query, asker: Asker) -> Sequence[Memory]:
-        if query.kind == "statistics":
-            return recommended(query, asker, settings, results.store)
-        if query.kind != "spec":
-            return memories.recall(query, asker)
-        sought = Sought(asker, query.tags.get("prompt", MINIMAL), VERSIONS["spec"], ADVICE_TEMPERATURE)
-        return recalled(results.store, sought, query.limit)
-
-    return recall
 
 
 class Asking:
@@ -98,3 +81,23 @@ class Asking:
         provider, _, name = model.partition("/")
         url = PROVIDERS[provider].away(name) or address_of(provider, self._settings)
         return model if url is None else identity(url)
+
+
+def recollection(settings: Settings, results: Results, memories: Memories) -> Recollection:
+    """Answers ``Query("spec", {"prompt": version})``, ``lesson`` with ``{"error": class}``, ``solved``, ``statistics``.
+
+    A whole spec fits the same problem of the same dataset, the same first spec model, the same version of its prompt,
+    the same words of that prompt and the temperature that specs are asked for at: any other would be another treatment
+    under the same name. A lesson fits any problem but those that it was learnt from, and their twins, and so does an
+    example. Statistics are as ``recommended`` has them. Raises InfrastructureError.
+    """
+
+    def recall(query: Query, asker: Asker) -> Sequence[Memory]:
+        if query.kind == "statistics":
+            return recommended(query, asker, settings, results.store)
+        if query.kind != "spec":
+            return memories.recall(query, asker)
+        sought = Sought(asker, query.tags.get("prompt", MINIMAL), VERSIONS["spec"], ADVICE_TEMPERATURE)
+        return recalled(results.store, sought, query.limit)
+
+    return recall

@@ -1,4 +1,4 @@
-"""What takes long, computed beside whatever else goes on, and kept until somebody wants it anew."""
+"""Computations in the background whose last result is kept, and large comparisons that are computed this way."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from koderz_core.workspace.comparing import Comparing
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
 
-
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("koderz")
 MOST_KEPT = 4
-NAME = "background"  # of its threads
+THREAD_NAME = "background"  # of its threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Background(Generic[Answer]):
             if key in self._begun:
                 return
             self._begun[key] = at = self._clock()
-        threading.Thread(target=self._run, args=(key, state, at, compute), name=NAME, daemon=True).start()
+        threading.Thread(target=self._run, args=(key, state, at, compute), name=THREAD_NAME, daemon=True).start()
 
     def since(self, key: Hashable) -> float | None:
         """Since when it has been computed, in seconds since 1970; None if it is not being computed."""

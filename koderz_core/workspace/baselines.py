@@ -1,4 +1,4 @@
-"""Baselines: what a plan is to be held against, what of that is measured already, and what measuring it would cost."""
+"""Baselines of a plan: which it needs, which are measured already, and what measuring the others would cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from koderz_core.errors import DataError, KoderzError, StoreError, UnknownNameEr
 from koderz_core.export.formats import money, plain
 from koderz_core.models.catalogue import resolve
 from koderz_core.records import Configuration, Dataset, Plan
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.runner.baselines import DIRECT, baselines, is_stronger, sought
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
@@ -25,13 +26,6 @@ from koderz_core.store.labels import labels
 from koderz_core.store.results import Results
 from koderz_core.workspace.costs import Costs
 from koderz_core.workspace.selecting import selected
-
-
-def given(rows: Sequence[SummaryRow], grounds: Iterable[Ground]) -> list[frozenset[str]]:
-    """The problems that each of these is about, in their order; those of a benchmark without a ground: none."""
-    of = {one.benchmark: frozenset(one.problems) for one in grounds}
-    return [of.get(row.benchmark, frozenset()) if row.only is None else frozenset(row.only) for row in rows]
-
 
 _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
 """The conditions under which answers to one question, and their scores, can stand side by side."""
@@ -195,3 +189,9 @@ def _stands_for(one: Measured, problems: frozenset[str], grounds: Sequence[Groun
         and problems <= set(one.problems)
         and all(one.conditions.get(name) == ground.conditions.get(name) for name in _SAME for ground in grounds)
     )
+
+
+def given(rows: Sequence[SummaryRow], grounds: Iterable[Ground]) -> list[frozenset[str]]:
+    """The problems that each of these is about, in their order; those of a benchmark without a ground: none."""
+    of = {one.benchmark: frozenset(one.problems) for one in grounds}
+    return [of.get(row.benchmark, frozenset()) if row.only is None else frozenset(row.only) for row in rows]

@@ -12,7 +12,8 @@ from koderz_core.analysis.sensitivity import can_show
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Plan, Scalar
-from koderz_core.records.progress import SummaryRow, scripted
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.trials import Trial
 from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT

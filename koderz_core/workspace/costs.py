@@ -1,4 +1,7 @@
-"""What plans may cost and will cost: their prices, their budgets and their forecasts."""
+"""Prices, budgets and forecasts of plans, and changes of the limits of a running benchmark.
+
+A limit can be changed by any process, and a resumed benchmark keeps it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The composition root: joins datasets, models, sandbox, runner and store. CLI and pages hold nothing else."""
+"""The composition root: joins datasets, models, sandbox, runner and store. CLI and pages hold nothing else.
+
+A process opens a workspace of its own, or shares one.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,24 @@ if TYPE_CHECKING:
     from koderz_core.runner.recorder import Watch
     from koderz_core.sandbox.judge import BoxedJudge
 
-
 Closable = TypeVar("Closable", "parts.Running", "parts.Remembering", "parts.Sandbox")
+
+
+def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
+    """A workspace under the user's settings, with these on top. Raises ConfigError."""
+    return Workspace(load_settings(**settings))
+
+
+def the_workspace() -> Workspace:
+    """The one workspace of this process, opened under the user's settings at first use. Raises ConfigError."""
+    return process.the_one("workspace", open_workspace)
+
+
+def leave() -> None:
+    """Close and forget the process's workspace, if there is one."""
+    left = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
+    if left is not None:
+        left.close()
 
 
 class Workspace:
@@ -322,20 +341,3 @@ class Workspace:
     def fetch_weights(self, name: str, report: Report) -> Path:
         """The file of an embedded model's weights, downloaded if need be. Raises WeightsError, UnknownNameError."""
         return parts.fetch(name, self.settings, report)
-
-
-def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
-    """A workspace under the user's settings, with these on top. Raises ConfigError."""
-    return Workspace(load_settings(**settings))
-
-
-def the_workspace() -> Workspace:
-    """The one workspace of this process, opened under the user's settings at first use. Raises ConfigError."""
-    return process.the_one("workspace", open_workspace)
-
-
-def leave() -> None:
-    """Close and forget the process's workspace, if there is one."""
-    left = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
-    if left is not None:
-        left.close()

@@ -1,4 +1,7 @@
-"""How programs are judged and problems' tests are used: the sandbox, the cache, and what is taken out of verdicts."""
+"""Judging of programs for a workspace: the sandbox, the cache, masking of verdicts, problems that cannot be graded.
+
+A problem that no program could pass here is refused before a model is asked.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ LONGEST = 8000  # characters of a list in a remark
 _UNDECIDED: frozenset[ErrorClass | None] = frozenset({None, "syntax", "timeout", "memory"})
 """What may keep a right program from passing: it is slow, or its parts do not go together."""
 _LOG = logging.getLogger("koderz")
+_SHOWN = 5
 
 
 class Judging:
@@ -87,9 +91,6 @@ def outside(plan: Plan) -> Iterator[str]:
     listed = plain("; ".join(f"{reason}: {', '.join(names)}" for reason, names in reasons.items()), LONGEST)
     chosen = len(plan.outside) + len(plan.problems)
     yield f"Left out for all configurations, {len(plan.outside)} of {chosen} problems: {listed}."
-
-
-_SHOWN = 5
 
 
 def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Verdict]) -> None:

@@ -39,7 +39,7 @@ from koderz_core.memory.lessons import (
 from koderz_core.memory.mirror import mirroring
 from koderz_core.memory.standing import Condition, condition
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.store.measurements import lapses, solved
 from koderz_core.store.results import Results
 

@@ -14,8 +14,7 @@ from koderz_core.models.availability import require
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import allowed, check_allowed, resolve
 from koderz_core.records import Asker, Dataset, Memory, Plan, Query
-from koderz_core.records.plans import CONTEXT, FIXED, Measurement, Ranked, Selection
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import CONTEXT, FIXED, Measurement, Ranked, Selection, scripted
 from koderz_core.runner.planning import Gating, Order, draft
 from koderz_core.runner.selection import Choice, chooses, chosen, told
 from koderz_core.store.measurements import measurements

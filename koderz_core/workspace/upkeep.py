@@ -1,4 +1,4 @@
-"""What keeps a workspace's data folder sound: repair, backups, pins, and benchmarks that are no longer wanted."""
+"""Maintenance of a workspace's data folder: repair, backups, pins, deletion of benchmarks, the example benchmark."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ from koderz_core.upkeep.restoring import Restored, restore
 from koderz_core.writing import keep_file
 
 DAY_SECONDS = 86_400.0
+ABOUT_EXAMPLE = (
+    "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+, "
+    "asked once, and asked again with the failures of its tests."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +144,6 @@ def _may_go(journal: Path) -> bool:
 def _is_secret(name: str, value: object) -> bool:
     """Keys, addresses that are secrets, logins in addresses, and programs, which are of this machine only."""
     return (name in SETTINGS and SETTINGS[name].secret) or has_password(value) or name in PROGRAMS
-
-
-ABOUT_EXAMPLE = (
-    "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+, "
-    "asked once, and asked again with the failures of its tests."
-)
 
 
 def open_example(settings: Settings) -> str:

@@ -1,4 +1,4 @@
-"""Choices that are part of the page's address, so that any view can be sent to somebody."""
+"""Choices that are part of the page's address, so that any view can be shared; also lines chosen in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A lane per configuration with a cell per experiment: a sign, a colour, and the way to it."""
+"""The live view of a benchmark: a lane of cells per configuration, newest iterations, live text, and polling.
+
+Live text is heard only in the process that runs the benchmark. Where reading fails, the last reading stays.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from koderz_core.records.rows import ExperimentRow
 from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome
 
 FEW = 60  # of more a browser takes longer for the cells than for all the rest of a page
+MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
 SIGNS = {
     "solved": ("green", "✔"),
     "unsolved": ("red", "✘"),
@@ -25,7 +29,6 @@ SIGNS = {
     "interrupted": ("orange", "⚡"),
     "planned": ("gray", "·"),
 }
-MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
 
 
 def draw_cells(rows: Sequence[ExperimentRow]) -> None:
@@ -58,14 +61,6 @@ def _way(each: int) -> str:
         f" There are many, so a cell stands for {each} experiments: its sign is what most of them are, its numbers how "
         "many are solved. It opens the first that was begun, in a new tab."
     )
-
-
-def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
-    """The words of the call that an experiment waits for; always ``tall`` pixels, as what is below must not move."""
-    spoken = workspace.live_text(row.id)
-    with st.container(height=tall, autoscroll=True, key="live-text"):
-        st.text(f"{outcome(row)} · {spoken.role} {spoken.model}" if spoken else "between two calls")
-        st.text(spoken.text if spoken else "")
 
 
 def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
@@ -101,6 +96,14 @@ def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
         "Listen to", list(speaking), format_func=lambda one: f"{speaking[one].problem} {speaking[one].label}"
     )
     show_live_text(workspace, speaking[chosen], 240)
+
+
+def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
+    """The words of the call that an experiment waits for; always ``tall`` pixels, as what is below must not move."""
+    spoken = workspace.live_text(row.id)
+    with st.container(height=tall, autoscroll=True, key="live-text"):
+        st.text(f"{outcome(row)} · {spoken.role} {spoken.model}" if spoken else "between two calls")
+        st.text(spoken.text if spoken else "")
 
 
 class Watch:

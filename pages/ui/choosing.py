@@ -1,4 +1,7 @@
-"""Which configurations of which benchmarks a page is about; both choices are part of its address."""
+"""Choice of benchmarks, configurations and experiments for a page, from tables with a search and several pages.
+
+The configurations and the problems that are chosen are part of the page's address.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table, experiment_table
 from pages.ui.text import listed
 
 GROUND = "problems"  # in the address
+BENCHMARKS_PER_PAGE = 50  # lines; more are further parts
+EXPERIMENTS_PER_PAGE = 500  # lines; more are further parts
 
 
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
@@ -53,9 +58,6 @@ def _several(name: str, label: str, options: Mapping[str, str], usual: Sequence[
     return [str(one) for one in chosen]
 
 
-BENCHMARKS_A_PAGE = 50  # lines; more are further parts
-
-
 def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -> BenchmarkRow | None:
     """Show them, the newest first; the one that is chosen in the table, else ``usual``.
 
@@ -84,26 +86,23 @@ def choose_benchmark(rows: Sequence[BenchmarkRow], usual: BenchmarkRow | None) -
 def _page_of_benchmarks(rows: Sequence[BenchmarkRow]) -> Sequence[BenchmarkRow]:
     if not _many(rows):
         return rows
-    pages = -(-len(rows) // BENCHMARKS_A_PAGE)
+    pages = -(-len(rows) // BENCHMARKS_PER_PAGE)
     page = int(st.pagination(pages, key=f"part of {pages} of benchmarks"))
-    first = BENCHMARKS_A_PAGE * (page - 1)
-    part = rows[first : first + BENCHMARKS_A_PAGE]
+    first = BENCHMARKS_PER_PAGE * (page - 1)
+    part = rows[first : first + BENCHMARKS_PER_PAGE]
     st.caption(f"{count(first + 1)} to {count(first + len(part))} of {count(len(rows))}, the newest first.")
     return part
 
 
 def _many(rows: Sequence[BenchmarkRow]) -> bool:
-    return len(rows) > BENCHMARKS_A_PAGE
-
-
-EXPERIMENTS_A_PAGE = 500  # lines; more are further parts
+    return len(rows) > BENCHMARKS_PER_PAGE
 
 
 def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
     """Show them in their order; the id of the one that is chosen. ``key`` tells two such tables apart."""
     st.caption("Choose a line to open its experiment.")
     found = rows
-    if len(rows) > EXPERIMENTS_A_PAGE:
+    if len(rows) > EXPERIMENTS_PER_PAGE:
         words = st.text_input("Find", key=f"find {key}", placeholder="problem, configuration, outcome, failure, id")
         found = experiments_of(rows, str(words))
     part = _page_of_experiments(found, key)
@@ -114,10 +113,10 @@ def choose_experiment(rows: Sequence[ExperimentRow], key: str) -> str | None:
 
 
 def _page_of_experiments(rows: Sequence[ExperimentRow], key: str) -> Sequence[ExperimentRow]:
-    pages = -(-len(rows) // EXPERIMENTS_A_PAGE)
+    pages = -(-len(rows) // EXPERIMENTS_PER_PAGE)
     if pages < 2:
         return rows
-    first = EXPERIMENTS_A_PAGE * (int(st.pagination(pages, key=f"part of {pages} of {key}")) - 1)
-    part = rows[first : first + EXPERIMENTS_A_PAGE]
+    first = EXPERIMENTS_PER_PAGE * (int(st.pagination(pages, key=f"part of {pages} of {key}")) - 1)
+    part = rows[first : first + EXPERIMENTS_PER_PAGE]
     st.caption(f"{count(first + 1)} to {count(first + len(part))} of {count(len(rows))}.")
     return part

@@ -1,4 +1,4 @@
-"""The parts of the Compare page, each an answer to one question: a chart or a table, the same as numbers, a remark."""
+"""The parts of the Compare page: each answers one question by a chart or a table, its numbers, and a remark."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from koderz_core.export.comparison import (
 from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
 from koderz_core.export.formats import TextTable, numbered
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
+from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
@@ -39,66 +40,10 @@ from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, 
 from pages.ui.text import show_diff, show_text
 from pages.ui.waiting import attempts_of
 
-LONGEST_LIST = 320  # pixels; a longer list scrolls
-
-
-def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
-    """Every problem that one of the two solved and the other did not; the chosen one with both programs.
-
-    Another choice draws only this part anew: nothing else hangs on it.
-    """
-    if not pair.partings:
-        st.info("Both solved the same problems, so there is no program to look at.", icon="🟰")
-        return
-
-    @st.fragment(key="partings")
-    def draw() -> None:
-        with edge():
-            _draw_programs(workspace, pair, it, baseline)
-
-    draw()
-
-
-def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
-    st.caption(
-        "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
-    )
-    partings = {one.problem: one for one in pair.partings}
-    solvers = [baseline if one.solved_by_baseline else it for one in partings.values()]
-    table = pd.DataFrame(
-        {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
-    )
-    tall: int | str = LONGEST_LIST if len(partings) > 8 else "content"
-    problem = chosen_line(table, "problem", list(partings), height=tall, alt="Problems that one of the two solved")
-    _programs(workspace, partings[problem], it, baseline)
-
-
-def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Compared) -> None:
-    codes = (parting.baseline_code, parting.code)
-    texts = workspace.results.texts([code for code in codes if code])
-    sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))
-    for column, (row, experiment, code) in zip(st.columns(2), sides, strict=True):
-        solved = parting.solved_by_baseline == (row is baseline)
-        with column:
-            st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
-            st.page_link(
-                "pages/experiment.py",
-                label="Its experiment, step by step",
-                icon="🔬",
-                query_params={"experiment": experiment},
-            )
-            if program := texts.get(code or ""):
-                show_text(program, f"program-{row.letter}", "python")
-            else:
-                st.info("It returned no program.", icon="🕳️")
-    before, after = (texts.get(code or "", "") for code in codes)
-    if before and after:
-        st.caption(f"From {baseline.letter} to {it.letter}")
-        show_diff(before, after, "diff", (baseline.letter, it.letter))
-
-
 FEW_COLUMNS = 6  # of a table of words: more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
+LONGEST_LIST = 320  # pixels; a longer list scrolls
+CONFIGURATION = "configuration"  # in the address
 
 
 def chosen_axis() -> Axis:
@@ -126,7 +71,7 @@ def show_answer(comparison: Comparison) -> None:
             f"Partial: {numbered(left, 'experiment')} must still end, so every number here will move.", icon="⏳"
         )
     if comparison.scripted:
-        st.warning(formats.SCRIPTED, icon="🎭")
+        st.warning(SOME_SCRIPTED, icon="🎭")
 
 
 def show_findings(comparison: Comparison) -> None:
@@ -236,13 +181,65 @@ def _without(comparison: Comparison, keys: Sequence[Key]) -> str:
     return f" Not shown, for lack of results or prices: {letters}." if letters else ""
 
 
-NAME = "configuration"  # in the address
+def show_partings(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+    """Every problem that one of the two solved and the other did not; the chosen one with both programs.
+
+    Another choice draws only this part anew: nothing else hangs on it.
+    """
+    if not pair.partings:
+        st.info("Both solved the same problems, so there is no program to look at.", icon="🟰")
+        return
+
+    @st.fragment(key="partings")
+    def draw() -> None:
+        with edge():
+            _draw_programs(workspace, pair, it, baseline)
+
+    draw()
+
+
+def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Compared) -> None:
+    st.caption(
+        "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
+    )
+    partings = {one.problem: one for one in pair.partings}
+    solvers = [baseline if one.solved_by_baseline else it for one in partings.values()]
+    table = pd.DataFrame(
+        {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
+    )
+    tall: int | str = LONGEST_LIST if len(partings) > 8 else "content"
+    problem = chosen_line(table, "problem", list(partings), height=tall, alt="Problems that one of the two solved")
+    _programs(workspace, partings[problem], it, baseline)
+
+
+def _programs(workspace: Workspace, parting: Parting, it: Compared, baseline: Compared) -> None:
+    codes = (parting.baseline_code, parting.code)
+    texts = workspace.results.texts([code for code in codes if code])
+    sides = ((baseline, parting.baseline_experiment, codes[0]), (it, parting.experiment, codes[1]))
+    for column, (row, experiment, code) in zip(st.columns(2), sides, strict=True):
+        solved = parting.solved_by_baseline == (row is baseline)
+        with column:
+            st.text(f"{'✓ solved' if solved else '✗ unsolved'} · {row.letter} · {row.label}")
+            st.page_link(
+                "pages/experiment.py",
+                label="Its experiment, step by step",
+                icon="🔬",
+                query_params={"experiment": experiment},
+            )
+            if program := texts.get(code or ""):
+                show_text(program, f"program-{row.letter}", "python")
+            else:
+                st.info("It returned no program.", icon="🕳️")
+    before, after = (texts.get(code or "", "") for code in codes)
+    if before and after:
+        st.caption(f"From {baseline.letter} to {it.letter}")
+        show_diff(before, after, "diff", (baseline.letter, it.letter))
 
 
 def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
     """Closed until it is wanted; an address that names a configuration opens it."""
     label = "Solves, dollars, errors and repeated programs of one configuration"
-    part = st.expander(label, NAME in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
+    part = st.expander(label, CONFIGURATION in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
     if part.open:
         with part:
             _draw_attempts(workspace, rows, comparison, pair)
@@ -252,7 +249,13 @@ def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison:
     named = {"/".join(one.key): one for one in comparison.configurations}
     looked_at = "/".join(pair.key) if pair else ""
     chosen = named[
-        choice(NAME, "Whose", list(named), lambda key: f"{named[key].letter} · {named[key].label}", default=looked_at)
+        choice(
+            CONFIGURATION,
+            "Whose",
+            list(named),
+            lambda key: f"{named[key].letter} · {named[key].label}",
+            default=looked_at,
+        )
     ]
     row = next(row for row in rows if (row.benchmark, row.configuration) == chosen.key)
     found = {chosen.key: attempts_of(workspace, row)}

@@ -1,4 +1,4 @@
-"""The rows of a launch: a strategy each, a model per role, and its parameters."""
+"""Inputs of a launch: configurations (strategy, models per role, parameters) and the problems to run them on."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ ABOUT_FEEDBACK = "What a loop is told of failed tests."
 ABOUT_ABLATIONS = (
     "Adds this configuration once more for each part that it can be without: that tells what the part is good for."
 )
+WAYS = ("range", "list", "sample", "all", "my own")
+PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
+TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +171,6 @@ def _parameter(one: Parameter, value: Scalar, key: str) -> Scalar:
     if one.choices:
         return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key, help=one.doc))
     return str(st.text_input(label, str(value), key=key, help=one.doc))
-
-
-WAYS = ("range", "list", "sample", "all", "my own")
-PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
-TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
 
 
 def choose_problems(workspace: Workspace, begin: str, dataset: str) -> tuple[str, str]:

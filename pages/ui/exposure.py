@@ -1,4 +1,10 @@
-"""Who may reach the dashboard: it runs code and spends money, so beyond this machine only who has logged in."""
+"""Protection of the dashboard: who may reach it, the headers of its answers, and requests for pages that were left.
+
+It runs code and spends money, so beyond this machine only logged-in users may reach it. The browser loads nothing from
+elsewhere, whatever text a page shows. Streamlit 1.67 keeps the request of a repeating part until the next page is drawn
+and then draws the part as one of the page that was left: the browser throws the new page away, finds no place for the
+part ("Cannot set a node at a delta path") and shows nothing from then on. Such requests are ignored here.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +28,27 @@ PROTECTIONS: tuple[tuple[str, object, str], ...] = (
     ("logger.hideWelcomeMessage", True, "'false' asks an outside server for the address of this machine"),
 )
 """Options of Streamlit with the only value that the dashboard starts with, and what another one does."""
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit's and Plotly's own code needs both
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+}
 
 
 def check_exposure() -> None:
@@ -68,29 +95,6 @@ def _login_wanted() -> bool:
         if error.error_id == "no-secrets-found":
             return False
         raise UsageError(f"Whether a log-in is wanted cannot be told: {error}. Mend that file.") from error
-
-
-POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit's and Plotly's own code needs both
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "worker-src 'self' blob:",
-        "object-src 'none'",
-        "base-uri 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-    )
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-}
 
 
 class Headers:

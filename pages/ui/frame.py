@@ -1,4 +1,4 @@
-"""What every page shares: its head, and how a few figures are shown."""
+"""The frame of every page: its head, facts, the origin of results, and what an empty page offers."""
 
 from __future__ import annotations
 

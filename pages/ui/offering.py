@@ -1,4 +1,4 @@
-"""What an order comes to, live: how much, what it can show, what it will take, and what keeps it from starting."""
+"""The plan of a launch: size, forecast, budget, baselines, missing models, agreement to its cost, and cloning."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from koderz_core.export.specs import LAST_RUN, between, receipt
 from koderz_core.models.availability import Availability
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
-from koderz_core.records.progress import scripted
+from koderz_core.records.plans import scripted
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace.baselines import Offer
 from pages.ui.address import keep, meant
 from pages.ui.frame import show_isolation, show_origin
 from pages.ui.text import called, worded
 from pages.ui.waiting import prepared
+
+AGREED_KEY = "agreed to"
+ABOUT_BASELINES = (
+    "Also ask the stronger models and the coder directly, on the same problems. Without that nothing measured says "
+    "what supervision adds, or what it saves."
+)
+MOST_CLONE_LINKS = 4  # of which all fit on a line or two
+CLONE_KEY = "clone"  # in the address, and of what is kept for the session
 
 
 def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
@@ -119,9 +127,6 @@ def show_receipt(came_to: Receipt | None) -> None:
         st.text(receipt(came_to, LAST_RUN))
 
 
-AGREED = "agreed to"
-
-
 def agreed(benchmark: str, concern: Concern | None, forecast: Forecast, *, started: bool) -> bool:
     """Whether it may begin: at once where there is nothing to agree to, else after the dialog that ``started`` opens.
 
@@ -129,13 +134,13 @@ def agreed(benchmark: str, concern: Concern | None, forecast: Forecast, *, start
     """
     if started and concern:
         _ask(benchmark, concern, forecast)
-    said_so = st.session_state.pop(AGREED, None) == benchmark
+    said_so = st.session_state.pop(AGREED_KEY, None) == benchmark
     return said_so or (started and concern is None)
 
 
 @st.dialog("Start this?")
 def _ask(benchmark: str, concern: Concern, forecast: Forecast) -> None:
-    if st.session_state.get(AGREED) == benchmark:
+    if st.session_state.get(AGREED_KEY) == benchmark:
         st.rerun()  # the dialog goes, and the page begins it
     for reason in concern.reasons:
         st.text(f"⚠️ {reason}")
@@ -152,13 +157,7 @@ def _ask(benchmark: str, concern: Concern, forecast: Forecast) -> None:
 
 
 def _agree(benchmark: str) -> None:
-    st.session_state[AGREED] = benchmark
-
-
-ABOUT = (
-    "Also ask the stronger models and the coder directly, on the same problems. Without that nothing measured says "
-    "what supervision adds, or what it saves."
-)
+    st.session_state[AGREED_KEY] = benchmark
 
 
 def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Offer, bool]:
@@ -169,7 +168,7 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
     lacking = workspace.baselines.lacking(order)
     of = f" of {clone.plan.id}" if clone else ""
     wanted = st.checkbox(
-        "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT
+        "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
     )
     offer = workspace.baselines.offer(order, dataset) if wanted else Offer(workspace.plan(order, dataset))
     for line in offer.told:
@@ -177,13 +176,9 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
     return offer, wanted
 
 
-MOST_LINKS = 4  # of which all fit on a line or two
-KEY = "clone"  # in the address, and of what is kept for the session
-
-
 def clone_links(rows: Sequence[BenchmarkRow]) -> None:
     """The ways to a clone of each of a few benchmarks; of many, each has its own on Overview and Live."""
-    if len(rows) > MOST_LINKS:
+    if len(rows) > MOST_CLONE_LINKS:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="clones"):
         for row in rows:
@@ -193,12 +188,12 @@ def clone_links(rows: Sequence[BenchmarkRow]) -> None:
 
 def clone_link(benchmark: str) -> None:
     """The way to Launch, filled with what a benchmark was planned as."""
-    st.page_link("pages/launch.py", label="Clone", icon="🧬", query_params={KEY: benchmark})
+    st.page_link("pages/launch.py", label="Clone", icon="🧬", query_params={CLONE_KEY: benchmark})
 
 
 def cloned(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | None:
     """The benchmark that the address asks to begin with, None if it asks for none. Raises as ``Launching.clone``."""
-    asked = st.query_params.get(KEY)
+    asked = st.query_params.get(CLONE_KEY)
     if asked is None:
         return None
     rows = {row.id: row for row in benchmarks}
@@ -207,7 +202,7 @@ def cloned(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | 
         st.warning(
             "The address asks for a benchmark that is not here. This is what else you can begin with.", icon="🔎"
         )
-        keep(KEY, None)
+        keep(CLONE_KEY, None)
         return None
     clone = _read(workspace, rows[chosen])
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -218,11 +213,11 @@ def cloned(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | 
 
 def _read(workspace: Workspace, row: BenchmarkRow) -> Clone:
     """Read once for each session: a journal is long. One that has grown since is read anew."""
-    read: tuple[tuple[str, int], Clone] | None = st.session_state.get(KEY)
+    read: tuple[tuple[str, int], Clone] | None = st.session_state.get(CLONE_KEY)
     now = (row.id, row.planned)
     if read is None or read[0] != now:
         with st.spinner("Reading its plan"):
-            read = st.session_state[KEY] = (now, workspace.launching.clone(row.id))
+            read = st.session_state[CLONE_KEY] = (now, workspace.launching.clone(row.id))
     return read[1]
 
 

@@ -1,4 +1,7 @@
-"""What runs now: shown in the head of every page; and the buttons that pause, resume and stop it, whoever runs it."""
+"""Running benchmarks: badges in the head of every page, pause, resume, stop and retry, and changes of limits.
+
+All of it works for a benchmark of any process.
+"""
 
 from __future__ import annotations
 
@@ -17,36 +20,6 @@ from pages.ui.address import keep
 from pages.ui.edge import attempt, edge, forget_failure, show_failure
 from pages.ui.text import called
 
-MOST_CHANGES = 3  # on screen, the newest; `koderz analyze` tells all
-LIVE = "live"  # the place of the buttons of a benchmark that is being run
-KEEPS = (
-    "Empty: as it is. A lower budget sends no call that it does not hold, fewer places let the others wait; nothing is "
-    "lost. What has stopped for the budget already goes on only when it is resumed."
-)
-
-
-def show_allowance(workspace: Workspace, row: BenchmarkRow) -> None:
-    """The two limits of a benchmark that is being run, to be set anew."""
-    usd, places = f"budget of {row.id}", f"places of {row.id}"
-    now = "no limit" if row.budget_usd is None else money(row.budget_usd)
-    with st.popover("Budget and places", icon="🎚️"), st.form(f"limits of {row.id}", border=False, clear_on_submit=True):
-        st.number_input("Budget of all ($)", 0.0, value=None, key=usd, placeholder=now)
-        at_once = "" if row.concurrency is None else str(row.concurrency)
-        st.number_input("Experiments at once", 1, 256, value=None, key=places, placeholder=at_once)
-        st.caption(KEEPS)
-        st.form_submit_button("Change", on_click=_change, args=[workspace, row.id, usd, places])
-
-
-def show_changes(progress: BenchmarkProgress) -> None:
-    """What was changed while it ran."""
-    for one in progress.changes[:MOST_CHANGES]:
-        st.text(f"Changed {changed(one)}")
-
-
-def _change(workspace: Workspace, benchmark: str, usd: str, places: str) -> None:
-    attempt(LIVE, lambda: workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[places]))
-
-
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
 WHOLE = ""
@@ -57,6 +30,12 @@ FIRST = f"Of experiments that are not begun, the first {MOST_WAITING} can be cho
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
 STOPS = "What it stops ends at its next step and can be taken up again."
+MOST_CHANGES = 3  # on screen, the newest; `koderz analyze` tells all
+LIVE = "live"  # the place of the buttons of a benchmark that is being run
+KEEPS = (
+    "Empty: as it is. A lower budget sends no call that it does not hold, fewer places let the others wait; nothing is "
+    "lost. What has stopped for the budget already goes on only when it is resumed."
+)
 
 
 def show_running(workspace: Workspace, known: Rows) -> None:
@@ -189,3 +168,25 @@ def _one(workspace: Workspace, row: BenchmarkRow) -> None:
         st.text(called(row), width="content")
         st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
         _button("Stop", row, HEAD, lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+
+
+def show_allowance(workspace: Workspace, row: BenchmarkRow) -> None:
+    """The two limits of a benchmark that is being run, to be set anew."""
+    usd, places = f"budget of {row.id}", f"places of {row.id}"
+    now = "no limit" if row.budget_usd is None else money(row.budget_usd)
+    with st.popover("Budget and places", icon="🎚️"), st.form(f"limits of {row.id}", border=False, clear_on_submit=True):
+        st.number_input("Budget of all ($)", 0.0, value=None, key=usd, placeholder=now)
+        at_once = "" if row.concurrency is None else str(row.concurrency)
+        st.number_input("Experiments at once", 1, 256, value=None, key=places, placeholder=at_once)
+        st.caption(KEEPS)
+        st.form_submit_button("Change", on_click=_change, args=[workspace, row.id, usd, places])
+
+
+def show_changes(progress: BenchmarkProgress) -> None:
+    """What was changed while it ran."""
+    for one in progress.changes[:MOST_CHANGES]:
+        st.text(f"Changed {changed(one)}")
+
+
+def _change(workspace: Workspace, benchmark: str, usd: str, places: str) -> None:
+    attempt(LIVE, lambda: workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[places]))

@@ -9,6 +9,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.export.formats import count, numbered
 from koderz_core.export.standing import Remark, Standing, Tone, causes, experiment_standing, spent, state
+from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from pages.ui.cells import show_live_text
 from pages.ui.frame import facts
@@ -27,7 +28,7 @@ def show_remark(remark: Remark) -> None:
 def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
     """What has to be known before any number of what no real model answered."""
     if row.scripted:
-        st.warning("SCRIPTED: these answers come from a script, not from a model.", icon="🎭")
+        st.warning(SCRIPTED, icon="🎭")
 
 
 def show_bar(row: BenchmarkRow) -> None:

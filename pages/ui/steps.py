@@ -1,4 +1,4 @@
-"""One step of an experiment: what was asked, what came back, what the tests said."""
+"""The steps of an experiment: a timeline to choose one by mouse or keyboard; its prompts, answers and tests."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
+MOST_STEPS = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
+KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
 
 
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
@@ -172,10 +174,6 @@ def _call(call: CallRow) -> Mapping[str, object]:
     }
 
 
-MOST = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
-KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
-
-
 def choose_step(details: ExperimentDetails) -> Step:
     """The step that is looked at: the one in the address, else the newest that tried a program."""
     steps = {str(place): step for place, step in enumerate(details.steps, 1)}
@@ -197,8 +195,8 @@ def choose_step(details: ExperimentDetails) -> Step:
 def _in_sight(places: list[str], asked: str) -> list[str]:
     """All of them, or as many around the one that is asked for, the newest if there is none."""
     at = places.index(asked) if asked in places else len(places) - 1
-    begin = max(0, min(at - MOST // 2, len(places) - MOST))
-    return places[begin : begin + MOST]
+    begin = max(0, min(at - MOST_STEPS // 2, len(places) - MOST_STEPS))
+    return places[begin : begin + MOST_STEPS]
 
 
 def _way(label: str, icon: str, key: str, to: str, steps: dict[str, Step]) -> None:

@@ -1,4 +1,4 @@
-"""Tables of the pages: which columns, called what, and how numbers look in them."""
+"""Tables and charts of the pages: columns and their formats, a chart with its table, and downloads as CSV."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ BENCHMARK_COLUMNS = {
     "begun": st.column_config.DatetimeColumn("begun", format="distance"),
     "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
 }
-
 
 TEST_COLUMNS = {
     "test": st.column_config.NumberColumn("test", width="small"),

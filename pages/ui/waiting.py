@@ -1,4 +1,7 @@
-"""What is shown of many experiments until all of it is there; and comparisons of so many that their age is told."""
+"""Slow results on a page: computed in the background, cached until the journals grow, with a placeholder until then.
+
+Of very large comparisons the last result is shown with its age.
+"""
 
 from __future__ import annotations
 
@@ -24,119 +27,16 @@ from koderz_core.records.progress import SummaryRow
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
-Answer = TypeVar("Answer")
-PATIENCE_SECONDS = 0.15  # what is there by then is shown at once
-PREPARING_SECONDS = 0.5
-NAME = "preparing"
-WORKERS = ThreadPoolExecutor(1, NAME)  # one thread for all: side by side all would be slower
-
-
-def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None]) -> Answer | None:
-    """What ``work`` comes to, which is not None; None: it goes on beside the page, of which ``meanwhile`` is drawn.
-
-    The page is drawn anew when it has ended. ``name`` tells it from others. Once a session has had an answer it waits
-    for later ones: a page that is full is not emptied for a moment. Raises what broke the work, which is tried again
-    when it is asked for again.
-    """
-    # Any: what the name tells; None: it has been answered.
-    begun: dict[str, Future[Any] | None] = st.session_state.setdefault(NAME, {})
-    if name not in begun:
-        begun[name] = WORKERS.submit(work)
-    future = begun[name]
-    if future is None:
-        return work()
-    wait([future], PATIENCE_SECONDS)
-    if not future.done():
-        meanwhile()
-        _await(future)
-        return None
-    del begun[name]
-    answer: Answer = future.result()
-    begun[name] = None
-    return answer
-
-
-def _await(future: Future[Any]) -> None:
-    """Have the page drawn anew when it is done."""
-
-    @st.fragment(run_every=PREPARING_SECONDS, key=NAME)
-    def look() -> None:
-        with edge():
-            if future.done():
-                st.rerun()
-
-    look()
-
-
-MOST_KEPT = 8
-MANY, LARGE = 500, 2500  # experiments
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of whom; ``state``: of the journals, as what was computed from an older one is out of date."""
-
-    workspace: Workspace
-    rows: Sequence[SummaryRow]
-    state: str
-
-
-def is_many(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these takes a while in which a page is not to be empty: see ``pages.ui.waiting``."""
-    return _planned(rows) > MANY
-
-
-def is_large(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these takes so long that its age is told."""
-    return _planned(rows) > LARGE
-
-
-def compared(
-    workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis | None = None
-) -> Comparison:
-    """These configurations held against ``baseline``, with the curves of one axis, None: of all."""
-    return _compared(Asked(workspace, rows, workspace.results.state()), baseline, axis)
-
-
-def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
-    """What a configuration did attempt by attempt."""
-    return _attempts(Asked(workspace, [row], workspace.results.state()))
-
-
-def difficulties_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
-    """What came of every problem under these configurations, the hardest first."""
-    return _difficulties(Asked(workspace, rows, workspace.results.state()))
-
-
-def _planned(rows: Sequence[SummaryRow]) -> int:
-    return sum(row.planned for row in rows)
-
-
-def _known_by(asked: Asked) -> str:
-    """The rows say what is asked, and what runs right now, which no journal tells."""
-    return f"{asked.state} {asked.rows!r}"
-
-
-# As resources, not as cached values: those would be pickled and copied at each rerun, and these records are frozen.
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _compared(asked: Asked, baseline: str | None, axis: Axis | None) -> Comparison:
-    return asked.workspace.comparing.compare(asked.rows, baseline, [axis] if axis else None)
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _attempts(asked: Asked) -> AttemptByAttempt:
-    (found,) = asked.workspace.comparing.attempts(asked.rows).values()
-    return found
-
-
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _difficulties(asked: Asked) -> tuple[Difficulty, ...]:
-    return asked.workspace.comparing.problems(asked.rows)
-
-
-BEAT_SECONDS = 1.0
+COMPARISON_BEAT_SECONDS = 1.0
 WHY = "Intervals, tests and curves are computed from every try: they come by themselves."
 ONCE = f"{WHY} It is done once, in the background: you can leave this page meanwhile."
+Answer = TypeVar("Answer")
+PATIENCE_SECONDS = 0.15  # what is there by then is shown at once
+PREPARATION_BEAT_SECONDS = 0.5
+PREPARATION = "preparing"
+WORKERS = ThreadPoolExecutor(1, PREPARATION)  # one thread for all: side by side all would be slower
+MOST_KEPT = 8
+MANY, LARGE = 500, 2500  # experiments
 
 
 def answered(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
@@ -176,7 +76,7 @@ def _watch(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | Non
     """How long it has taken; the page is drawn anew when it has ended."""
     number = _number(rows)
 
-    @st.fragment(run_every=BEAT_SECONDS, key="being compared")
+    @st.fragment(run_every=COMPARISON_BEAT_SECONDS, key="being compared")
     def draw() -> None:
         with edge():
             since = workspace.awaiting.since(rows, baseline)
@@ -229,3 +129,102 @@ def _offer_anew(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{said} The journals have said more since.")
         st.button("Compare anew", icon="🔁", on_click=workspace.awaiting.anew, args=[rows, baseline])
+
+
+def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None]) -> Answer | None:
+    """What ``work`` comes to, which is not None; None: it goes on beside the page, of which ``meanwhile`` is drawn.
+
+    The page is drawn anew when it has ended. ``name`` tells it from others. Once a session has had an answer it waits
+    for later ones: a page that is full is not emptied for a moment. Raises what broke the work, which is tried again
+    when it is asked for again.
+    """
+    # Any: what the name tells; None: it has been answered.
+    begun: dict[str, Future[Any] | None] = st.session_state.setdefault(PREPARATION, {})
+    if name not in begun:
+        begun[name] = WORKERS.submit(work)
+    future = begun[name]
+    if future is None:
+        return work()
+    wait([future], PATIENCE_SECONDS)
+    if not future.done():
+        meanwhile()
+        _await(future)
+        return None
+    del begun[name]
+    answer: Answer = future.result()
+    begun[name] = None
+    return answer
+
+
+def _await(future: Future[Any]) -> None:
+    """Have the page drawn anew when it is done."""
+
+    @st.fragment(run_every=PREPARATION_BEAT_SECONDS, key=PREPARATION)
+    def look() -> None:
+        with edge():
+            if future.done():
+                st.rerun()
+
+    look()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of whom; ``state``: of the journals, as what was computed from an older one is out of date."""
+
+    workspace: Workspace
+    rows: Sequence[SummaryRow]
+    state: str
+
+
+def is_many(rows: Sequence[SummaryRow]) -> bool:
+    """Whether comparing these takes a while in which a page is not to be empty."""
+    return _planned(rows) > MANY
+
+
+def is_large(rows: Sequence[SummaryRow]) -> bool:
+    """Whether comparing these takes so long that its age is told."""
+    return _planned(rows) > LARGE
+
+
+def compared(
+    workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis | None = None
+) -> Comparison:
+    """These configurations held against ``baseline``, with the curves of one axis, None: of all."""
+    return _compared(Asked(workspace, rows, workspace.results.state()), baseline, axis)
+
+
+def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
+    """What a configuration did attempt by attempt."""
+    return _attempts(Asked(workspace, [row], workspace.results.state()))
+
+
+def difficulties_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
+    """What came of every problem under these configurations, the hardest first."""
+    return _difficulties(Asked(workspace, rows, workspace.results.state()))
+
+
+def _planned(rows: Sequence[SummaryRow]) -> int:
+    return sum(row.planned for row in rows)
+
+
+def _known_by(asked: Asked) -> str:
+    """The rows say what is asked, and what runs right now, which no journal tells."""
+    return f"{asked.state} {asked.rows!r}"
+
+
+# As resources, not as cached values: those would be pickled and copied at each rerun, and these records are frozen.
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
+def _compared(asked: Asked, baseline: str | None, axis: Axis | None) -> Comparison:
+    return asked.workspace.comparing.compare(asked.rows, baseline, [axis] if axis else None)
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
+def _attempts(asked: Asked) -> AttemptByAttempt:
+    (found,) = asked.workspace.comparing.attempts(asked.rows).values()
+    return found
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
+def _difficulties(asked: Asked) -> tuple[Difficulty, ...]:
+    return asked.workspace.comparing.problems(asked.rows)

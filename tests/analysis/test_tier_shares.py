@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.analysis.tiers import tier_shares
+from koderz_core.analysis.money import tier_shares
 from koderz_core.records.progress import TierCost
 
 

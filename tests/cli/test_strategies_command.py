@@ -15,7 +15,8 @@ from koderz_core.cli.benchmark import benchmark
 from koderz_core.cli.ordering import order
 from koderz_core.records import fingerprint
 from koderz_core.runner.planning import Wanted
-from koderz_core.strategies import ROLES, STRATEGIES, complete, offered
+from koderz_core.strategies import STRATEGIES, complete, offered
+from koderz_core.strategies.facts import ROLES
 
 Koderz = Callable[..., Any]
 DOCS = Path(koderz_core.__file__).parents[1] / "docs" / "strategies.md"

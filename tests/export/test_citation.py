@@ -16,7 +16,7 @@ import koderz_core
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.export.formats import day
 from koderz_core.export.orders import ExportOrder
-from koderz_core.export.report import CITED_TITLE, bibtex, markdown
+from koderz_core.export.report import CITATION_TITLE, bibtex, markdown
 from koderz_core.records import Plan
 from koderz_core.records.rows import Provenance
 
@@ -154,4 +154,4 @@ def test_what_is_no_time_is_no_bug_of_koderz(at: float) -> None:
 
 def test_the_file_for_those_who_cite_koderz_alone_has_its_title() -> None:
     file = Path(koderz_core.__file__).parents[1] / "CITATION.cff"
-    assert yaml.safe_load(file.read_text(encoding="utf-8"))["title"] == CITED_TITLE
+    assert yaml.safe_load(file.read_text(encoding="utf-8"))["title"] == CITATION_TITLE

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
-from koderz_core.workspace.background import NAME
+from koderz_core.workspace.background import THREAD_NAME
 from koderz_core.workspace.comparing import Comparing
 
 Visit = Callable[..., AppTest]
@@ -35,7 +35,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 def ended() -> None:
     """Wait for what is computed."""
     for thread in threading.enumerate():
-        if thread.name == NAME:
+        if thread.name == THREAD_NAME:
             thread.join(30)
 
 
@@ -91,4 +91,4 @@ def test_what_broke_it_is_said_once_and_not_tried_again_and_again(
     ended()
     app.run()
     assert "on strike" in said(app)
-    assert not any(thread.name == NAME for thread in threading.enumerate())
+    assert not any(thread.name == THREAD_NAME for thread in threading.enumerate())

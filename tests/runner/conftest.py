@@ -33,7 +33,7 @@ from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
 from koderz_core.runner.recorder import NO_KEYS, Redactor
 from koderz_core.runner.runner import Assignment, Runner
-from koderz_core.strategies import ROLES
+from koderz_core.strategies.facts import ROLES
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"

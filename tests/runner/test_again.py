@@ -24,7 +24,7 @@ from koderz_core.runner.wording import (
     wanted_of,
     words_of,
 )
-from koderz_core.strategies import SEVERAL, base_of, offered
+from koderz_core.strategies import facts_of, offered
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 CODERS = ("scripted/weak", "scripted/strong")
@@ -32,7 +32,7 @@ EVERY = sorted({*offered()} - {"ensemble"})  # which needs a package that may no
 
 
 def wanted(name: str, parameters: dict[str, Scalar]) -> Wanted:
-    return Wanted(name, {"coder": CODERS if (base_of(name), "coder") in SEVERAL else CODERS[0]}, parameters)
+    return Wanted(name, {"coder": CODERS if "coder" in facts_of(name).several else CODERS[0]}, parameters)
 
 
 def planned(settings: Settings, *configurations: Wanted, problems: str = "0:2", **more: object) -> Plan:

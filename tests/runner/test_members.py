@@ -13,7 +13,9 @@ from koderz_core.errors import PlanError
 from koderz_core.events import SpecWritten
 from koderz_core.protocols import Context
 from koderz_core.runner.planning import Wanted, configuration
-from koderz_core.strategies import LADDERS, SEVERAL, STRATEGIES
+from koderz_core.strategies import PRESETS, STRATEGIES, facts_of
+
+LADDERS = [name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).needs_several_coders]
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,14 @@ def test_a_strategy_can_tell_how_many_models_a_role_has(
     assert [entry.event.text for entry in made.entries() if isinstance(entry.event, SpecWritten)] == ["2 and 0"]
 
 
-@pytest.mark.parametrize("strategy", sorted({*STRATEGIES} - {name for name, role in SEVERAL if role == "coder"}))
+@pytest.mark.parametrize("strategy", sorted(name for name in STRATEGIES if "coder" not in facts_of(name).several))
 def test_a_model_that_no_strategy_would_ask_is_refused(strategy: str) -> None:
     wanted = Wanted(strategy, {"coder": ["scripted/weak", "scripted/strong"]})
     with pytest.raises(PlanError, match=f"{strategy} asks one model as coder, so scripted/strong would be ignored"):
         configuration(wanted, load_settings())
 
 
-@pytest.mark.parametrize("strategy", sorted(LADDERS))
+@pytest.mark.parametrize("strategy", LADDERS)
 def test_a_strategy_that_goes_from_coder_to_coder_needs_two(strategy: str) -> None:
     with pytest.raises(PlanError, match=f"{strategy} goes on from each coder to the next, so it needs several"):
         configuration(Wanted(strategy, {"coder": "scripted/weak"}), load_settings())

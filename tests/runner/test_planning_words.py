@@ -19,7 +19,7 @@ from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.runner.ablations import ablations
 from koderz_core.runner.planning import Order, Wanted, draft
 from koderz_core.runner.wording import command_of, configuration_of, words_of
-from koderz_core.strategies import UNTESTED
+from koderz_core.strategies import facts_of
 
 MODELS = some.sampled_from(["scripted/weak", "gpt-4o", "gpt-oss:20b", "ollama/it's", "lmstudio/a b=$c", "vllm/ü"])
 COUNTS, NUMBERS = some.integers(1, 10**8), some.floats(0, 2)
@@ -45,7 +45,7 @@ def wanted(
 ) -> some.SearchStrategy[Wanted]:
     parameters = some.fixed_dictionaries({}, optional={**SWITCHES, **SAMPLING, **more})
     models = some.lists(MODELS, min_size=1, max_size=members).map(tuple)
-    policies = {} if strategy in UNTESTED else POLICIES
+    policies = POLICIES if facts_of(strategy).tests_programs else {}
     return some.builds(Wanted, some.just(strategy), some.fixed_dictionaries({"coder": models}), parameters, **policies)
 
 

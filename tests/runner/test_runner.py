@@ -21,9 +21,8 @@ from koderz_core.events import (
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Request, TestFailure, Verdict
-from koderz_core.records.marks import UNTOLD
 from koderz_core.runner.recorder import Redactor
-from koderz_core.strategies import STRATEGIES
+from koderz_core.strategies import STRATEGIES, facts_of
 from koderz_core.strategies.direct import Direct
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
@@ -190,7 +189,7 @@ def test_of_tests_and_solution_only_failing_gate_tests_reach_a_prompt(bench: Mak
     made = bench(lambda _: WRONG, strategy)
     made.go()
     said = "\n".join(message.content for request in made.requests for message in request.messages)
-    told = strategy not in UNTOLD
+    told = facts_of(strategy).shows_attempts
     assert ("return a - b" in said) == told
     assert "MARKED SOLUTION" not in said
     assert "MARKED TEST" not in said

@@ -43,7 +43,7 @@ from koderz_core.sandbox.inside.faults import fault_of
 from koderz_core.sandbox.inside.recorder import Recorder
 from koderz_core.sandbox.inside.suite import execute, ready
 from koderz_core.sandbox.reference import Answers
-from koderz_core.strategies import SEVERAL, STRATEGIES, UNTESTED, base_of, complete, create, offered
+from koderz_core.strategies import STRATEGIES, base_of, complete, create, facts_of, offered
 
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 FACTOR = 7919  # what is right, nobody guesses
@@ -155,8 +155,8 @@ def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
     for name, parameters in wanted:
         few = {one: value for one, value in FEW.items() if one in complete(name, {})}
         roles = create(name, {**parameters, **few}).roles()
-        policies = {} if name in UNTESTED else {"gate": gate, "feedback": feedback}
-        models = {role: ("scripted/it",) * (1 + ((base_of(name), role) in SEVERAL)) for role in roles}
+        policies = {"gate": gate, "feedback": feedback} if facts_of(name).tests_programs else {}
+        models = {role: ("scripted/it",) * (1 + (role in facts_of(name).several)) for role in roles}
         found.append(Configuration(base_of(name), models, complete(name, {**parameters, **few}), **policies))
     return tuple({one.id: one for one in found}.values())
 
@@ -231,7 +231,7 @@ def probing(made: Any) -> set[str]:
 
 def secrets_of(made: Any, gate: str) -> list[str]:
     """Arguments and answers of everything held out, and what marks the canonical solution."""
-    configuration = next(one for one in made.plan.configurations if one.strategy not in UNTESTED)
+    configuration = next(one for one in made.plan.configurations if facts_of(one.strategy).tests_programs)
     tests = made.divide(PROBLEM, policy_of(made.plan, configuration))
     assert isinstance(tests, Split)
     assert tests.rest or gate == "tests"

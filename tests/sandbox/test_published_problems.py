@@ -32,13 +32,15 @@ def test_every_solution_of_the_publisher_passes(problems):
 
 @pytest.mark.filterwarnings("ignore:invalid escape sequence")  # of a publisher
 def test_a_solution_with_a_change_passes_if_it_does_in_a_plain_interpreter(problems):
-    pairs = [(problem, code) for problem in problems for code in changed(problem, 2)]
+    few = problems if len(problems) < 50 else ()
+    some = thinned(problems, "published problems whose solution is changed", always=few)
+    pairs = [(problem, code) for problem in some for code in changed(problem, 2)]
     mutated, codes = zip(*pairs, strict=True)
     verdicts, plain = judged(mutated, codes), plain_verdicts(mutated, codes)
     seen = zip(mutated, codes, verdicts, plain, strict=True)
     differing = [(one.id, code, verdict) for one, code, verdict, passed in seen if passed not in (None, verdict.passed)]
     assert differing == []
-    assert plain.count(False) > len(problems)
+    assert plain.count(False) > len(some)
     assert plain.count(True) > 0
     assert {verdict.error for verdict in verdicts} >= {"assertion", "exception", "type"}
 

@@ -13,9 +13,9 @@ import pytest
 
 from koderz_core.errors import StoreError
 from koderz_core.events import BenchmarkClosed
-from koderz_core.store.benchmarks import Writers
+from koderz_core.store.benchmarks import benchmarks
 from koderz_core.store.connection import failures
-from koderz_core.store.queries import Reader
+from koderz_core.store.index import Index, Writers
 from koderz_core.store.store import Store
 
 HOLD = "import sys, duckdb\ncon = duckdb.connect(sys.argv[1])\nprint(1, flush=True)\nsys.stdin.read()"
@@ -148,7 +148,7 @@ def test_faults_of_the_caller_pass_through_an_open_store(store):
 
 def test_a_first_store_is_made_without_a_warning(store, journal, caplog):
     with store.open() as con:
-        assert len(Reader(con).benchmarks(Writers(store.journals_dir))) == 1
+        assert len(benchmarks(Index(con, Writers(store.journals_dir)))) == 1
     assert caplog.text == ""
 
 

@@ -16,10 +16,13 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.store import loading
-from koderz_core.store.benchmarks import Writers
+from koderz_core.store.benchmarks import benchmarks
+from koderz_core.store.details import calls, text
+from koderz_core.store.experiments import experiment as experiment_of
+from koderz_core.store.experiments import experiments
+from koderz_core.store.index import Index, Writers
 from koderz_core.store.ingest import CHANGES
 from koderz_core.store.loading import known
-from koderz_core.store.queries import Reader
 
 
 def test_every_kind_of_event_has_its_rows():
@@ -29,7 +32,7 @@ def test_every_kind_of_event_has_its_rows():
 def test_planned_experiments_are_there_before_they_begin(store, journal, plan):
     assert store.ingest().events == 1
     with store.open() as con:
-        found = Reader(con).experiments(plan.id)
+        found = experiments(Index(con, Writers(store.journals_dir)), plan.id)
     assert {row.id for row in found} == {one.id for one in plan.experiments()}
     assert {row.state for row in found} == {"planned"}
 
@@ -90,7 +93,7 @@ def test_an_answer_belongs_to_the_attempt_begun_last(store, journal, plan):
     journal.answer(experiment, 0, "def f(): ...")
     store.ingest()
     with store.open() as con:
-        assert [(row.attempt, row.state) for row in Reader(con).calls(experiment.id)] == [
+        assert [(row.attempt, row.state) for row in calls(con, experiment.id)] == [
             (1, "finished"),
             (2, "interrupted"),
         ]
@@ -102,7 +105,7 @@ def test_a_failed_try_keeps_its_status_and_when_the_next_was_due(store, journal,
     journal.say(CallFailed("busy", 0.5, True, 429, 7.0, 7.5, arrived=False), experiment.id, 0)
     store.ingest()
     with store.open() as con:
-        (call,) = Reader(con).calls(experiment.id)
+        (call,) = calls(con, experiment.id)
     assert (call.status, call.wait_seconds, call.arrived) == (429, 7.5, False)
 
 
@@ -113,7 +116,7 @@ def test_a_call_sent_again_forgets_its_failure(store, journal, plan):
     journal.ask(experiment, 0)
     store.ingest()
     with store.open() as con:
-        (call,) = Reader(con).calls(experiment.id)
+        (call,) = calls(con, experiment.id)
     assert (call.state, call.message, call.seconds) == ("started", None, None)
 
 
@@ -124,12 +127,12 @@ def test_a_continued_experiment_keeps_its_old_outcome_until_the_new_one(store, j
     journal.say(ExperimentStarted(experiment), experiment.id)
     store.ingest()
     with store.open() as con:
-        again = Reader(con).experiment(experiment.id)
+        again = experiment_of(con, experiment.id)
     assert (again.state, again.outcome, again.error) == ("running", "error", "disk full")
     journal.tell(experiment)
     store.ingest()
     with store.open() as con:
-        after = Reader(con).experiment(experiment.id)
+        after = experiment_of(con, experiment.id)
     assert (after.state, after.outcome, after.error) == ("finished", "solved", None)
 
 
@@ -137,11 +140,11 @@ def test_a_benchmark_is_closed_until_work_begins_again(store, journal, plan):
     journal.say(BenchmarkClosed("stopped"))
     store.ingest()
     with store.open() as con:
-        assert Reader(con).benchmarks(Writers(store.journals_dir))[0].closed_reason == "stopped"
+        assert benchmarks(Index(con, Writers(store.journals_dir)))[0].closed_reason == "stopped"
     journal.say(ExperimentStarted(plan.experiments()[0]), plan.experiments()[0].id)
     store.ingest()
     with store.open() as con:
-        assert Reader(con).benchmarks(Writers(store.journals_dir))[0].closed_reason is None
+        assert benchmarks(Index(con, Writers(store.journals_dir)))[0].closed_reason is None
 
 
 def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal, plan, write):
@@ -151,7 +154,7 @@ def test_a_corrupt_journal_is_named_and_does_not_stop_the_others(store, journal,
     (fault,) = store.ingest().faults
     assert f"Line 2 of the journal {journal.path.name}" in fault
     with store.open() as con:
-        assert {row.id for row in Reader(con).benchmarks(Writers(store.journals_dir))} == {plan.id, other.plan.id}
+        assert {row.id for row in benchmarks(Index(con, Writers(store.journals_dir)))} == {plan.id, other.plan.id}
 
 
 def test_an_answer_without_its_question_is_a_fault_of_the_journal(store, journal, plan):
@@ -175,7 +178,7 @@ def test_a_number_that_no_table_can_hold_is_a_fault_of_its_journal_alone(store, 
     (fault,) = store.ingest().faults
     assert journal.path.name in fault
     with store.open() as con:
-        assert other.plan.id in {row.id for row in Reader(con).benchmarks(Writers(store.journals_dir))}
+        assert other.plan.id in {row.id for row in benchmarks(Index(con, Writers(store.journals_dir)))}
 
 
 def test_a_plan_that_grew_keeps_what_was_done(store, journal, plan, write):
@@ -186,7 +189,7 @@ def test_a_plan_that_grew_keeps_what_was_done(store, journal, plan, write):
     write(grown)
     store.ingest()
     with store.open() as con:
-        found = Reader(con).experiments(grown.id)
+        found = experiments(Index(con, Writers(store.journals_dir)), grown.id)
     assert (len(found), [row.outcome for row in found if row.outcome]) == (8, ["solved"])
 
 
@@ -195,4 +198,4 @@ def test_hostile_text_comes_back_as_it_was(store, journal, plan):
     sha256 = journal.text(hostile)
     store.ingest()
     with store.open() as con:
-        assert Reader(con).text(sha256) == hostile
+        assert text(con, sha256) == hostile

@@ -11,10 +11,11 @@ import pytest
 from koderz_core.events import ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Plan
 from koderz_core.records.marks import Marks
-from koderz_core.store.benchmarks import Writers
+from koderz_core.store.experiments import experiments
 from koderz_core.store.frames import Part, Tables
-from koderz_core.store.queries import Reader
+from koderz_core.store.index import Index, Writers
 from koderz_core.store.store import Store
+from koderz_core.store.summaries import summaries
 
 CODER, REVIEWED = {"coder": ("ollama/small",)}, {"coder": ("ollama/small",), "reviewer": ("ollama/large",)}
 Write = Callable[[Plan], Any]  # Any: JournalWriter of conftest.py
@@ -41,10 +42,10 @@ def test_a_loop_has_seen_base_tests_if_its_models_are_shown_what_they_expect(
     journal = write(replace(plan, configurations=(configuration,)))
     journal.tell(journal.plan.experiments()[0])
     with store.open() as con:
-        reader, writers = Reader(con), Writers(store.journals_dir)
-        (summary,) = reader.summaries(writers)
-        frame = Tables(con, writers).frame(Part("experiments"))
-        rows = reader.experiments()
+        index = Index(con, Writers(store.journals_dir))
+        (summary,) = summaries(index)
+        frame = Tables(con, index.writers).frame(Part("experiments"))
+        rows = experiments(index)
     assert {summary.saw_base_tests, *frame["saw_base_tests"], *(row.saw_base_tests for row in rows)} == {saw}
 
 
@@ -57,5 +58,5 @@ def test_problems_are_counted_that_are_scored_by_the_tests_the_loop_stopped_on(
         journal.say(ExperimentStarted(one), one.id)
         journal.say(ExperimentFinished("unsolved", "gate", kinds[one.problem], None, 1.0), one.id)
     with store.open() as con:
-        (row,) = Reader(con).summaries(Writers(store.journals_dir))
+        (row,) = summaries(Index(con, Writers(store.journals_dir)))
     assert (row.marks, row.score_kind) == (Marks(problems=2, oracle_problems=1), "mixed")

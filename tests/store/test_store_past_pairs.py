@@ -11,7 +11,8 @@ import pytest
 
 from koderz_core.records import Plan
 from koderz_core.records.forecasts import PastPair
-from koderz_core.store.past_pairs import FEWEST, MOST, past_pairs
+from koderz_core.store.index import Index, Writers
+from koderz_core.store.measurements import FEWEST, MOST_BENCHMARKS, past_pairs
 from koderz_core.store.store import Store
 
 Solves = Callable[[str, int, int], bool]
@@ -30,8 +31,9 @@ def measured(write: Callable[[Plan], Any], plan: Plan, store: Store) -> Callable
             number = int(one.problem.partition("/")[2])
             journal.tell(one, passed=solves(strategies[one.configuration], number, one.repeat))
         with store.latest() as latest:
-            assert past_pairs(latest.con, "b" * 64, scripted=False) == []
-            return past_pairs(latest.con, plan.dataset.sha256, scripted=False)
+            index = Index(latest.con, Writers(store.journals_dir))
+            assert past_pairs(index, "b" * 64, scripted=False) == []
+            return past_pairs(index, plan.dataset.sha256, scripted=False)
 
     return run
 
@@ -69,11 +71,12 @@ def test_benchmarks_of_scripted_models_take_no_place_of_others(write, plan, stor
     coder = {"coder": ("scripted/strong",)}
     scripted = replace(real, configurations=tuple(replace(one, models=coder) for one in plan.configurations))
     before = (replace(scripted, seed=seed) for seed in count())
-    plans = [real, *islice((one for one in before if one.id < real.id), MOST)]
+    plans = [real, *islice((one for one in before if one.id < real.id), MOST_BENCHMARKS)]
     for run_plan in plans:
         journal = write(run_plan)
         for one in run_plan.experiments():
             journal.tell(one)
     with store.latest() as latest:
-        found = [len(past_pairs(latest.con, plan.dataset.sha256, scripted=one)) for one in (False, True)]
-    assert found == [1, MOST]
+        index = Index(latest.con, Writers(store.journals_dir))
+        found = [len(past_pairs(index, plan.dataset.sha256, scripted=one)) for one in (False, True)]
+    assert found == [1, MOST_BENCHMARKS]

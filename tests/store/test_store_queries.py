@@ -19,9 +19,14 @@ from koderz_core.events import (
 )
 from koderz_core.records import Cost, Sampling, TestFailure, Usage, Verdict
 from koderz_core.records.progress import TierCost
-from koderz_core.store.benchmarks import Writers
+from koderz_core.store.benchmarks import benchmarks
+from koderz_core.store.details import calls, iterations, notes, scores, text
+from koderz_core.store.experiments import experiment as experiment_of
+from koderz_core.store.experiments import experiments
+from koderz_core.store.finding import find
 from koderz_core.store.frames import Part, Tables
-from koderz_core.store.queries import Reader
+from koderz_core.store.index import Index, Writers
+from koderz_core.store.summaries import summaries
 
 FRONTIER = "anthropic/claude-opus-4-5"
 
@@ -29,7 +34,7 @@ FRONTIER = "anthropic/claude-opus-4-5"
 def summary(store, number=0):
     store.ingest()
     with store.open() as con:
-        return Reader(con).summaries(Writers(store.journals_dir))[number]
+        return summaries(Index(con, Writers(store.journals_dir)))[number]
 
 
 def test_a_summary_counts_each_outcome_once(store, journal, plan):
@@ -87,7 +92,7 @@ def test_the_energy_of_local_calls_and_what_they_cost_rented_are_added_up_by_tie
         journal.say(said, one.id, ordinal)
     assert summary(store).tiers == (TierCost("local", 2, 0, 1.0, 0.5, 0.25, 0.125, 240),)
     with store.open() as con:
-        call = Reader(con).calls(one.id)[0]
+        call = calls(con, one.id)[0]
     assert (call.kwh, call.machine_seconds, call.gpu_joules, call.honoured) == (0.25, 1.2, 90.0, Sampling(seed=7))
 
 
@@ -101,9 +106,10 @@ def test_summaries_and_experiments_keep_to_the_benchmark_asked_for(store, journa
     store.ingest()
     writers = Writers(store.journals_dir)
     with store.open() as con:
-        assert {row.benchmark for row in Reader(con).summaries(writers, [plan.id])} == {plan.id}
-        assert {row.benchmark for row in Reader(con).summaries(writers)} == {plan.id, other.id}
-        assert len(Reader(con).experiments(other.id)) == 6
+        index = Index(con, writers)
+        assert {row.benchmark for row in summaries(index, [plan.id])} == {plan.id}
+        assert {row.benchmark for row in summaries(index)} == {plan.id, other.id}
+        assert len(experiments(index, other.id)) == 6
 
 
 def test_a_summary_of_some_problems_counts_nothing_of_the_others(store, journal, plan):
@@ -112,9 +118,9 @@ def test_a_summary_of_some_problems_counts_nothing_of_the_others(store, journal,
     journal.tell(second, usd=None)
     store.ingest()
     with store.open() as con:
-        row, other = Reader(con).summaries(Writers(store.journals_dir), [plan.id], [first.problem])
-        whole = Reader(con).summaries(Writers(store.journals_dir), [plan.id])[0]
-        assert Reader(con).summaries(Writers(store.journals_dir), [plan.id], ["elsewhere/0"]) == []
+        row, other = summaries(Index(con, Writers(store.journals_dir)), [plan.id], [first.problem])
+        whole = summaries(Index(con, Writers(store.journals_dir)), [plan.id])[0]
+        assert summaries(Index(con, Writers(store.journals_dir)), [plan.id], ["elsewhere/0"]) == []
     assert (row.planned, row.problems, row.solved, row.unsolved, row.unpriced) == (1, 1, 0, 1, 0)
     assert (row.cost_usd, row.ended_cost_usd, row.tiers) == (0.25, 0.25, (TierCost("local", 1, 0, 0.25, tokens=120),))
     assert (row.only, whole.only) == ((first.problem,), None)
@@ -127,8 +133,8 @@ def test_experiments_are_chosen_by_problem_and_outcome(store, journal, plan):
     journal.tell(unsolved, passed=False)
     store.ingest()
     with store.open() as con:
-        (found,) = Reader(con).experiments(problem="HumanEval/0", outcome="unsolved")
-        assert [row.id for row in Reader(con).experiments(limit=1)] == [unsolved.id]
+        (found,) = experiments(Index(con, Writers(store.journals_dir)), problem="HumanEval/0", outcome="unsolved")
+        assert [row.id for row in experiments(Index(con, Writers(store.journals_dir)), limit=1)] == [unsolved.id]
     assert (found.id, found.gate_tests_passed, found.gate_tests_total, found.held_out_passed) == (
         unsolved.id,
         1,
@@ -141,7 +147,7 @@ def test_a_benchmark_tells_how_far_it_is(store, journal, plan):
     journal.tell(plan.experiments()[0])
     store.ingest()
     with store.open() as con:
-        (row,) = Reader(con).benchmarks(Writers(store.journals_dir))
+        (row,) = benchmarks(Index(con, Writers(store.journals_dir)))
     assert (row.id, row.planned, row.finished, row.configurations) == (plan.id, 6, 1, 2)
 
 
@@ -149,31 +155,31 @@ def test_a_unique_prefix_finds_benchmarks_and_experiments(store, journal, plan):
     experiment = plan.experiments()[0].id
     store.ingest()
     with store.open() as con:
-        assert Reader(con).find(plan.id[:12]) == plan.id
-        assert Reader(con).find(experiment) == experiment
-        assert Reader(con).find(experiment.removeprefix("exp_")[:10]) == experiment
+        assert find(Index(con, Writers(store.journals_dir)), plan.id[:12]) == plan.id
+        assert find(Index(con, Writers(store.journals_dir)), experiment) == experiment
+        assert find(Index(con, Writers(store.journals_dir)), experiment.removeprefix("exp_")[:10]) == experiment
 
 
 def test_a_prefix_of_several_lists_them(store, journal, plan):
     store.ingest()
     with store.open() as con, pytest.raises(UsageError, match=min(one.id for one in plan.experiments())):
-        Reader(con).find("exp_")
+        find(Index(con, Writers(store.journals_dir)), "exp_")
 
 
 @pytest.mark.parametrize("prefix", ["exp_nothing", "", "%"])
 def test_an_unknown_prefix_is_told_with_what_there_is(store, journal, plan, prefix):
     store.ingest()
     with store.open() as con, pytest.raises(UnknownNameError, match=plan.id):
-        Reader(con).find(prefix)
+        find(Index(con, Writers(store.journals_dir)), prefix)
 
 
 def test_an_unknown_experiment_or_text_is_told(store, journal):
     store.ingest()
     with store.open() as con:
         with pytest.raises(UnknownNameError, match="exp_0"):
-            Reader(con).experiment("exp_0")
+            experiment_of(con, "exp_0")
         with pytest.raises(DataError, match="abc"):
-            Reader(con).text("abc")
+            text(con, "abc")
 
 
 def test_an_iteration_shows_its_failures(store, journal, plan):
@@ -182,7 +188,7 @@ def test_an_iteration_shows_its_failures(store, journal, plan):
     journal.say(CodeTested(1, "hash", None, "none", verdict), plan.experiments()[0].id, 4)
     store.ingest()
     with store.open() as con:
-        (row,) = Reader(con).iterations(plan.experiments()[0].id)
+        (row,) = iterations(con, plan.experiments()[0].id)
     assert (row.failures, row.tests_passed, row.passed, row.code, row.ordinal) == ((failure,), 1, False, None, 4)
 
 
@@ -190,9 +196,9 @@ def test_a_call_shows_messages_and_answer(store, journal, plan):
     journal.tell(plan.experiments()[0])
     store.ingest()
     with store.open() as con:
-        (row,) = Reader(con).calls(plan.experiments()[0].id)
-        assert Reader(con).text(row.messages[0].text) == "Write HumanEval/0"
-        assert Reader(con).text(row.text).startswith("def f()")
+        (row,) = calls(con, plan.experiments()[0].id)
+        assert text(con, row.messages[0].text) == "Write HumanEval/0"
+        assert text(con, row.text).startswith("def f()")
     assert (row.tier, row.input_tokens, row.cache_read_tokens, row.cost_usd) == ("local", 100, None, 0.25)
 
 
@@ -201,7 +207,7 @@ def test_a_failed_call_costs_nothing_and_says_why(store, journal, plan):
     journal.say(CallFailed("no such model", 0.5, False), plan.experiments()[0].id, 0)
     store.ingest()
     with store.open() as con:
-        (row,) = Reader(con).calls(plan.experiments()[0].id)
+        (row,) = calls(con, plan.experiments()[0].id)
     assert (row.state, row.message, row.cost_usd) == ("failed", "no such model", None)
 
 
@@ -212,11 +218,11 @@ def test_notes_and_scores_are_told_in_order(store, journal, plan):
     journal.tell(experiment)
     store.ingest()
     with store.open() as con:
-        assert [(row.iteration, row.text) for row in Reader(con).notes(experiment.id)] == [
+        assert [(row.iteration, row.text) for row in notes(con, experiment.id)] == [
             (None, "Add."),
             (3, "Use sets."),
         ]
-        (score,) = Reader(con).scores(experiment.id)
+        (score,) = scores(con, experiment.id)
     assert (score.returned, score.gate.passed, score.held_out) == (True, True, None)
 
 
@@ -262,7 +268,7 @@ def test_summaries_tell_the_same_problems_from_others(store, write, plan):
     write(plan), write(replace(plan, seed=1, problems=plan.problems[::-1])), write(replace(plan, problems=("x/0",)))
     store.ingest()
     with store.open() as con:
-        found = [row.problem_set for row in Reader(con).summaries(Writers(store.journals_dir))]
+        found = [row.problem_set for row in summaries(Index(con, Writers(store.journals_dir)))]
     assert sorted(found.count(one) for one in set(found)) == [2, 4]
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from koderz_core.store.ahead import Shared
+from koderz_core.store.answers import Answers
 
 AGE_SECONDS = 0.25
 
@@ -27,7 +27,7 @@ class Clock:
 
 def test_all_who_ask_while_it_is_being_asked_wait_for_that_answer() -> None:
     clock, answer, asked = Clock(), threading.Event(), []
-    shared = Shared(clock)
+    shared = Answers(clock)
 
     def ask() -> int:
         asked.append(1)
@@ -46,7 +46,7 @@ def test_all_who_ask_while_it_is_being_asked_wait_for_that_answer() -> None:
 
 def test_an_answer_serves_for_a_moment_and_never_whom_it_is_too_old_for() -> None:
     clock = Clock()
-    shared, answers = Shared(clock), iter(range(9))
+    shared, answers = Answers(clock), iter(range(9))
     assert shared.of("next", 0.0, answers.__next__, AGE_SECONDS) == 0
     clock.now += AGE_SECONDS - 0.01
     assert shared.of("next", 1000.0, answers.__next__, AGE_SECONDS) == 0
@@ -61,7 +61,7 @@ def test_an_answer_serves_for_a_moment_and_never_whom_it_is_too_old_for() -> Non
 
 def test_what_went_wrong_is_told_to_all_who_look_at_that_time_and_then_tried_again() -> None:
     clock = Clock()
-    shared = Shared(clock)
+    shared = Answers(clock)
 
     def broken() -> int:
         raise OSError("no disk")
@@ -75,7 +75,7 @@ def test_what_went_wrong_is_told_to_all_who_look_at_that_time_and_then_tried_aga
 
 def test_what_somebody_did_is_seen_by_whoever_asks_next_and_so_is_a_clock_that_was_set_back() -> None:
     clock = Clock()
-    shared, answers = Shared(clock), iter(range(9))
+    shared, answers = Answers(clock), iter(range(9))
     assert shared.of("next", 0.0, answers.__next__, AGE_SECONDS) == 0
     clock.now += 0.1
     shared.forget()
@@ -85,7 +85,7 @@ def test_what_somebody_did_is_seen_by_whoever_asks_next_and_so_is_a_clock_that_w
 
 
 def test_what_is_told_besides_takes_the_place_of_nothing_newer() -> None:
-    shared, clock = Shared(lambda: 1000.0), 999.9
+    shared, clock = Answers(lambda: 1000.0), 999.9
     assert shared.of("a", 0.0, lambda: "new", AGE_SECONDS) == "new"
     shared.tell("a", clock, "old")
     assert shared.of("a", 0.0, lambda: "newer", AGE_SECONDS) == "new"

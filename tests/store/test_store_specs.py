@@ -17,6 +17,7 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, Query, Sampling, Usage
+from koderz_core.store.index import Index, Writers
 from koderz_core.store.measurements import Sought, recalled, specs
 from koderz_core.store.results import Results
 
@@ -122,8 +123,9 @@ def test_a_reused_spec_tells_what_writing_it_took_where_it_was_written(store, be
     journal.say(SpecWritten("Add both.", origin=writer.id), reuser.id, 2)
     store.ingest()
     with store.open() as con:
-        reused, written = specs(con, problem="HumanEval/0")
-        assert specs(con, experiment=writer.id) == specs(con, benchmark=plan.id)[1:] == [written]
+        index = Index(con, Writers(store.journals_dir))
+        reused, written = specs(index, problem="HumanEval/0")
+        assert specs(index, experiment=writer.id) == specs(index, benchmark=plan.id)[1:] == [written]
     assert (reused.origin, reused.source, written.source, written.model) == (
         writer.id,
         writer.id,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from koderz_core.events import CallFailed, CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.records import Verdict
-from koderz_core.store.queries import Reader
+from koderz_core.store import trials
+from koderz_core.store.index import Index, Writers
 
 
 def spans(store, journal):
     store.ingest()
     with store.open() as con:
-        return Reader(con).spans(journal.plan.id)
+        return trials.spans(Index(con, Writers(store.journals_dir)), journal.plan.id)
 
 
 def seconds(found, phase):

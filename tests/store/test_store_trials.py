@@ -15,7 +15,8 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.records import Cost, Sampling, Usage, Verdict
-from koderz_core.store.queries import Reader
+from koderz_core.store import trials as asked
+from koderz_core.store.index import Index, Writers
 
 LOCAL, FRONTIER = "ollama/qwen2.5-coder:0.5b", "anthropic/claude-opus-4-5"
 SMALL = "anthropic/claude-haiku-4-5"
@@ -28,7 +29,8 @@ def trials(store, plan):
     def ask():
         store.ingest()
         with store.open() as con:
-            return {one.experiment: one for one in Reader(con).trials([plan.id])}
+            index = Index(con, Writers(store.journals_dir))
+            return {one.experiment: one for one in asked.trials(index, [plan.id])}
 
     return ask
 

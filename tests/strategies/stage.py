@@ -23,8 +23,9 @@ from koderz_core.records import (
     Usage,
     Verdict,
 )
-from koderz_core.strategies import WRITERS
+from koderz_core.strategies.facts import ROLES
 
+WRITERS = {name for name, role in ROLES.items() if role.writes_programs}
 PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")
 
 

@@ -11,8 +11,9 @@ import koderz_core
 from koderz_core.errors import PlanError
 from koderz_core.export.strategies import calls_of, strategies_markdown
 from koderz_core.runner.forms import strategy_form
-from koderz_core.strategies import ROLES, STRATEGIES, class_of, create, offered
-from koderz_core.strategies.parameters import OF_ROLES, Description, about, choices_of, describe
+from koderz_core.strategies import STRATEGIES, class_of, create, offered
+from koderz_core.strategies.facts import ROLES, Facts
+from koderz_core.strategies.parameters import Description, about, choices_of, describe
 
 DOCS = Path(koderz_core.__file__).parents[1] / "docs" / "strategies.md"
 
@@ -80,7 +81,15 @@ def test_a_word_that_a_field_does_not_offer_is_refused(monkeypatch: pytest.Monke
 
 
 def test_every_role_is_explained() -> None:
-    assert set(ROLES) <= OF_ROLES.keys()
+    assert all(role.about for role in ROLES.values())
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_strategy_states_no_fact_that_koderz_does_not_know(name: str) -> None:
+    known = {field.name for field in (*fields(Facts), *fields(class_of(name)))}
+    own = vars(class_of(name)).items()
+    stated = {key for key, value in own if not (key.startswith("_") or callable(value) or isinstance(value, property))}
+    assert stated <= known
 
 
 def test_the_documentation_says_what_the_strategies_say() -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from stage import Stage
+from stage import WRITERS, Stage
 
 from koderz_core.prompts.coding import EXAMPLES_LIMIT, LIMITS, example
 from koderz_core.records import Memory, Query
-from koderz_core.records.marks import UNTOLD
 from koderz_core.records.steps import QueryKind
-from koderz_core.strategies import ADDED, STRATEGIES, WRITERS, complete, create, recorded
+from koderz_core.strategies import ADDED, STRATEGIES, complete, create, facts_of, recorded
 
 TOLD = (Memory("Mind the MARK.", "3 other problems", {"member": "0"}),)
 ONE_BY_ONE = {"beam": {"width": 1, "branches": 1}}
@@ -44,9 +43,10 @@ def test_a_coder_is_told_lessons_on_its_failures_or_the_commonest_where_it_is_to
     stage = played(name, lessons=True)
     told = [prompt for role, prompt, _ in stage.asked if role in WRITERS]
     first, last = told[0], told[-1]
-    assert ("- Mind the MARK." in first) is (name in UNTOLD)
+    untold = not facts_of(name).shows_attempts
+    assert ("- Mind the MARK." in first) is untold
     assert "- Mind the MARK." in last
-    assert [dict(one.tags) for one in reminders(stage)] == [{} if name in UNTOLD else {"error": "assertion"}]
+    assert [dict(one.tags) for one in reminders(stage)] == [{} if untold else {"error": "assertion"}]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -1,4 +1,8 @@
-"""The tools ``remember`` and ``forget``."""
+"""The tools ``remember`` and ``forget``, and insertion, retirement and renewal of memories in the file.
+
+A memory is checked and then inserted as it is. A retired memory has no salience, so it has faded whatever happens:
+``recall`` leaves it out unless faded ones are asked for, and neither ``consolidate`` nor reading it changes that.
+"""
 
 from __future__ import annotations
 
@@ -12,78 +16,6 @@ from koderz_core.memory.cortex.open import Cortex, Reply
 from koderz_core.memory.cortex.schema import transaction
 from koderz_core.memory.cortex.searching import Filters, holding_all, matching, one_line
 
-LONG_TERM = 0.6  # from this salience on a memory is for the long term unless its type is given
-_INSERT = """
-insert into memories (type, category, project, scope, salience, decayed_score, access_count, created_at, last_accessed,
-    transferable, title, tags, content, metadata)
-values (:type, :category, :project, :scope, :salience, :decayed_score, :access_count, :created_at, :last_accessed,
-    :transferable, :title, :tags, :content, :metadata)
-"""
-_SAME = """
-select 1 from memories where created_at = :created_at and title = :title and content = :content
-    and project is :project and metadata is :metadata
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class NewMemory:
-    """A row that is to be. ``tags`` and ``metadata`` are JSON texts; ``project`` None: it belongs to every project."""
-
-    title: str
-    content: str
-    category: str
-    type: str
-    project: str | None
-    scope: str
-    salience: float
-    decayed_score: float
-    created_at: str
-    last_accessed: str
-    access_count: int = 0
-    transferable: bool = False
-    tags: str = "[]"
-    metadata: str | None = None
-
-    def check_size(self, allowed: int) -> None:
-        """Raise UsageError if it is longer than allowed: nothing is ever cut to fit."""
-        size = sum(map(len, (self.title, self.content, self.tags, self.metadata or "")))
-        if size > allowed:
-            raise UsageError(
-                f"The memory {one_line(self.title[:80])!r} has {size:,} characters with its tags and metadata; this "
-                f"server takes {allowed:,}. Nothing was stored. Split it, or serve with a larger --max-chars."
-            )
-
-
-def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
-    """Its id; ids are never used twice."""
-    return int(connection.execute(_INSERT, _values(memory)).lastrowid or 0)
-
-
-def is_there(connection: sqlite3.Connection, memory: NewMemory) -> bool:
-    """Whether the same memory, of the same moment, is in the file."""
-    return connection.execute(_SAME, _values(memory)).fetchone() is not None
-
-
-def _values(memory: NewMemory) -> dict[str, object]:
-    return {name: getattr(memory, name) for name in NewMemory.__slots__}
-
-
-def type_for(salience: float) -> str:
-    return "long_term" if salience >= LONG_TERM else "short_term"
-
-
-def tags_text(tags: Sequence[str]) -> str:
-    """As JSON, each tag once."""
-    return as_json(list(dict.fromkeys(tags)))
-
-
-def as_json(value: object) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (ValueError, RecursionError) as error:
-        raise UsageError("metadata is too deep, or holds an infinite number. Nothing was stored.") from error
-
-
 SALIENCES: Mapping[str, float] = {"low": 0.3, "normal": 0.5, "high": 0.8, "critical": 1.0}
 LISTED = 20
 _HIGH = ("architecture", "error", "preference", "pattern")
@@ -95,6 +27,18 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     "pattern": ("pattern", "convention"),
     "learning": ("learned", "lesson", "turns out"),
 }
+RESTORED = 0.5  # salience of what was taken back: that of a memory of normal importance
+LONG_TERM = 0.6  # from this salience on a memory is for the long term unless its type is given
+_INSERT = """
+insert into memories (type, category, project, scope, salience, decayed_score, access_count, created_at, last_accessed,
+    transferable, title, tags, content, metadata)
+values (:type, :category, :project, :scope, :salience, :decayed_score, :access_count, :created_at, :last_accessed,
+    :transferable, :title, :tags, :content, :metadata)
+"""
+_SAME = """
+select 1 from memories where created_at = :created_at and title = :title and content = :content
+    and project is :project and metadata is :metadata
+"""
 
 
 def remember(  # noqa: PLR0913 (the tool has these parameters)
@@ -199,9 +143,6 @@ def _listing(cortex: Cortex, ids: Sequence[int]) -> str:
     return "".join(shown) + left_out
 
 
-RESTORED = 0.5  # salience of what was taken back: that of a memory of normal importance
-
-
 def retire(cortex: Cortex, number: int) -> None:
     """Raises UsageError if there is no such memory, sqlite3.Error."""
     _weigh(cortex, number, 0.0)
@@ -251,3 +192,62 @@ def _weigh(cortex: Cortex, number: int, salience: float) -> None:
 
 
 _BEFORE = "select id, salience, content, metadata from memories where title = ? and project is ? and category = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A row that is to be. ``tags`` and ``metadata`` are JSON texts; ``project`` None: it belongs to every project."""
+
+    title: str
+    content: str
+    category: str
+    type: str
+    project: str | None
+    scope: str
+    salience: float
+    decayed_score: float
+    created_at: str
+    last_accessed: str
+    access_count: int = 0
+    transferable: bool = False
+    tags: str = "[]"
+    metadata: str | None = None
+
+    def check_size(self, allowed: int) -> None:
+        """Raise UsageError if it is longer than allowed: nothing is ever cut to fit."""
+        size = sum(map(len, (self.title, self.content, self.tags, self.metadata or "")))
+        if size > allowed:
+            raise UsageError(
+                f"The memory {one_line(self.title[:80])!r} has {size:,} characters with its tags and metadata; this "
+                f"server takes {allowed:,}. Nothing was stored. Split it, or serve with a larger --max-chars."
+            )
+
+
+def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
+    """Its id; ids are never used twice."""
+    return int(connection.execute(_INSERT, _values(memory)).lastrowid or 0)
+
+
+def is_there(connection: sqlite3.Connection, memory: NewMemory) -> bool:
+    """Whether the same memory, of the same moment, is in the file."""
+    return connection.execute(_SAME, _values(memory)).fetchone() is not None
+
+
+def _values(memory: NewMemory) -> dict[str, object]:
+    return {name: getattr(memory, name) for name in NewMemory.__slots__}
+
+
+def type_for(salience: float) -> str:
+    return "long_term" if salience >= LONG_TERM else "short_term"
+
+
+def tags_text(tags: Sequence[str]) -> str:
+    """As JSON, each tag once."""
+    return as_json(list(dict.fromkeys(tags)))
+
+
+def as_json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("metadata is too deep, or holds an infinite number. Nothing was stored.") from error

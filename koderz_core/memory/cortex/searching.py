@@ -1,4 +1,4 @@
-"""Finding memories: by words, by time, by importance, by tags.
+"""Search for memories by words, time, importance and tags, and a stored memory as clients see it.
 
 Among those whose words match, the order is by
 
@@ -18,7 +18,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+FADED = 0.1  # below this decayed score a memory is shown only on demand
+CANDIDATES = 1000  # ranked at most, so that a question made of words that all memories hold stays quick
+_ORDERS = {"recent": "created_at desc, id desc", "important": "salience desc, created_at desc, id desc"}
+_SCORE = """-relevance * (0.6 + 0.3 * salience
+    + 0.1 / (1 + max(0, julianday(:now) - julianday(created_at)) / 30))"""
 EXCERPT_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which memories count; None: any. ``older_than`` in days; ``salient_below`` exclusive."""
+
+    project: str | None = None
+    include_global: bool = True
+    category: str | None = None
+    type: str | None = None
+    tags: Sequence[str] | None = None
+    older_than: float | None = None
+    salient_below: float | None = None
+    include_decayed: bool = True
+
+    def condition(self) -> str:
+        """Constants only: values are bound by name.
+
+        The plus keeps SQLite from reading every row with a tag: it walks the order that is asked for instead, and only
+        looks whether the tag is there (https://sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
+        """
+        parts = {
+            "(project = :project or :include_global and scope = 'global')": self.project,
+            "category = :category": self.category,
+            "type = :type": self.type,
+            "+id in (select memory_id from memory_tags where tag in (select value from json_each(:tags)))": self.tags,
+            "julianday(created_at) < julianday(:now) - :older_than": self.older_than,
+            "salience < :salient_below": self.salient_below,
+            f"decayed_score >= {FADED}": None if self.include_decayed else True,
+        }
+        return " and ".join(["true", *(part for part, value in parts.items() if value is not None)])
+
+    def values(self, now: str) -> dict[str, object]:
+        tags = None if self.tags is None else json.dumps(list(self.tags))
+        return {**{name: getattr(self, name) for name in self.__slots__}, "tags": tags, "now": now}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,53 +123,6 @@ class StoredMemory:
             f"Accessed: {self.access_count} times, last {self.last_accessed} | Tags: {tags} | "
             f"Project: {where} | Scope: {self.scope} | Created: {self.created_at}"
         )
-
-
-def one_line(text: str) -> str:
-    """Without line breaks and control characters: a title must not look like another entry of a listing."""
-    return "".join(char if char.isprintable() else " " for char in text)
-
-
-FADED = 0.1  # below this decayed score a memory is shown only on demand
-CANDIDATES = 1000  # ranked at most, so that a question made of words that all memories hold stays quick
-_ORDERS = {"recent": "created_at desc, id desc", "important": "salience desc, created_at desc, id desc"}
-_SCORE = """-relevance * (0.6 + 0.3 * salience
-    + 0.1 / (1 + max(0, julianday(:now) - julianday(created_at)) / 30))"""
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which memories count; None: any. ``older_than`` in days; ``salient_below`` exclusive."""
-
-    project: str | None = None
-    include_global: bool = True
-    category: str | None = None
-    type: str | None = None
-    tags: Sequence[str] | None = None
-    older_than: float | None = None
-    salient_below: float | None = None
-    include_decayed: bool = True
-
-    def condition(self) -> str:
-        """Constants only: values are bound by name.
-
-        The plus keeps SQLite from reading every row with a tag: it walks the order that is asked for instead, and only
-        looks whether the tag is there (https://sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
-        """
-        parts = {
-            "(project = :project or :include_global and scope = 'global')": self.project,
-            "category = :category": self.category,
-            "type = :type": self.type,
-            "+id in (select memory_id from memory_tags where tag in (select value from json_each(:tags)))": self.tags,
-            "julianday(created_at) < julianday(:now) - :older_than": self.older_than,
-            "salience < :salient_below": self.salient_below,
-            f"decayed_score >= {FADED}": None if self.include_decayed else True,
-        }
-        return " and ".join(["true", *(part for part, value in parts.items() if value is not None)])
-
-    def values(self, now: str) -> dict[str, object]:
-        tags = None if self.tags is None else json.dumps(list(self.tags))
-        return {**{name: getattr(self, name) for name in self.__slots__}, "tags": tags, "now": now}
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,3 +264,8 @@ def _by_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> tuple[StoredM
     ).fetchall()
     by_id = {row["id"]: StoredMemory.of(row) for row in rows}
     return tuple(by_id[id_] for id_ in ids if id_ in by_id)
+
+
+def one_line(text: str) -> str:
+    """Without line breaks and control characters: a title must not look like another entry of a listing."""
+    return "".join(char if char.isprintable() else " " for char in text)

@@ -1,4 +1,7 @@
-"""The MCP server: 15 tools, 3 resources, 2 prompts, over standard input and output."""
+"""The MCP server of the memory: 15 tools, 3 resources, 2 prompts, over standard input and output.
+
+Arguments of a tool are checked, and a failure is an answer.
+"""
 
 from __future__ import annotations
 
@@ -22,59 +25,6 @@ from koderz_core.memory.cortex.recalling import get_context, recall
 from koderz_core.memory.cortex.schema import explained
 from koderz_core.memory.cortex.schemas import DESCRIPTIONS, INPUTS
 from koderz_core.memory.cortex.stdio import standard_streams
-
-TOOLS: Mapping[str, Callable[..., Reply]] = {
-    "remember": remembering.remember,
-    "recall": recalling.recall,
-    "forget": remembering.forget,
-    "get_context": recalling.get_context,
-    "start_session": keeping.start_session,
-    "end_session": keeping.end_session,
-    "consolidate": keeping.consolidate,
-    "memory_stats": keeping.memory_stats,
-    "get_memory": recalling.get_memory,
-    "export_memories": transferring.export_memories,
-    "import_memories": transferring.import_memories,
-    "get_related": recalling.get_related,
-    "link_memories": keeping.link_memories,
-    "set_project": keeping.set_project,
-    "get_project": keeping.get_project,
-}
-
-
-def call(cortex: Cortex, name: str, arguments: Mapping[str, object]) -> Reply:
-    """Raises KoderzError, whose message is for whoever called: then nothing was changed."""
-    _check(name, arguments)
-    try:
-        return TOOLS[name](cortex, **{_snake(key): value for key, value in arguments.items()})
-    except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
-        raise explained(error) from error
-
-
-def failed(error: KoderzError) -> Reply:
-    """A failure as an answer."""
-    return Reply(str(error), {"error": str(error), "kind": type(error).__name__})
-
-
-def _check(name: str, arguments: Mapping[str, object]) -> None:
-    fault = next(iter(_validator(name).iter_errors(arguments)), None)
-    if fault is None:
-        return
-    where = ".".join(map(str, fault.absolute_path))
-    said = fault.message if len(fault.message) <= 300 else f"{fault.message[:150]} … {fault.message[-150:]}"
-    properties = INPUTS[name]["properties"]
-    takes = ", ".join(properties) if isinstance(properties, Mapping) else ""
-    raise UsageError(f"{name}: {where + ': ' if where else ''}{said}. It takes: {takes}. Nothing was done.")
-
-
-@cache
-def _validator(name: str) -> Draft7Validator:
-    return Draft7Validator(INPUTS[name])
-
-
-def _snake(name: str) -> str:
-    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
-
 
 INSTRUCTIONS = (
     "Memories of experiments and of work on code. recall finds, get_memory shows in full, remember stores. "
@@ -140,7 +90,7 @@ class _Offered:
         try:
             reply, wrong = call(self.cortex, params.name, params.arguments or {}), False
         except KoderzError as error:
-            reply, wrong = failed(error), True
+            reply, wrong = Reply(str(error), {"error": str(error), "kind": type(error).__name__}), True
         text = types.TextContent(type="text", text=reply.text)
         return types.CallToolResult(content=[text], structured_content=dict(reply.content), is_error=wrong)
 
@@ -187,3 +137,51 @@ def _resource(cortex: Cortex, uri: str) -> Reply:
     if uri == "memory://context":
         return get_context(cortex)
     return recall(cortex, mode=uri.removeprefix("memory://"))
+
+
+TOOLS: Mapping[str, Callable[..., Reply]] = {
+    "remember": remembering.remember,
+    "recall": recalling.recall,
+    "forget": remembering.forget,
+    "get_context": recalling.get_context,
+    "start_session": keeping.start_session,
+    "end_session": keeping.end_session,
+    "consolidate": keeping.consolidate,
+    "memory_stats": keeping.memory_stats,
+    "get_memory": recalling.get_memory,
+    "export_memories": transferring.export_memories,
+    "import_memories": transferring.import_memories,
+    "get_related": recalling.get_related,
+    "link_memories": keeping.link_memories,
+    "set_project": keeping.set_project,
+    "get_project": keeping.get_project,
+}
+
+
+def call(cortex: Cortex, name: str, arguments: Mapping[str, object]) -> Reply:
+    """Raises KoderzError, whose message is for whoever called: then nothing was changed."""
+    _check(name, arguments)
+    try:
+        return TOOLS[name](cortex, **{_snake(key): value for key, value in arguments.items()})
+    except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        raise explained(error) from error
+
+
+def _check(name: str, arguments: Mapping[str, object]) -> None:
+    fault = next(iter(_validator(name).iter_errors(arguments)), None)
+    if fault is None:
+        return
+    where = ".".join(map(str, fault.absolute_path))
+    said = fault.message if len(fault.message) <= 300 else f"{fault.message[:150]} … {fault.message[-150:]}"
+    properties = INPUTS[name]["properties"]
+    takes = ", ".join(properties) if isinstance(properties, Mapping) else ""
+    raise UsageError(f"{name}: {where + ': ' if where else ''}{said}. It takes: {takes}. Nothing was done.")
+
+
+@cache
+def _validator(name: str) -> Draft7Validator:
+    return Draft7Validator(INPUTS[name])
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)

@@ -46,7 +46,7 @@ def abi() -> int:
 def restrict(readable: Readable) -> None:
     """Forbid this process all but what is ``readable``. Paths that do not exist are left out.
 
-    May be called again, to forbid more. Needs ``kernel.give_up_privileges`` first. Raise OSError if this kernel has no
+    May be called again, to forbid more. Needs ``seccomp.give_up_privileges`` first. Raise OSError if this kernel has no
     Landlock.
     """
     with _opened(_new_ruleset(abi())) as ruleset:

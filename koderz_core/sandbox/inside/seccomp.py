@@ -1,7 +1,9 @@
-"""seccomp: which system calls a process may make, for good and for all that it forks. An allow-list.
+"""seccomp: the system calls that a process may make, for good and for all its children. An allow-list.
 
 What is not on the list fails with EPERM, so that Python raises PermissionError; calls of another architecture (x32 and
-i386 on x86_64) kill the process. The filter is assembled here, for x86_64 and aarch64, and needs no library.
+i386 on x86_64) kill the process. The filter is assembled here, for x86_64 and aarch64, and needs no library. Numbers
+are those of Linux's unistd_64.h (x86_64) and asm-generic/unistd.h (aarch64); those of aarch64 have not been tried on
+such a machine. prctl, capabilities and bare system calls are here too: Python's library has no functions for them.
 """
 
 from __future__ import annotations
@@ -13,38 +15,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+Profile = Literal["program", "worker"]
 MACHINES = ("x86_64", "aarch64")
-
-# What an interpreter needs to load modules of the standard library, compute, wait, and answer. Landlock says which
-# files may be opened. No processes, threads, sockets, timers with signals, shared memory, or changes to a file system.
-PROGRAM = """
-    read 0 63           readv 19 65         pread64 17 67       write 1 64          writev 20 66
-    close 3 57          lseek 8 62          open 2 -            openat 257 56       dup 32 23
-    stat 4 -            lstat 6 -           fstat 5 80          newfstatat 262 79   statx 332 291
-    access 21 -         faccessat 269 48    faccessat2 439 439  getdents64 217 61   getcwd 79 17
-    mmap 9 222          munmap 11 215       mprotect 10 226     mremap 25 216       madvise 28 233
-    brk 12 214          sigaltstack 131 132 rt_sigaction 13 134 rt_sigprocmask 14 135 rt_sigreturn 15 139
-    restart_syscall 219 128                 exit 60 93          exit_group 231 94   getpid 39 172       getppid 110 173
-    gettid 186 178      getuid 102 174      geteuid 107 175     getgid 104 176      getegid 108 177
-    getrandom 318 278   clock_gettime 228 113 clock_getres 229 114 clock_nanosleep 230 115 nanosleep 35 101
-    gettimeofday 96 169 time 201 -          times 100 153       getrusage 98 165    sched_yield 24 124
-    sched_getaffinity 204 123               getcpu 309 168      uname 63 160        sysinfo 99 179
-    select 23 -         pselect6 270 72     poll 7 -            ppoll 271 73        setitimer 38 103
-    getitimer 36 102    alarm 37 -          pause 34 -          getrlimit 97 163
-"""
-# What the worker's own processes need besides: to fork, watch and kill candidates, to pass descriptors over a pair of
-# sockets, and to restrict themselves and their children further.
-WORKER = """
-    kill 62 129         tgkill 234 131      wait4 61 260        waitid 247 95
-    pipe 22 -           pipe2 293 59        dup2 33 -           dup3 292 24         close_range 436 436
-    sendmsg 46 211      recvmsg 47 212      sendto 44 206       recvfrom 45 207     shutdown 48 210
-    getsockname 51 204  getsockopt 55 209
-    epoll_create1 291 20 epoll_ctl 233 21   epoll_wait 232 -    epoll_pwait 281 22  eventfd2 290 19
-    pidfd_open 434 434  pidfd_send_signal 424 424               rt_sigtimedwait 128 137 rt_sigsuspend 130 133
-    set_robust_list 273 99 rseq 334 293     setsid 112 157      setrlimit 160 164   prlimit64 302 261
-    seccomp 317 277     landlock_create_ruleset 444 444         landlock_add_rule 445 445
-    landlock_restrict_self 446 446          capset 126 91
-"""
 # Allowed with certain arguments only: see seccomp.py.
 WITH_ARGUMENTS = """
     futex 202 98        fcntl 72 25         ioctl 16 29         prlimit64 302 261   kill 62 129
@@ -53,66 +25,11 @@ WITH_ARGUMENTS = """
 """
 NEWEST = 462
 """The last number that was looked at (mseal, Linux 6.10): what comes later is as if the kernel did not have it."""
-
-
-def numbers(table: str, machine: str) -> dict[str, int]:
-    """The numbers of a table's calls on ``machine``, by name."""
-    words = table.split()
-    column = 1 + MACHINES.index(machine)
-    return {words[at]: int(words[at + column]) for at in range(0, len(words), 3) if words[at + column] != "-"}
-
-
 _PR_SET_NO_NEW_PRIVS = 38  # linux/prctl.h
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-
-
-def prctl(option: int, *arguments: int) -> None:
-    """Raise OSError if the kernel refuses."""
-    prepared(option, *arguments)()
-
-
-@cache
-def prepared(option: int, *arguments: int) -> Callable[[], None]:
-    """A call of prctl for later. What ctypes makes for it is made now: in a fresh fork that takes longer than the call.
-
-    The call raises OSError if the kernel refuses.
-    """
-    given = (ctypes.c_int(option), *(ctypes.c_ulong(one) for one in [*arguments, 0, 0, 0, 0][:4]))
-
-    def call() -> None:
-        if _libc.prctl(*given) != 0:
-            raise _refused(f"prctl {option}")
-
-    return call
-
-
-def syscall(number: int, *arguments: Any) -> int:  # Any: integers and ctypes pointers
-    """What the kernel returns. Raise OSError if it refuses."""
-    given = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    result: int = _libc.syscall(ctypes.c_long(number), *given)
-    if result < 0:
-        raise _refused(f"system call {number}")
-    return result
-
-
-def give_up_privileges() -> None:
-    """For this process and all that it starts: no program may raise its rights, and root is left no power of root."""
-    prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
-    none = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable, twice 32 bits each
-    if _libc.capset(header, none) != 0:
-        raise _refused("capset")
-
-
-def _refused(what: str) -> OSError:
-    number = ctypes.get_errno()
-    return OSError(number, f"{what}: {os.strerror(number)}")
-
-
-Profile = Literal["program", "worker"]
 
 
 class Filter:
@@ -131,7 +48,7 @@ class Filter:
         self._install = prepared(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(self._program))
 
     def install(self) -> None:
-        """On this process, for good. Needs ``kernel.give_up_privileges`` first. Raise OSError if the kernel refuses."""
+        """On this process, for good. Needs ``give_up_privileges`` first. Raise OSError if the kernel refuses."""
         for at in self._own_pid:
             struct.pack_into("=I", self._steps, 8 * at + 4, os.getpid())
         self._install()
@@ -274,3 +191,85 @@ def _search(cuts: list[_Cut]) -> _Rule:
     middle = len(cuts) // 2
     below, above = _search(cuts[:middle]), _search(cuts[middle:])
     return [Step(_JUMP_GREATER_EQUAL, len(below), 0, cuts[middle].first), *below, *above]
+
+
+# What an interpreter needs to load modules of the standard library, compute, wait, and answer. Landlock says which
+# files may be opened. No processes, threads, sockets, timers with signals, shared memory, or changes to a file system.
+PROGRAM = """
+    read 0 63           readv 19 65         pread64 17 67       write 1 64          writev 20 66
+    close 3 57          lseek 8 62          open 2 -            openat 257 56       dup 32 23
+    stat 4 -            lstat 6 -           fstat 5 80          newfstatat 262 79   statx 332 291
+    access 21 -         faccessat 269 48    faccessat2 439 439  getdents64 217 61   getcwd 79 17
+    mmap 9 222          munmap 11 215       mprotect 10 226     mremap 25 216       madvise 28 233
+    brk 12 214          sigaltstack 131 132 rt_sigaction 13 134 rt_sigprocmask 14 135 rt_sigreturn 15 139
+    restart_syscall 219 128                 exit 60 93          exit_group 231 94   getpid 39 172       getppid 110 173
+    gettid 186 178      getuid 102 174      geteuid 107 175     getgid 104 176      getegid 108 177
+    getrandom 318 278   clock_gettime 228 113 clock_getres 229 114 clock_nanosleep 230 115 nanosleep 35 101
+    gettimeofday 96 169 time 201 -          times 100 153       getrusage 98 165    sched_yield 24 124
+    sched_getaffinity 204 123               getcpu 309 168      uname 63 160        sysinfo 99 179
+    select 23 -         pselect6 270 72     poll 7 -            ppoll 271 73        setitimer 38 103
+    getitimer 36 102    alarm 37 -          pause 34 -          getrlimit 97 163
+"""
+# What the worker's own processes need besides: to fork, watch and kill candidates, to pass descriptors over a pair of
+# sockets, and to restrict themselves and their children further.
+WORKER = """
+    kill 62 129         tgkill 234 131      wait4 61 260        waitid 247 95
+    pipe 22 -           pipe2 293 59        dup2 33 -           dup3 292 24         close_range 436 436
+    sendmsg 46 211      recvmsg 47 212      sendto 44 206       recvfrom 45 207     shutdown 48 210
+    getsockname 51 204  getsockopt 55 209
+    epoll_create1 291 20 epoll_ctl 233 21   epoll_wait 232 -    epoll_pwait 281 22  eventfd2 290 19
+    pidfd_open 434 434  pidfd_send_signal 424 424               rt_sigtimedwait 128 137 rt_sigsuspend 130 133
+    set_robust_list 273 99 rseq 334 293     setsid 112 157      setrlimit 160 164   prlimit64 302 261
+    seccomp 317 277     landlock_create_ruleset 444 444         landlock_add_rule 445 445
+    landlock_restrict_self 446 446          capset 126 91
+"""
+
+
+def numbers(table: str, machine: str) -> dict[str, int]:
+    """The numbers of a table's calls on ``machine``, by name."""
+    words = table.split()
+    column = 1 + MACHINES.index(machine)
+    return {words[at]: int(words[at + column]) for at in range(0, len(words), 3) if words[at + column] != "-"}
+
+
+def prctl(option: int, *arguments: int) -> None:
+    """Raise OSError if the kernel refuses."""
+    prepared(option, *arguments)()
+
+
+@cache
+def prepared(option: int, *arguments: int) -> Callable[[], None]:
+    """A call of prctl for later. What ctypes makes for it is made now: in a fresh fork that takes longer than the call.
+
+    The call raises OSError if the kernel refuses.
+    """
+    given = (ctypes.c_int(option), *(ctypes.c_ulong(one) for one in [*arguments, 0, 0, 0, 0][:4]))
+
+    def call() -> None:
+        if _libc.prctl(*given) != 0:
+            raise _refused(f"prctl {option}")
+
+    return call
+
+
+def syscall(number: int, *arguments: Any) -> int:  # Any: integers and ctypes pointers
+    """What the kernel returns. Raise OSError if it refuses."""
+    given = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    result: int = _libc.syscall(ctypes.c_long(number), *given)
+    if result < 0:
+        raise _refused(f"system call {number}")
+    return result
+
+
+def give_up_privileges() -> None:
+    """For this process and all that it starts: no program may raise its rights, and root is left no power of root."""
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)  # 0: this process
+    none = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable, twice 32 bits each
+    if _libc.capset(header, none) != 0:
+        raise _refused("capset")
+
+
+def _refused(what: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}")

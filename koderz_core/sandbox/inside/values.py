@@ -1,8 +1,11 @@
-"""Plain data as JSON: the only values that judge and candidate tell each other. ``reading`` makes values of it again.
+"""Plain data as JSON and back: the only values that judge and candidate exchange.
 
 Values are tagged, so that ``(1,)`` does not come back as ``[1]``. What is not plain data stays where it is: it crosses
 as the name of its type, with a number to ask it by where the other end keeps it, and is equal to nothing. A container
-that has crossed before can be named by its number among those that did (``old``), so that it stays one object.
+that has crossed before can be named by its number among those that did (``old``), so that it stays one object. Exact
+numbers, ranges, queues, ordered and counting dicts of the standard library are plain data too, of their exact types
+only; their modules are not loaded for that: where one is not loaded, there is no such value. Input from a hostile
+process is checked closely.
 """
 
 from __future__ import annotations
@@ -14,67 +17,6 @@ from typing import Any, NamedTuple
 
 from .wire import MAX_FRAME_BYTES, FrameTooLargeError, WireError
 
-Parts = tuple[str, list[object]]
-"""The name of a type and the arguments that make an equal value."""
-
-
-def parts_of(value: object) -> Parts | None:
-    """What a value is made of, None if it is of no type of these."""
-    kind = type(value)
-    if kind is range:
-        return "range", [value.start, value.stop, value.step]  # type: ignore[attr-defined]  # it is a range
-    if kind is _type("fractions", "Fraction"):
-        return "Fraction", [int(value._numerator), int(value._denominator)]  # type: ignore[attr-defined]  # a Fraction
-    if kind is _type("decimal", "Decimal"):
-        return "Decimal", [kind.__str__(value)]
-    if kind is _type("collections", "deque"):
-        return "deque", [list(value), value.maxlen]  # type: ignore[call-overload, attr-defined]  # a deque
-    return None
-
-
-def kind_of_dict(value: object) -> str:
-    """The name of the type of a dict as it crosses."""
-    for name in ("OrderedDict", "Counter"):
-        if type(value) is _type("collections", name):
-            return name
-    return "dict"
-
-
-def made(name: str, parts: list[Any]) -> object:  # Any: plain data of a hostile process
-    """The value again. Raise LookupError for a name of none of these, TypeError and such for other parts."""
-    if name == "range":
-        return range(*parts)
-    if name == "Fraction":
-        from fractions import Fraction  # noqa: PLC0415 (rarely needed)
-
-        return Fraction(*parts)
-    if name == "Decimal":
-        from decimal import Decimal  # noqa: PLC0415 (rarely needed)
-
-        return Decimal(*parts)
-    if name == "deque":
-        from collections import deque  # noqa: PLC0415 (as above)
-
-        return deque(*parts)
-    raise LookupError(name)
-
-
-def ordered(pairs: dict[Any, Any]) -> object:  # Any: as above
-    from collections import OrderedDict  # noqa: PLC0415 (as above)
-
-    return OrderedDict(pairs)
-
-
-def counted(pairs: dict[Any, Any]) -> object:  # Any: as above
-    from collections import Counter  # noqa: PLC0415 (as above)
-
-    return Counter(pairs)
-
-
-def _type(module: str, name: str) -> object:
-    return getattr(sys.modules.get(module), name, None)
-
-
 MAX_DEPTH = 100
 _INT64 = 1 << 63
 _MUTABLE = (list, dict, set)
@@ -83,6 +25,8 @@ PLAIN = frozenset({str, int, float, bool, type(None)})  # what in JSON holds not
 
 Keep = Callable[[object], "int | None"]
 """Keeps a value that is not plain data for later questions: the number to ask it by, None if it is not kept."""
+Parts = tuple[str, list[object]]
+"""The name of a type and the arguments that make an equal value."""
 
 
 class Opaque:
@@ -334,6 +278,18 @@ def _pairs(pairs: Any, known: Known) -> dict[Any, Any]:  # Any: as above
     return {_decode(key, known): _decode(item, known) for key, item in pairs}
 
 
+def ordered(pairs: dict[Any, Any]) -> object:  # Any: as above
+    from collections import OrderedDict  # noqa: PLC0415 (as above)
+
+    return OrderedDict(pairs)
+
+
+def counted(pairs: dict[Any, Any]) -> object:  # Any: as above
+    from collections import Counter  # noqa: PLC0415 (as above)
+
+    return Counter(pairs)
+
+
 # Comprehensions, not set(...): adding hostile, colliding members one by one lets the deadline's signal in.
 _CONTAINERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
     "set": lambda items, known: {_decode(item, known) for item in items},
@@ -355,3 +311,48 @@ _READERS: dict[str, Callable[[Any, Known], object]] = {  # Any: as above
     "opaque": _decode_opaque,
     "beyond": _decode_opaque,
 }
+
+
+def parts_of(value: object) -> Parts | None:
+    """What a value is made of, None if it is of no type of these."""
+    kind = type(value)
+    if kind is range:
+        return "range", [value.start, value.stop, value.step]  # type: ignore[attr-defined]  # it is a range
+    if kind is _type("fractions", "Fraction"):
+        return "Fraction", [int(value._numerator), int(value._denominator)]  # type: ignore[attr-defined]  # a Fraction
+    if kind is _type("decimal", "Decimal"):
+        return "Decimal", [kind.__str__(value)]
+    if kind is _type("collections", "deque"):
+        return "deque", [list(value), value.maxlen]  # type: ignore[call-overload, attr-defined]  # a deque
+    return None
+
+
+def kind_of_dict(value: object) -> str:
+    """The name of the type of a dict as it crosses."""
+    for name in ("OrderedDict", "Counter"):
+        if type(value) is _type("collections", name):
+            return name
+    return "dict"
+
+
+def made(name: str, parts: list[Any]) -> object:  # Any: plain data of a hostile process
+    """The value again. Raise LookupError for a name of none of these, TypeError and such for other parts."""
+    if name == "range":
+        return range(*parts)
+    if name == "Fraction":
+        from fractions import Fraction  # noqa: PLC0415 (rarely needed)
+
+        return Fraction(*parts)
+    if name == "Decimal":
+        from decimal import Decimal  # noqa: PLC0415 (rarely needed)
+
+        return Decimal(*parts)
+    if name == "deque":
+        from collections import deque  # noqa: PLC0415 (as above)
+
+        return deque(*parts)
+    raise LookupError(name)
+
+
+def _type(module: str, name: str) -> object:
+    return getattr(sys.modules.get(module), name, None)

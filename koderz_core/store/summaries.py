@@ -1,0 +1,97 @@
+"""What came of each configuration of a benchmark, in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from koderz_core.records import Tier
+from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.store.index import Index
+from koderz_core.store.reading import SAW_BASE_TESTS, mappings, records
+
+
+def summaries(
+    index: Index, of: str | Collection[str] | None = None, only: Collection[str] | None = None
+) -> list[SummaryRow]:
+    """One row per configuration of a benchmark (by id), of several in that order, of all with the newest first.
+
+    ``only``: about these problems; a configuration without any of them has no row.
+    """
+    benchmarks = [of] if isinstance(of, str) else of
+    asked = {name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))}
+    tiers: dict[tuple[object, object], list[TierCost]] = {}
+    for one in records(index.con, _ConfigurationTier, _TIERS, asked):
+        tiers.setdefault((one.benchmark, one.configuration), []).append(one.cost())
+    found = []
+    for row in mappings(index.con, _SUMMARIES, asked):
+        at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None
+        more = {"tiers": tiers.get((row["benchmark"], row["configuration"]), [])}
+        more |= {"running": row["running"] if at_work else 0, "only": asked["only"], "score_kind": None}
+        made = msgspec.convert({**row, **more}, SummaryRow)
+        found.append(replace(made, score_kind=made.marks.kind))
+    return found
+
+
+_SUMMARIES = f"""
+select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
+    any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
+    any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256, any_value(b.licence) as licence,
+    any_value(f.feedback) as feedback, any_value(b.isolation) as isolation, count(*) filter (where r.shared) as shared,
+    sha256(any_value(b.dataset_sha256) || string_agg(distinct r.problem, chr(10) order by r.problem)) as problem_set,
+    count(distinct r.problem) as problems, count(*) as planned,
+    count(*) filter (where r.outcome = 'solved') as solved,
+    count(*) filter (where r.outcome = 'unsolved') as unsolved,
+    count(*) filter (where r.outcome = 'unsolved' and r.reason = 'context') as context_ends,
+    count(*) filter (where r.outcome = 'unsolved' and r.reason = 'budget') as budget_ends,
+    count(*) filter (where r.outcome = 'cancelled') as cancelled,
+    count(*) filter (where r.outcome = 'error') as errors,
+    count(*) filter (where r.state = 'running') as running,
+    count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved')) as scored_problems,
+    count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved') and r.score_kind = 'oracle')
+        as oracle_problems,
+    bool_or({SAW_BASE_TESTS}) as saw_base_tests,
+    avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
+    known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
+    coalesce(sum(r.seconds) filter (where r.outcome is not null), 0) as seconds,
+    known_sum(r.cost_usd) as cost_usd, known_sum(if(r.outcome is null, 0, r.cost_usd)) as ended_cost_usd,
+    sum(r.unpriced)::bigint as unpriced
+from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
+join benchmarks b on b.id = r.benchmark
+where ($benchmarks is null or list_contains($benchmarks::varchar[], r.benchmark))
+    and ($only is null or r.problem in (select unnest($only::varchar[])))
+group by r.benchmark, r.configuration
+order by list_position($benchmarks::varchar[], r.benchmark), max(b.opened_at) desc, r.benchmark, label
+"""  # noqa: S608 (ours)
+_TIERS = """
+select e.benchmark, e.configuration, nullif(t.tier, '') as tier, sum(t.calls)::bigint as calls,
+    sum(t.unpriced)::bigint as unpriced,
+    known_sum(t.cost_usd, e.id) as cost_usd, known_sum(t.kwh, e.id) as kwh,
+    known_sum(t.energy_usd, e.id) as energy_usd, known_sum(t.rental_usd, e.id) as rental_usd,
+    known_sum(t.tokens)::bigint as tokens
+from call_totals t join experiments e on e.id = t.experiment
+where ($benchmarks is null or list_contains($benchmarks::varchar[], e.benchmark))
+    and ($only is null or e.problem in (select unnest($only::varchar[])))
+group by e.benchmark, e.configuration, t.tier order by e.benchmark, e.configuration, nullif(t.tier, '')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfigurationTier:
+    benchmark: str
+    configuration: str
+    tier: Tier | None
+    calls: int
+    unpriced: int
+    cost_usd: float | None
+    kwh: float | None
+    energy_usd: float | None
+    rental_usd: float | None
+    tokens: int | None
+
+    def cost(self) -> TierCost:
+        """What it says of the tier, without saying of which configuration."""
+        energy = (self.kwh, self.energy_usd, self.rental_usd)
+        return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, *energy, self.tokens)

@@ -1,0 +1,113 @@
+"""A new strategy is one file and one entry in ``STRATEGIES``: all else is read off its class."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+RELAY = '''
+"""``relay``: every coder in turn, untested. A strategy of this test."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from koderz_core.prompts import coding
+from koderz_core.prompts.extraction import candidate
+from koderz_core.strategies.parameters import parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """Ask each coder in turn and hand in the last program. Calls: ``laps`` of each coder. An idea of this test."""
+
+    several: ClassVar = ("coder",)
+    takes_all_coders: ClassVar = True
+    needs_several_coders: ClassVar = True
+    tests_programs: ClassVar = False
+    shows_attempts: ClassVar = False
+
+    laps: int = parameter(1, "How often each coder is asked.")
+    end: str = parameter("last", "Whose program counts.", ("last", "first"))
+
+    def roles(self):
+        return ("coder",)
+
+    def solve(self, ctx):
+        messages = coding.first_attempt(coding.Brief(ctx.problem))
+        members = [member for _ in range(self.laps) for member in range(ctx.members("coder"))]
+        programs = [candidate(ctx.ask("coder", messages, member=member), ctx.problem).code for member in members]
+        return programs[-1 if self.end == "last" else 0]
+'''
+WITH_ENTRY = """
+import sys
+from koderz_core import strategies
+from relay import Relay
+strategies.STRATEGIES["relay"] = Relay  # the one entry
+from koderz_core.cli import main
+main(sys.argv[1:])
+"""
+TWO = ("benchmark", "--problems", "0:2", "--strategy", "relay", "--coder", "scripted/never,scripted/strong")
+
+Koderz = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def koderz(tmp_path: Path) -> Koderz:
+    """The command line of a koderz that has one strategy more."""
+    (tmp_path / "relay.py").write_text(RELAY)
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command, environment = [sys.executable, "-c", WITH_ENTRY, *arguments], {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    return call
+
+
+def test_it_is_listed_with_its_roles_and_parameters(koderz: Koderz) -> None:
+    (form,) = (form for form in json.loads(koderz("strategies", "--json").stdout) if form["name"] == "relay")
+    assert (form["tested"], form["calls"], form["source"]) == (False, "laps of each coder.", "An idea of this test.")
+    assert form["roles"] == [{"name": "coder", "doc": "Writes the programs.", "several": True}]
+    laps, end = form["parameters"]
+    assert (laps["name"], laps["default"], laps["doc"]) == ("laps", 1, "How often each coder is asked.")
+    assert end["choices"] == ["last", "first"]
+
+
+def test_its_parameters_are_options_and_its_name_stands_beside_the_others(koderz: Koderz) -> None:
+    said = " ".join(koderz("benchmark", "--help").stdout.split())
+    assert "How often each coder is asked. Of relay. [default: 1]" in said
+    assert "cascade, ensemble, escalation, relay, selected take all of them" in said
+
+
+def test_it_is_planned_run_and_recorded(koderz: Koderz) -> None:
+    ended = koderz(*TWO, "--laps", "2", "--json")
+    (row,) = json.loads(ended.stdout)
+    assert (ended.returncode, row["strategy"], row["solved"], row["unsolved"]) == (0, "relay", 2, 0)
+    assert (row["parameters"], row["calls"]) == ({"laps": 2, "end": "last"}, 8)
+    again = koderz("resume", row["benchmark"], "--json")
+    assert json.loads(again.stdout)[0]["solved"] == 2
+
+
+def test_its_other_parameter_decides_which_program_counts(koderz: Koderz) -> None:
+    configuration = "relay coder=scripted/never,scripted/strong end=first"
+    (row,) = json.loads(koderz("benchmark", "--problems", "0:1", "--configuration", configuration, "--json").stdout)
+    assert (row["solved"], row["unsolved"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--coder", "scripted/strong"), "relay goes on from each coder to the next, so it needs several coders"),
+        (("--gate", "examples"), "relay never runs gate tests, so --gate would be ignored"),
+        (("--end", "middle"), "relay: end must be one of last, first, not 'middle'"),
+    ],
+)
+def test_what_contradicts_its_facts_is_refused(koderz: Koderz, words: tuple[str, ...], reason: str) -> None:
+    ended = koderz(*TWO, *words)
+    assert (ended.returncode, reason in " ".join(ended.stderr.split())) == (2, True)
