@@ -31,7 +31,7 @@ CALLS = {"echo", "print", "secho", "confirm", "prompt", "style"}
 HELP = {"help", "short_help", "epilog", "about", "description", "label", "placeholder", "title", "name"}
 SQL = re.compile(r"\s*(select|insert|create|update|delete|with|alter|drop|pragma|attach|copy|from|where|order by)\b")
 PROSE = re.compile(r"[A-Za-z]{2,}[,;:.]? +[A-Za-z{(]{2,}")
-END = re.compile(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(*_`\[]*[A-Z0-9{])")
+END = re.compile(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(*_\[]*(?:[A-Z0-9{`]|koderz\b))")
 SENTENCE = re.compile(r"(?:[A-Za-z'`{}…][\w'`{}…/-]*[,;:.]? +){3}[A-Za-z{`]")
 """Four words in a row: prose in folders whose strings are mostly names."""
 MADE = re.compile(r"<!-- begin of what .*|<!-- measured: begin -->.*?<!-- measured: end -->|<!--.*?-->", re.DOTALL)
