@@ -138,7 +138,7 @@ def _strings(tree: ast.Module, errors: set[str], name: str) -> Iterator[ast.expr
         if isinstance(node, ast.Call):
             yield from _of_call(node, errors)
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_documented(node, name):
-            yield node.body[0].value  # type: ignore[attr-defined] (its docstring)
+            yield next(_docstrings(node))
 
 
 def _of_call(node: ast.Call, errors: set[str]) -> Iterator[ast.expr]:
@@ -168,7 +168,7 @@ def _string(node: ast.AST) -> ast.expr | None:
     return node if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
+def _docstrings(tree: ast.AST) -> Iterator[ast.expr]:
     """Docstrings, and strings that describe the constant or the field above them."""
     yield from (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and _string(node.value))
 
