@@ -50,9 +50,19 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 @option("Problems", "--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
 @option("Problems", "--start", type=Whole(0), default=0, advanced=True, help="First problem, without --problems.")
 @option("Problems", "--end", type=Whole(1), default=10, advanced=True, help="One past the last, without --problems.")
-@option("Problems", "--repeats", type=Whole(1), default=1, show_default=True, help="Experiments of each kind.")
+@option(
+    "Problems",
+    "--repeats",
+    type=Whole(1),
+    default=1,
+    show_default=True,
+    help="Experiments per configuration and problem.",
+)
 @option("Output", "--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less than this (%).")
 @option("Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N problems first, to estimate the rest.")
+@option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
+@debug_options
+@order_options
 @option(
     "Strategy",
     "--baselines/--no-baselines",
@@ -60,20 +70,15 @@ RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
     show_default=True,
     help="With supervised, also run its stronger models and its coder with direct, unless their results exist.",
 )
-@option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
-@debug_options
-@order_options
 @quiet
 @as_json
 @data_dir
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
-    With --name, more problems, configurations or repeats extend the benchmark of that name. The command runs only the
-    experiments that it describes; `koderz resume` runs the others too. Without --name, they make a new benchmark.
-
-    Experiments that ended with an error keep that result unless you add --retry-errors. Cancelled experiments always
-    run again. A budget that was changed during the run stays in force.
+    With --name, more problems, configurations or repeats extend the benchmark of that name, and `koderz resume` runs
+    all of it. Without --name, they make a new benchmark. Experiments that ended with an error keep that result unless
+    you add --retry-errors. A budget that was changed during the run stays in force.
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:

@@ -10,6 +10,7 @@ import click
 Group = Literal["Problems", "Models and roles", "Strategy", "Budget and limits", "Output"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 ADVANCED = tuple(f"Advanced: {group.lower()}" for group in GROUPS)
+NAMES_WIDTH = 24  # columns; the text of an option with a longer name begins on the next line
 SHOW_ALL = f"{__name__}.show_all"  # key in the meta of click's context
 
 
@@ -44,19 +45,19 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section per group, and how many options are hidden."""
         titles = (*GROUPS, *ADVANCED) if ctx.meta.get(SHOW_ALL) else GROUPS
-        described = [(_title(parameter), parameter.get_help_record(ctx)) for parameter in self.get_params(ctx)]
-        records = [(title, record) for title, record in described if record]
+        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+        records = [(_title(option), record) for option in options if (record := option.get_help_record(ctx))]
         for title in titles:
             if rows := [record for section, record in records if section == title]:
                 with formatter.section(title):
-                    formatter.write_dl(rows)
+                    formatter.write_dl(rows, col_max=NAMES_WIDTH)
         if hidden := sum(section not in titles for section, _ in records):
             formatter.write_paragraph()
             formatter.write_text(f"{hidden} more options: --help-all")
 
 
-def _title(parameter: click.Parameter) -> str:
-    return parameter.title if isinstance(parameter, GroupedOption) else "Output"
+def _title(option: click.Option) -> str:
+    return option.title if isinstance(option, GroupedOption) else "Output"
 
 
 def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:

@@ -39,7 +39,7 @@ OLDER: Mapping[str, str] = {
 """The options of roles in the original koderz."""
 
 COMMON_ROLES = (CODER, "spec", "reviewer")
-COMMON_PARAMETERS = ("spec", "max_iterations", "checkpoint_interval", "temperature", "max_tokens", "samples")
+COMMON_PARAMETERS = ("max_iterations",)
 """What ``--help`` shows; ``--help-all`` shows the others too."""
 
 FOLLOWING: Mapping[str, str] = {"retry_temperature": "temperature"}
@@ -175,13 +175,8 @@ REPLACED: Mapping[str, str] = {
 
 _problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
 
-_SETTINGS: Options = (
-    _problems(
-        "--humaneval-path",
-        type=click.Path(path_type=Path),
-        advanced=True,
-        help="HumanEval file, instead of the one that comes with koderz.",
-    ),
+_RESUMED: Options = (
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="HumanEval file of your own."),
     _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
     _limits(
         "--timeout",
@@ -203,8 +198,6 @@ _SETTINGS: Options = (
         help="Experiments to run at the same time.  [default: 1 with embedded models, else 4; for `koderz resume` the "
         "last value]",
     ),
-)
-_BUDGET: Options = (
     _limits(
         "--max-cost",
         metavar="USD",
@@ -217,8 +210,6 @@ _BUDGET: Options = (
         advanced=True,
         help="With a budget, also call models without a known price; they count as $0.",
     ),
-)
-_TAKING_UP: Options = (
     _problems(
         "--retry-errors",
         is_flag=True,
@@ -231,6 +222,8 @@ _TAKING_UP: Options = (
         help="Run a copy under a new name, for example after a change of code. The recorded results stay unchanged.",
     ),
 )
+"""The options that `koderz resume` has too."""
+
 _ORDER: Options = (
     _strategy(
         "--strategy",
@@ -238,19 +231,29 @@ _ORDER: Options = (
         help=f"One or more of {', '.join(offered())}, of installed plugins, or your own as FILE.py:NAME, which is "
         f"executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
     ),
-    _strategy("--mode", type=click.Choice([*MODES]), help="Shorthand for --strategy: direct, supervised, or both."),
+    _strategy(
+        "--mode",
+        type=click.Choice([*MODES]),
+        advanced=True,
+        help="Shorthand for --strategy: direct, supervised, or both.",
+    ),
     *role_options(DEFAULT_CODER),
     *PARAMETER_OPTIONS,
     _strategy(
         "--gate",
+        advanced=True,
         help="Tests that a strategy runs and stops on; one or more of tests, examples, split:0.5.  [default: tests]",
     ),
-    _strategy("--feedback", help=f"Feedback on failed tests; one or more of {', '.join(FEEDBACKS)}.  [default: full]"),
+    _strategy(
+        "--feedback",
+        advanced=True,
+        help=f"Feedback on failed tests; one or more of {', '.join(FEEDBACKS)}.  [default: full]",
+    ),
     _strategy(
         "--configuration",
         multiple=True,
-        help="Configuration that replaces --strategy to --feedback, for example 'supervised coder=gpt-oss:20b "
-        "max_iterations=10'. Repeat the option for several.",
+        help="Configuration instead of --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
+        "max_iterations=10'. Repeat it for several.",
     ),
     _strategy(
         "--ablate",
@@ -259,20 +262,14 @@ _ORDER: Options = (
         help=f"Also run supervised without a part: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
     ),
     _problems(
-        "--seed",
-        type=Whole(0, MOST_SEEDS - 1),
-        default=0,
-        show_default=True,
-        advanced=True,
-        help="Seed of all random numbers.",
+        "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
     ),
     _problems("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file."),
-    *_SETTINGS,
-    *_BUDGET,
     _limits(
         "--max-cost-per-experiment",
         metavar="USD",
         type=Number(0),
+        advanced=True,
         help="Limit on the cost of one experiment. At the limit, its best program so far counts.",
     ),
     _problems(
@@ -280,7 +277,7 @@ _ORDER: Options = (
         default="",
         help="Name of the benchmark. New problems, configurations and repeats extend the benchmark of that name.",
     ),
-    *_TAKING_UP,
+    *_RESUMED,
 )
 
 
@@ -291,7 +288,7 @@ def order_options(command: Command) -> Command:
 
 def taking_up_options(command: Command) -> Command:
     """The options for a recorded benchmark that is resumed."""
-    return _with((*_SETTINGS, *_BUDGET, *_TAKING_UP), command)
+    return _with(_RESUMED, command)
 
 
 def _with(options: Options, command: Command) -> Command:

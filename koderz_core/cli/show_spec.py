@@ -31,9 +31,10 @@ WORDS = 4  # columns that hold words, before those of numbers
 @as_json
 @data_dir
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
-    """Show the spec of an experiment (id or start of an id), or all specs of a problem.
+    """Show the spec of an experiment, or all specs of a problem.
 
-    With --compare, show the specs of a benchmark (name, id or start of an id), or of all benchmarks.
+    An experiment is named by its id or the start of its id. With --compare, show the specs of a benchmark (name, id or
+    start of an id), or of all benchmarks.
     """
     if what is None and not compare:
         raise UsageError("No spec was named. Give the id of an experiment or a problem, or --compare.")

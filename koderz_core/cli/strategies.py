@@ -23,7 +23,7 @@ from koderz_core.runner.wording import strategy_named
 @click.option("--markdown", is_flag=True, help="Print Markdown, as in docs/strategies.md.")
 @as_json
 def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
-    """List the strategies, or show NAME with its roles and parameters.
+    """List the strategies, or show one with its roles and parameters.
 
     NAME may be your own class, FILE.py:NAME. koderz executes the file, so use only files that you trust.
     """
