@@ -1,4 +1,4 @@
-"""Tables for the terminal: configurations, experiments, iterations."""
+"""Tables for the terminal: configurations, experiments, iterations, timings."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.times import day
 
-PIPED_WIDTH = 140  # columns where no terminal says how many it has
+PIPED_WIDTH = 140  # columns without a terminal
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Rich would end the process with 1, which here says that koderz has a bug."""
+        """Rich would exit with 1, which means a bug in koderz."""
         raise BrokenPipeError
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that never reads markup or emoji out of a text: texts may be hostile."""
+    """A console that never interprets markup or emoji in a text: texts may be hostile."""
     made = _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not made.is_terminal:
         made.width = PIPED_WIDTH
@@ -40,12 +40,12 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
 def print_summaries(
     rows: Sequence[SummaryRow], left_out: int = 0, benchmarks: Mapping[str, BenchmarkRow] | None = None
 ) -> None:
-    """One line per configuration, and below what a reader must know to compare them.
+    """One line per configuration, then the remarks that a comparison needs.
 
-    ``benchmarks`` by id: where there are rows of several, each row shows the name (else the id) and date of its own.
+    ``benchmarks`` by id: if there are rows of several, each row shows the name (else the id) and the date of its own.
     """
     if not rows:
-        console().print("No results yet. Begin with: koderz quickstart")
+        console().print("No results yet. Start with: koderz quickstart")
         return
     several = len({row.benchmark for row in rows}) > 1
     table = terminal_table()
@@ -100,7 +100,7 @@ def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> 
         table.add_column(name, no_wrap=name != "message")
     for row in rows:
         tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}{' shared' if row.shared else ''}"
-        same = f"the program of iteration {again[row.iteration]} again" if row.iteration in again else ""
+        same = f"same program as iteration {again[row.iteration]}" if row.iteration in again else ""
         message = same or plain(row.message, 200)
         table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), message)
     console().print(table)
@@ -117,7 +117,9 @@ def print_timings(rows: Sequence[Timing]) -> None:
         shares = [f"{duration(row.phases[one])} ({row.phases[one] / (row.seconds or 1):.0%})" for one in PHASES]
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
-    console().print("journal: all that is left, such as writing it and waiting for a place among tests.", style="dim")
+    console().print(
+        "journal: the remaining time, such as writing the journal and waiting for a free test worker.", style="dim"
+    )
 
 
 def _benchmark(benchmark: str, known: Mapping[str, BenchmarkRow]) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from koderz_core.models.catalogue import resolve
 @as_json
 @data_dir
 def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> int:
-    """Warm each of MODELS up, ask it three prompts one after the other, and show how fast it was."""
+    """Measure the speed of models. Each of MODELS is warmed up and answers three prompts in turn."""
     with workspace(data_dir) as opened:
         names = [resolve(name, opened.settings).id for name in models]
         measured = [speed(opened.ask, name) for name in names]
@@ -37,4 +37,4 @@ def _print(measured: Sequence[Speed]) -> None:
     console().print(table)
     for one in measured:
         if one.fault:
-            click.echo(f"{plain(one.model)} gave no answer: {plain(one.fault, 500)}", err=True)
+            click.echo(f"{plain(one.model)} did not answer: {plain(one.fault, 500)}", err=True)
