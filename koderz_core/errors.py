@@ -1,28 +1,28 @@
-"""Every error koderz raises, and the exit code each one ends the command line with.
+"""Every error that koderz raises, with its exit code on the command line.
 
 KoderzError
-├── UsageError                 what was asked for cannot be done (exit 2)
-│   ├── ConfigError            a setting or its file is wrong
-│   ├── UnknownNameError       no such model, problem, dataset, strategy, benchmark or experiment
+├── UsageError                 a request is invalid (exit 2)
+│   ├── ConfigError            a setting or its file is invalid
+│   ├── UnknownNameError       an unknown model, problem, dataset, strategy, benchmark or experiment
 │   └── PlanError              a configuration or a plan contradicts itself
-├── InfrastructureError        the ground under koderz failed (exit 3); never counted against a model
-│   ├── DataError              a dataset's or result's file is missing, wrong or unreadable
-│   ├── DownloadError          a file cannot be had from its publisher, or not whole
+├── InfrastructureError        files, processes or servers failed (exit 3); never counted against a model
+│   ├── DataError              the file of a dataset or a result is missing, invalid or unreadable
+│   ├── DownloadError          the download of a file failed or was incomplete
 │   ├── JournalError           a journal is locked, corrupt or cannot be written
-│   ├── StoreError             the index of the journals cannot be opened or is of another version
-│   ├── CortexError            the memory server or its file fails
-│   ├── SandboxError           programs cannot be run or a worker was lost
-│   ├── ModelError             a provider failed, refused the request or is not there
-│   │   ├── LateError          an answer was begun, perhaps, and not whole in time
-│   │   ├── ContextError       a prompt does not fit its model's context: the best tested program counts
-│   │   └── WeightsError       the weights of an embedded model cannot be had
+│   ├── StoreError             the index of the journals cannot be opened or has another version
+│   ├── CortexError            the memory server or its file failed
+│   ├── SandboxError           a program could not be run or a worker was lost
+│   ├── ModelError             a provider failed, refused the request or is unavailable
+│   │   ├── LateError          an answer was not complete within its timeout
+│   │   ├── ContextError       a prompt exceeds its model's context: the best tested program counts
+│   │   └── WeightsError       the weights of an embedded model are unavailable or invalid
 │   ├── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
-│   └── NoticeError            a notice did not arrive; never the reason why anything else fails
+│   └── NoticeError            a notice did not arrive; nothing else fails because of it
 ├── OverBudget                 an experiment has used up its own budget: its best tested program counts
-└── Cancelled                  somebody stopped the work (exit 130)
-    └── BudgetSpent            the benchmark has used up its budget: what is left has no result
+└── Cancelled                  the user stopped the work (exit 130)
+    └── BudgetSpent            the benchmark has used up its budget: the remaining experiments have no result
 
-What a model or its program does wrong is never an exception but a value: see ``Verdict`` and ``Completion.finish``.
+A mistake of a model or its program is never an exception but a value: see ``Verdict`` and ``Completion.finish``.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from difflib import get_close_matches
 
 
 class KoderzError(Exception):
-    """Base of all errors; its message says what happened, to which thing, and what to do."""
+    """Base of all errors. The message says what failed, which object is affected, and what to do."""
 
     exit_code = 1
 
 
 class UsageError(KoderzError):
-    """What was asked for cannot be done as it was asked."""
+    """A request is invalid."""
 
     exit_code = 2
 
 
 class ConfigError(UsageError):
-    """A setting, or the file it stands in, is wrong."""
+    """A setting, or its file, is invalid."""
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing has; the message lists what there is. ``known`` None: what there is cannot be listed."""
+    """An unknown name. The message lists the known names; ``known`` None: they cannot be listed."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str] | None, hint: str = "") -> None:
         choices = sorted(known or ())
@@ -65,17 +65,17 @@ class PlanError(UsageError):
 
 
 class InfrastructureError(KoderzError):
-    """The ground under koderz failed: files, processes, servers. Never counted against a model."""
+    """Files, processes or servers failed. Never counted against a model."""
 
     exit_code = 3
 
 
 class DataError(InfrastructureError):
-    """A dataset's or a result's file is missing, wrong or unreadable."""
+    """The file of a dataset or a result is missing, invalid or unreadable."""
 
 
 class DownloadError(InfrastructureError):
-    """A file cannot be had from its publisher, or not whole; whoever wanted it says what to do instead."""
+    """The download of a file failed or was incomplete; the caller says what to do instead."""
 
 
 class JournalError(InfrastructureError):
@@ -83,24 +83,24 @@ class JournalError(InfrastructureError):
 
 
 class StoreError(InfrastructureError):
-    """The index of the journals cannot be opened, or is of another version."""
+    """The index of the journals cannot be opened, or has another version."""
 
 
 class CortexError(InfrastructureError):
-    """The memory server, or the file of its memories, fails."""
+    """The memory server or its file failed."""
 
 
 class SandboxError(InfrastructureError):
-    """Programs cannot be run, or the process that ran one was lost."""
+    """A program could not be run, or its worker process was lost."""
 
 
 class ModelError(InfrastructureError):
-    """A provider failed.
+    """A provider failed, refused the request or is unavailable.
 
-    ``retryable`` says whether the same request may succeed later, ``retries`` how often at most it is worth trying
-    (None: as often as one likes); ``status`` is the HTTP status that the provider answered with, if it did, and
-    ``retry_after_seconds`` when it said to come back; ``arrived`` False if the request has certainly reached nobody.
-    Of a call to a model on this machine, ``machine_seconds`` and ``gpu_joules`` are as in ``Usage``: it worked for it.
+    ``retryable``: whether the same request may succeed later; ``retries``: the maximum number of retries (None:
+    unlimited); ``status``: the HTTP status of the provider's answer, if there was one; ``retry_after_seconds``: the
+    wait that the provider asked for; ``arrived`` False: the request certainly did not reach the provider. For a model
+    on this machine, ``machine_seconds`` and ``gpu_joules`` are as in ``Usage``, because the failed call used them.
     """
 
     machine_seconds: float | None = None
@@ -125,15 +125,15 @@ class ModelError(InfrastructureError):
 
 
 class LateError(ModelError):
-    """An answer was not whole when its time was over; nothing says why."""
+    """An answer was not complete within its timeout, for an unknown reason."""
 
 
 class ContextError(ModelError):
-    """A prompt does not fit its model's context, whoever found that out. Its length is the configuration's doing."""
+    """A prompt exceeds its model's context; its length follows from the configuration."""
 
 
 class WeightsError(ModelError):
-    """The weights of an embedded model cannot be had, or are not what they should be."""
+    """The weights of an embedded model are unavailable or invalid."""
 
 
 class OfflineError(InfrastructureError):
@@ -141,20 +141,20 @@ class OfflineError(InfrastructureError):
 
 
 class NoticeError(InfrastructureError):
-    """A notice did not arrive; the message shows nothing of the address."""
+    """A notice did not arrive. The message does not show the address."""
 
 
 class OverBudget(KoderzError):  # noqa: N818 (nothing went wrong)
-    """An experiment's own budget does not hold its next call."""
+    """An experiment's own budget does not allow its next call."""
 
 
 class Cancelled(KoderzError):  # noqa: N818 (nothing went wrong)
-    """Somebody stopped the work; what was finished is kept."""
+    """The user stopped the work; finished work is kept."""
 
     exit_code = 130
 
 
 class BudgetSpent(Cancelled):
-    """The budget of the benchmark does not hold its next call."""
+    """The budget of the benchmark does not allow its next call."""
 
     exit_code = 5

@@ -13,7 +13,6 @@ from koderz_core.cli.debugging import tell
 from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
-from koderz_core.errors import UsageError
 from koderz_core.export.course import came_of, parted, repeated
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
 from koderz_core.export.specs import LAST_RUN, receipt
@@ -27,25 +26,26 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.again import dump as dump_into
 from koderz_core.workspace.again import read
 from koderz_core.workspace.judging import outside
+from koderz_core.workspace.names import benchmark_named
 
-MOST_OF_A_NOTE = 3000  # characters: all that is ever passed on of a review
+MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
 
 @click.command()
 @click.argument("identifier")
-@click.option("--show-code", is_flag=True, help="Also the programs, in the order they were tried.")
+@click.option("--show-code", is_flag=True, help="Also show the programs, in the order of their tests.")
 @click.option(
     "--dump",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write prompts, replies, programs and results into this folder, one file each.",
+    help="Also write prompts, replies, programs and results to this folder, one file each.",
 )
-@click.option("--timing", is_flag=True, help="Where the time of a benchmark went, by phase.")
+@click.option("--timing", is_flag=True, help="Show the time of a benchmark by phase.")
 @as_json
 @data_dir
 def analyze(
     identifier: str, show_code: bool, dump: Path | None, timing: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Look into a benchmark (its name, its id, or how that begins) or an experiment (its id, or how that begins)."""
+    """Show one benchmark or experiment in detail. IDENTIFIER is a benchmark's name, or an id or the start of an id."""
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
         if timing:
@@ -63,7 +63,7 @@ def analyze(
 
 
 def print_details(details: ExperimentDetails) -> None:
-    """Head and error of one experiment, then its iterations and what was noted between them."""
+    """Head and error of one experiment, then its iterations with the specs and reviews between them."""
     row = details.experiment
     click.echo(f"\n{row.id}  {plain(row.problem)}  {plain(row.label)}")
     failure = f" ({row.failure})" if row.failure else ""
@@ -82,7 +82,7 @@ def print_details(details: ExperimentDetails) -> None:
 
 
 def _course(details: ExperimentDetails) -> None:
-    """Spec, iterations and reviews in the order they came."""
+    """Spec, iterations and reviews in the order of time."""
     again, left = repeated(details.iterations), list(details.iterations)
     for note in details.notes:
         before = [row for row in left if note.iteration is not None and row.iteration <= note.iteration]
@@ -105,9 +105,7 @@ def _note(note: NoteRow, details: ExperimentDetails) -> None:
 
 
 def _timing(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
-    if not benchmark.startswith("bench_"):
-        raise UsageError(f"--timing looks into a benchmark, and {benchmark} is an experiment. Give a benchmark's id.")
-    found = timings(opened.results.spans(benchmark))
+    found = timings(opened.results.spans(benchmark_named(opened.results, benchmark)))
     print_json(found) if as_json else print_timings(found)
 
 
@@ -134,7 +132,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
             click.echo(f"Failed programs of {plain(summary.label)}: {told}")
     _supervision(opened, summaries)
     for one in progress.changes:
-        click.echo(f"\nChanged while it ran, {changed(one)}")
+        click.echo(f"\nChanged during the run, {changed(one)}")
     if came_to:
         click.echo(f"\n{receipt(came_to, LAST_RUN)}")
     click.echo()
@@ -142,7 +140,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
 
 
 def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
-    """Of the configurations in which a stronger model reviewed something; and what that does and does not show."""
+    """The effect of reviews, for the configurations in which a stronger model reviewed; and what it does not show."""
     told = opened.comparing.supervision(summaries)
     helped = {
         (letter(place), row.label): told[row.benchmark, row.configuration]
@@ -159,7 +157,7 @@ def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
 
 
 def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:
-    """Each iteration's program, a repeated one only by name; then one that was handed in untested.
+    """Each iteration's program, a repeated one only by reference; then a program that was submitted untested.
 
     ``texts``: SHA-256 -> source of ``tried_programs``.
     """

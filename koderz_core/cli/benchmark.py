@@ -13,6 +13,7 @@ import click
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.debugging import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.drawing import drawn
+from koderz_core.cli.help import GroupedCommand, option
 from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, quiet, report_faults, workspace
@@ -23,20 +24,18 @@ from koderz_core.export.findings import remarks
 from koderz_core.export.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
+from koderz_core.plan.baselines import Offer
+from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
-from koderz_core.records.plans import SCRIPTED, scripted
+from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.runner.planning import Order
 from koderz_core.runner.runner import Runner
-from koderz_core.runner.running import default_concurrency
 from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.baselines import Offer
 from koderz_core.workspace.judging import outside
-from koderz_core.workspace.launching import unreviewed
-from koderz_core.workspace.selecting import choices
 
 BUG = 1
 ALL = 100.0  # per cent
@@ -45,39 +44,47 @@ MOST_ERRORS = 3  # messages shown
 RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
 
 
-@click.command()
-@click.option("--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
-@click.option("--start", type=Whole(0), default=0, help="First problem, if --problems is not given.")
-@click.option("--end", type=Whole(1), default=10, help="Behind the last one, if --problems is not given.")
-@click.option("--repeats", type=Whole(1), default=1, show_default=True, help="Of every experiment.")
-@click.option("--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less (%).")
-@click.option("--pilot", type=Whole(1), help="Only so many of the problems now, to tell what all of them take.")
-@click.option(
+@click.command(cls=GroupedCommand)
+@option("Problems", "--problems", help='"0:20", "HumanEval/3,7", "sample:20" or "all".  [default: 0:10]')
+@option("Problems", "--start", type=Whole(0), default=0, advanced=True, help="First problem, without --problems.")
+@option("Problems", "--end", type=Whole(1), default=10, advanced=True, help="One past the last, without --problems.")
+@option(
+    "Problems",
+    "--repeats",
+    type=Whole(1),
+    default=1,
+    show_default=True,
+    help="Experiments per configuration and problem.",
+)
+@option("Output", "--fail-under", type=Number(0, 100), help="Exit with 4 if a configuration solves less than this (%).")
+@option("Problems", "--pilot", metavar="N", type=Whole(1), help="Run only N problems first, to estimate the rest.")
+@option("Output", "--plan-only", is_flag=True, help="Print the plan and the estimate; run nothing.")
+@debug_options
+@order_options
+@option(
+    "Strategy",
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="With supervised: also ask its stronger models and its coder directly, if nobody has.",
+    help="With supervised, also run its stronger models and its coder with direct, unless their results exist.",
 )
-@click.option("--plan-only", is_flag=True, help="Only tell what it comes to and will probably take; run nothing.")
-@debug_options
-@order_options
 @quiet
 @as_json
 @data_dir
 def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Run one or more strategies on a set of problems. The same command again goes on where it stopped.
+    """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
-    With --name, more problems, configurations or repeats extend the benchmark of that name; only what this command
-    names is run, and `koderz resume` runs the rest too. Without it a benchmark is known by its content, so more of
-    them make another one. What ended as error keeps that result unless you --retry-errors; what was cancelled is
-    always taken up again. A budget that was changed while it ran holds for the same command too.
+    With --name, more problems, configurations or repeats extend the benchmark of that name, and `koderz resume` runs
+    all of it. Without --name, they make a new benchmark. Experiments that ended with an error keep that result unless
+    you add --retry-errors. A budget that was changed during the run stays in force.
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        offer = _offer(opened, order(options, chosen, options["repeats"]), options)
+        asked = order(options, chosen, options["repeats"])
+        offer = opened.planner.offer(asked, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
-            opened.costs.check(plan)  # what would be refused is not worth a forecast
+            opened.costs.check(plan)  # a plan that would be refused needs no estimate
             return _tell(opened, offer, options["concurrency"], as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
@@ -89,19 +96,20 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
         return BUG if runner.bugs else code
 
 
-@click.command()
-@click.option("--problem-id", required=True, help="For example HumanEval/0.")
+@click.command(cls=GroupedCommand)
+@option("Problems", "--problem-id", required=True, help="Problem to run, for example HumanEval/0.")
 @debug_options
 @order_options
 @quiet
 @as_json
 @data_dir
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Run one problem; exits with 0 if every strategy solved it and with 4 if one did not."""
+    """Run one problem. Exits with 0 if every strategy solves it and with 4 if one does not."""
     with workspace(data_dir, **settings(options)) as opened:
         plan = opened.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
-            raise PlanError(f"{problem_id!r} names {len(plan.problems)} problems. For several: koderz benchmark.")
+            names = f"{problem_id!r} names {len(plan.problems)} problems"
+            raise PlanError(f"{names}, but `koderz run` runs one. Use `koderz benchmark` for several.")
         how = replace(manner(options, silent=as_json), debug_dir=debug_folder(options))
         runner = perform(opened, _kept(opened, plan, how), how)
         asked = runner.experiments
@@ -112,17 +120,17 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
             for one in details:
                 print_details(one)
             print_spending(opened, opened.results.summaries(runner.benchmark))
-            click.echo(f"\nTo read every prompt and answer: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
+            click.echo(f"\nFor all prompts and answers: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
         code = exit_code(opened, Ended.of(runner), ALL)
         return BUG if runner.bugs else code
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a plan is run. ``fork``: not what is recorded, but the same anew; ``pilot``: only so many problems.
+    """How to run a plan. ``fork``: a copy, from the start; ``pilot``: how many problems, None for all.
 
-    ``silent``: nothing is printed while it runs; ``quiet``: no line per iteration. ``debug_dir``: where every
-    experiment's files go as soon as it has ended.
+    ``silent``: print nothing during the run; ``quiet``: no line per iteration. ``debug_dir``: the folder for the files
+    of every experiment that has ended.
     """
 
     concurrency: int | None = None
@@ -135,12 +143,12 @@ class Manner:
 
 
 def manner(options: Mapping[str, Any], *, silent: bool) -> Manner:
-    """What parsed options say of it."""
+    """The manner that parsed options describe."""
     return Manner(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
 
 
 def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
-    """Run a plan to its end, with a live line; the runner knows what it came to, with all that was recorded before."""
+    """Run a plan to its end with live progress; returns the runner, which also knows the results from before."""
     progress = Progress(silent=how.silent, quiet=how.quiet)
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
@@ -151,7 +159,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
             plan, [progress.watch, debug.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
         ) as runner,
         debug,
-        interruptible(runner, opened) as heed,  # first: who reads what is announced may press Ctrl-C at once
+        interruptible(runner, opened) as heed,  # first: a reader of the announcement may press Ctrl-C at once
     ):
         progress.begin(runner.header)
         if not how.silent:
@@ -160,7 +168,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         progress.follow(runner, debug.beside(heed))
     if runner.stopping:
         raise Cancelled(
-            f"{runner.benchmark} was stopped. What was finished is kept. To go on: koderz resume {runner.benchmark}"
+            f"{runner.benchmark} was stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}"
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
@@ -171,27 +179,22 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
 
 
 def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
-    """Under the budget that it was given while it ran, unless it begins anew."""
+    """The plan with the budget that it was given during the run, unless it starts as a fork."""
     kept = plan if how.fork else opened.allowing.kept(plan)
     if kept.budget != plan.budget:
-        told = f"Its budget was changed to {money(kept.budget.usd)} while it ran, and that holds."
-        click.echo(f"{told} `koderz resume {plan.id} --max-cost` gives it another one.", err=True)
+        changed = f"The budget was changed to {money(kept.budget.usd)} during the run and stays in force."
+        click.echo(f"{changed} To set another: koderz resume {plan.id} --max-cost USD", err=True)
     return kept
-
-
-def _offer(opened: Workspace, asked: Order, options: Mapping[str, Any]) -> Offer:
-    dataset = options["dataset"]
-    return opened.baselines.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
 
 
 def _offered(offer: Offer) -> Iterator[str]:
     yield from offer.told
     if offer.added:
-        yield "--no-baselines leaves them out; nothing measured says then what supervision adds."
+        yield "To skip them, add --no-baselines; the effect of supervision is then not measured."
 
 
 def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
-    """What is left of a plan, and what that will take."""
+    """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparing.can_show(plan)
@@ -204,8 +207,8 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
         click.echo(line)
     if forecast.unknown:
         click.echo(
-            f"Left to do: {numbered(forecast.experiments, 'experiment')}. Calls, price and time are not known: too "
-            f"little like it has ended so far. --pilot 5 runs five of the problems first, and tells then."
+            f"Remaining: {numbered(forecast.experiments, 'experiment')}. No estimate of calls, cost and time yet: too "
+            f"few similar experiments have finished. To get one, run five problems first with --pilot 5."
         )
     return 0
 
@@ -213,7 +216,7 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
 def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Forecast | None) -> None:
     plan, experiments = runner.asked, len(runner.experiments)
     known = experiments - runner.remaining
-    already = f", {known} of them done before" if known else ""
+    already = f", {known} of them already done" if known else ""
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
     told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
@@ -228,14 +231,15 @@ def _size(plan: Plan, experiments: int) -> str:
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     plan, before = runner.plan, runner.recorded
     if origin:
-        yield f"It is a fork of {origin}, named {plain(plan.name)}. To go on with it later: koderz resume {plan.id}"
+        yield f"This is a fork of {origin}, named {plain(plan.name)}. To resume it later: koderz resume {plan.id}"
     if before is not None and _added(plan, before):
-        yield f"Added to what was recorded: {_added(plan, before)}."
+        yield f"Added to the recorded benchmark: {_added(plan, before)}."
     yield from outside(plan)
     if runner.left_out:
-        yield f"Planned, not run now: {numbered(runner.left_out, 'experiment')}. To run them: koderz resume {plan.id}"
+        left_out = numbered(runner.left_out, "experiment")
+        yield f"Planned, but not part of this run: {left_out}. To run them: koderz resume {plan.id}"
     if runner.kept_errors:
-        yield f"Ended as error before and left so: {runner.kept_errors}. --retry-errors runs them again."
+        yield f"Experiments that keep an earlier error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):
         yield f"{SCRIPTED} They show nothing about models."
 
@@ -250,26 +254,27 @@ def _added(plan: Plan, before: Plan) -> str:
 
 
 def forecast_lines(forecast: Forecast) -> Iterator[str]:
-    """What will be taken; nothing where that is not known, or nothing is left to do."""
+    """The estimate; no line if it is unknown or nothing remains."""
     if forecast.tells:
         calls = between(forecast.calls, lambda number: count(round(number)))
-        yield f"Left to do: {numbered(forecast.experiments, 'experiment')}; calls: {calls}."
-        yield f"Price: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
-        yield f"Estimated from {numbered(forecast.past, 'finished experiment')}; harder or slower problems take more."
+        yield f"Remaining: {numbered(forecast.experiments, 'experiment')}. Estimated calls: {calls}."
+        yield f"Cost: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
+        past = numbered(forecast.past, "finished experiment")
+        yield f"Estimated from {past}; harder problems and slower models take longer."
 
 
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
-    """What a person should know of the price before anything is asked."""
+    """What to know about the cost before the first call."""
     for model in forecast.unpriced:
-        yield f"No price is known for {plain(model)}, so its cost is not reported and no budget limits it."
+        yield f"The price of {plain(model)} is unknown, so its cost is not reported and no budget limits it."
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
-        yield f"The budget of {usd} for all of it, what is spent already included, may not be enough."
+        yield f"The total budget of {usd}, which includes what is already spent, may not be enough."
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not admit its next call."""
+    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not allow its next call."""
 
     benchmark: str
     experiments: Sequence[Experiment]
@@ -288,12 +293,12 @@ def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_js
     else:
         print_summaries(summaries)
         print_spending(opened, summaries)
-        click.echo(f"\nLook closer: koderz analyze {ended.benchmark}")
+        click.echo(f"\nFor details: koderz analyze {ended.benchmark}")
     return exit_code(opened, ended, fail_under)
 
 
 def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
-    """What a benchmark spent by tier, what a frontier model alone cost on its problems, and what was saved."""
+    """The cost of a benchmark by tier, the cost of a frontier model alone on its problems, and the savings."""
     table = spending_table(rows)
     if not table.rows:
         return
@@ -304,11 +309,11 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
     if comparison is None:
         screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
         return
-    from koderz_core.export.comparison import at_once  # noqa: PLC0415 (numpy, which has been loaded by now)
+    from koderz_core.export.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
 
     if not comparison.pairs:
         return
-    screen.print(f"\nAgainst a frontier model alone{at_once(comparison) or ' (intervals at 95 %)'}", style="bold")
+    screen.print(f"\nCompared with a frontier model alone{at_once(comparison) or ' (95 % intervals)'}", style="bold")
     for sentence in savings_said(comparison):
         screen.print(plain(sentence), soft_wrap=True)
     for remark in comparison.remarks:
@@ -317,9 +322,9 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
 
 
 def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
-    """5 or 130 if an experiment has no result, else 3 if one ended as error, else 4 below ``fail_under`` (%), else 0.
+    """5 or 130 if an experiment has no result, else 3 after an error, else 4 below ``fail_under`` (%), else 0.
 
-    5: the budget was used up; 130: it was stopped or interrupted. Prints what is wrong.
+    5: the budget was used up; 130: the run was stopped or interrupted. Prints what is wrong.
     """
     benchmark = ended.benchmark
     ids = {experiment.id for experiment in ended.experiments}
@@ -329,7 +334,7 @@ def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
         _say_errors(errors, benchmark)
     unread = report_faults(opened)
     if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
-        resume = f"koderz resume {benchmark}" + (" --max-cost USD, with a larger budget" if ended.used_up else "")
+        resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
         click.echo(f"No result: {without} of {len(ids)} experiments. To continue: {resume}", err=True)
         return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
     if errors:
@@ -338,7 +343,7 @@ def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
 
 
 def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
-    """Whether a configuration solves less than that."""
+    """Whether a configuration solves less than this."""
     solved = defaultdict[str, list[bool]](list)
     for row in rows:
         solved[row.configuration].append(row.outcome == "solved")
@@ -346,10 +351,10 @@ def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
 
 
 def _say_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
-    """The first messages of what ended as error, each once: often they name the one thing that is to be put right."""
+    """The first error messages, each once: often they have a single cause."""
     times = Counter(plain(row.error or "", 500) for row in rows)
     for message in list(times)[:MOST_ERRORS]:
-        click.echo(f"Ended as error, {times[message]} of {times.total()}: {message}", err=True)
+        click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
     if len(times) > MOST_ERRORS:
         click.echo(f"… and {len(times) - MOST_ERRORS} more: koderz analyze {benchmark} --json", err=True)
-    click.echo(f"Put that right, then: koderz resume {benchmark} --retry-errors", err=True)
+    click.echo(f"Fix this, then run: koderz resume {benchmark} --retry-errors", err=True)

@@ -18,7 +18,9 @@ from koderz_core.errors import DataError, UsageError
 from koderz_core.export.dictionary import TABLES, markdown
 from koderz_core.export.formats import count, plain
 from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
+from koderz_core.files import replacement
 from koderz_core.verification.journals import Verified
+from koderz_core.workspace.names import benchmark_named
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
@@ -30,20 +32,20 @@ STDOUT = Path("-")
 @click.option(
     "--out",
     type=OutputPath(),
-    help=f"The file to write. [default: one in bundles of the data folder, where the newest {KEPT} stay]",
+    help=f"File to write.  [default: a file in `bundles` of the data folder, which keeps the newest {KEPT}]",
 )
-@click.option("--pin", is_flag=True, help="Never remove it for a newer one.")
+@click.option("--pin", is_flag=True, help="Keep this bundle when newer ones replace old ones.")
 @data_dir
 def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: Path | None) -> int:
-    """Bundle BENCHMARK (its name, its id, or how that begins) with all that a re-check needs, as open as you choose.
+    """Pack a benchmark into one file that another person can verify. BENCHMARK is a name, an id or the start of an id.
 
-    The same journal always gives the same bytes. Look into what you give away: masks are guesses.
+    The same journal always gives the same bytes. Check the file before you share it: masking works by pattern only.
     """
     with workspace(data_dir) as opened:
-        made = opened.bundling.make(opened.results.find(benchmark), privacy, out, pinned=pin)
+        made = opened.bundling.make(benchmark_named(opened.results, benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
         if made.truncated:
-            click.echo(f"Cut, as too long: {', '.join(made.truncated)}", err=True)
+            click.echo(f"Truncated, because they are too long: {', '.join(made.truncated)}", err=True)
         return report_faults(opened)
 
 
@@ -51,37 +53,41 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 @click.argument("what", metavar="BENCH|FILE.zip")
 @data_dir
 def verify(what: str, data_dir: Path | None) -> int:
-    """Recompute the hashes, ids and figures of a benchmark, or of a bundle, and name what differs.
+    """Verify the hashes, ids and figures of a benchmark or a bundle, and list the differences.
 
-    It tells what contradicts itself, not who wrote it. Exits with 1 if something differs, with 3 if FILE.zip cannot be
-    read or is no bundle.
+    This checks consistency, not authorship. Exits with 1 if something differs, and with 3 if FILE.zip cannot be read
+    or is not a bundle.
     """
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
         return _say(checked_bundle(Path(what)).verified)
     with workspace(data_dir) as opened:
-        return _say(opened.bundling.verify(opened.results.find(what)))
+        return _say(opened.bundling.verify(benchmark_named(opened.results, what)))
 
 
 def _say(found: Verified) -> int:
-    looked_at = ", ".join(f"{name} {count(number)}" for name, number in found.checked.items())
+    checked = ", ".join(f"{name} {count(number)}" for name, number in found.checked.items())
     for remark in found.remarks:
-        click.echo(f"Not all could be looked at: {plain(remark)}.", err=True)
+        click.echo(f"Not everything could be checked: {plain(remark)}.", err=True)
     for one in found.differences:
         click.echo(f"✗ {plain(one.said)}")
-    verdict = "✓ holds" if found.holds else f"✗ does not hold, differences: {len(found.differences)}"
-    click.echo(f"{plain(found.of)} {verdict} (looked at: {looked_at or 'nothing'})")
+    verdict = "✓ verified" if found.holds else f"✗ verification failed, differences: {len(found.differences)}"
+    click.echo(f"{plain(found.of)} {verdict} (checked: {checked or 'nothing'})")
     return 0 if found.holds else 1
 
 
 @click.command()
 @click.argument("of", nargs=-1, metavar="[BENCH ...]")
-@click.option("--table", type=click.Choice(list(TABLES)), help="[default: experiments; of a report: comparison]")
-@click.option("--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True)
-@click.option("--columns", metavar="A,B,...", default="", help="Only these, in this order.")
-@click.option("--out", type=OutputPath(), help="The file to write; - is standard output.")
-@click.option("--for-spreadsheets", is_flag=True, help="No text of a CSV is a formula: such get an apostrophe.")
-@click.option("--same-problems", is_flag=True, help="What is compared: only on the problems that all were given.")
-@click.option("--dictionary", is_flag=True, help="Print what every column of every table means, as Markdown.")
+@click.option(
+    "--table", type=click.Choice(list(TABLES)), help="Table to write.  [default: experiments; for reports comparison]"
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(ENDINGS)), default="csv", show_default=True, help="Format of the file."
+)
+@click.option("--columns", metavar="A,B,...", default="", help="Write only these columns, in this order.")
+@click.option("--out", type=OutputPath(), help="File to write; - is standard output.")
+@click.option("--for-spreadsheets", is_flag=True, help="Prefix CSV texts that look like formulas with an apostrophe.")
+@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations were given.")
+@click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     of: Sequence[str],
@@ -94,11 +100,14 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     dictionary: bool,
     data_dir: Path | None,
 ) -> int:
-    """Write what was measured into a file: tables as csv, parquet or json (one line per row), reports as markdown or
-    html (with charts, one file that needs no network), and as bibtex how to cite it, with the hash of each journal.
+    """Write tables and reports to files.
 
-    BENCH are benchmarks (ids, beginnings of these, or names); without any, all. A comparison, its pairs and reports are
-    of configurations, as `koderz compare` names them; without any, of the newest benchmark.
+    Formats: csv, parquet and json (one row per line) for tables; markdown and html (one file with charts, works
+    offline) for reports; bibtex for a citation with the hash of each journal.
+
+    Each BENCH is a name, an id or the start of an id. The default is all benchmarks. For reports and the tables
+    comparison and pairs, BENCH also names configurations, as in `koderz compare`, and the default is the newest
+    benchmark.
     """
     if dictionary:
         click.echo(markdown(), nl=False)
@@ -106,7 +115,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     chosen = table or ("comparison" if form in REPORT_FORMS else "experiments")
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
     if out == STDOUT and form == "parquet":
-        raise UsageError("Parquet is no text for standard output. Give --out a file's name.")
+        raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
     with workspace(data_dir) as opened:
         with opened.exporting.made(order) as made:
             if out == STDOUT:
@@ -123,12 +132,9 @@ def _names(columns: str) -> tuple[str, ...]:
 
 
 def _write(made: BinaryIO, path: Path) -> None:
-    """What was there is replaced only by a file that is whole."""
-    part = path.with_name(f".{path.name}.part")
+    """Replaces an existing file only by a complete one."""
     try:
-        with part.open("wb") as file:
+        with replacement(path, private=False) as file:
             shutil.copyfileobj(made, file)
-        part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
-        raise DataError(f"{path} cannot be written: {error.strerror}. Make room there, or choose another.") from error
+        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file with --out.") from error

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
 import click
 from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
-from rich.table import Table
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.export.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
 from koderz_core.export.comparison import common, helped, settings_by_row, tables
@@ -26,30 +24,33 @@ from koderz_core.export.report import escaped, markdown_tables
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
+from koderz_core.times import day, iso
 
 SETTINGS = "What differs"
-CURVES_IN_WORDS = "Curves are in --format json, and drawn by `koderz ui` under Compare."
+CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
 TIERS = ("frontier", "small_frontier")
 SAMPLING = ("temperature", "max_tokens", "chain_of_thought")
 NONE_YET = (
-    "No frontier model was asked directly so far. This measures one: "
+    "No frontier model has been measured with strategy direct yet. To measure one: "
     "koderz benchmark --strategy direct --coder MODEL --problems all"
 )
 
 
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="[A B ...]")
-@click.option("--baseline", metavar="X", help="The others are held against this one: its letter, id or label.")
+@click.option("--baseline", metavar="X", help="Compare the others with this configuration: its letter, id or label.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["table", "md", "json", "csv", "csv-pairs"]),
     default="table",
     show_default=True,
-    help="csv: a line per configuration; csv-pairs: a line per pair with the baseline.",
+    help="csv: one line per configuration; csv-pairs: one line per pair with the baseline.",
 )
-@click.option("--same-problems", is_flag=True, help="Only on the problems that all of these were given.")
-@click.option("--attempts", is_flag=True, help="Also attempt by attempt: solves, dollars, errors, repeated programs.")
+@click.option("--same-problems", is_flag=True, help="Compare only on problems that all configurations were given.")
+@click.option(
+    "--attempts", is_flag=True, help="Also show the results per attempt: solved, dollars, errors, repeated programs."
+)
 @data_dir
 def compare(
     configurations: Sequence[str],
@@ -59,19 +60,21 @@ def compare(
     attempts: bool,
     data_dir: Path | None,
 ) -> int:
-    """Compare configurations: success, cost, and how sure both are.
+    """Compare configurations by success and cost, with confidence intervals.
 
-    A, B, ... are benchmarks (their ids, beginnings of these, or names), or BENCHMARK/CONFIGURATION with the
-    configuration's id, label, or letter in its benchmark. Without any: the newest benchmark. The baseline, if none is
-    named, is what others are ablations of, else the frontier model that was asked directly, be it in another benchmark
-    on the same problems, else the dearest model that was.
+    Each of A, B, ... is a benchmark (name, id or start of an id), or BENCHMARK/CONFIGURATION with the id, label or
+    letter of a configuration. The default is the newest benchmark.
+
+    The default baseline is the configuration that the others are ablations of. Otherwise it is a frontier model with
+    strategy direct, if needed from another benchmark on the same problems, or else the most expensive model with
+    strategy direct.
     """
     if attempts and form.startswith("csv"):
-        raise UsageError("--attempts has tables of its own. Give it with --format table, md or json.")
+        raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
     with workspace(data_dir) as opened:
         rows = opened.comparing.named(configurations, same_problems=same_problems)
         if not rows:
-            raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
+            raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
         rows = rows if baseline else opened.comparing.with_baseline(rows)
         comparison = opened.comparing.compare(rows, baseline)
         found = opened.comparing.attempts(rows) if attempts else {}
@@ -140,19 +143,19 @@ FORMS: Mapping[str, Callable[[Comparison, Found], str]] = {
 
 
 @click.command("frontier-costs")
-@click.option("--model", help="Only models with this in their id.")
-@click.option("--dataset", help="Only this dataset: its name, or the beginning of its SHA-256.")
-@click.option("--all", "every", is_flag=True, help="Models of every tier, local ones too.")
-@click.option("--scripted", "with_scripted", is_flag=True, help="Also scripted models (mock mode), of the same tiers.")
+@click.option("--model", help="Show only models whose id contains this text.")
+@click.option("--dataset", help="Show only this dataset: its name or the start of its SHA-256.")
+@click.option("--all", "every", is_flag=True, help="Show models of every tier, including local ones.")
+@click.option("--scripted", "with_scripted", is_flag=True, help="Also show scripted models (mock mode).")
 @as_json
 @data_dir
 def frontier_costs(
     model: str | None, dataset: str | None, every: bool, with_scripted: bool, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Show what each frontier model solved and cost per problem when it was asked directly, as measured here.
+    """Show what frontier models solved and cost per problem with strategy direct.
 
-    A benchmark takes its baseline from these where model, dataset, prompts and sampling agree and all its problems are
-    among them.
+    A benchmark uses these measurements as its baseline if model, dataset, prompts and sampling agree and the
+    measurements cover all its problems.
     """
     with workspace(data_dir) as opened:
         measured = [one for one in opened.results.measured() if with_scripted or not scripted([one.model])]
@@ -161,7 +164,7 @@ def frontier_costs(
         if as_json:
             print_json([_numbers(one) for one in chosen])
         else:
-            _print(chosen, NONE_YET if not found else "None of what was measured fits.")
+            _print(chosen, NONE_YET if not found else "No measurement matches.")
         return report_faults(opened)
 
 
@@ -189,7 +192,7 @@ def _numbers(one: FrontierCost) -> Mapping[str, object]:
         "usd_per_problem": usd and usd.value,
         "usd_per_problem_low": usd and usd.low,
         "usd_per_problem_high": usd and usd.high,
-        "measured_at": datetime.fromtimestamp(measured.at, UTC).isoformat(timespec="seconds"),
+        "measured_at": iso(measured.at, "seconds"),
         "price_version": measured.price_version,
         "benchmark": measured.benchmark,
         "configuration": measured.configuration,
@@ -197,7 +200,7 @@ def _numbers(one: FrontierCost) -> Mapping[str, object]:
 
 
 def _prompts(one: Measured) -> Mapping[str, object]:
-    """The versions of what a direct answer is asked for, and read, with."""
+    """The versions of the prompt and of the code extraction."""
     return {name: one.conditions.get(f"{name} prompt") for name in ("coding", "extraction")}
 
 
@@ -205,14 +208,14 @@ def _print(found: Sequence[FrontierCost], otherwise: str) -> None:
     if not found:
         console().print(otherwise)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = terminal_table()
     for name in ("model", "dataset", "prompts", "sampling", "solved [95 %]", "n", "cost/problem [95 %]", "measured"):
         table.add_column(name, justify="right" if name in ("n", "solved [95 %]", "cost/problem [95 %]") else "left")
     for one in found:
         table.add_row(*map(plain, _cells(one)))
     console().print(table)
     prices = ", ".join(sorted({one.measured.price_version for one in found}))
-    console().print(plain(f"Each asked once per problem and repeat, by direct. Prices: {prices}."), style="dim")
+    console().print(plain(f"One answer per problem and repeat, with strategy direct. Prices: {prices}."), style="dim")
 
 
 def _cells(one: FrontierCost) -> tuple[str, ...]:
@@ -227,5 +230,5 @@ def _cells(one: FrontierCost) -> tuple[str, ...]:
         rate(one.rate),
         str(one.rate.n),
         money_span(usd.value, usd.low, usd.high) if usd else money(None),
-        f"{datetime.fromtimestamp(measured.at, UTC).date()} {measured.benchmark}",
+        f"{day(measured.at)} {measured.benchmark}",
     )

@@ -1,4 +1,4 @@
-"""``koderz pause``, ``koderz stop`` and ``koderz change``: a benchmark that runs, here or in whatever process."""
+"""``koderz pause``, ``koderz stop`` and ``koderz change``: control a running benchmark in any process."""
 
 from __future__ import annotations
 
@@ -8,86 +8,79 @@ from pathlib import Path
 import click
 
 from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import Command, data_dir, workspace
+from koderz_core.cli.options import data_dir, workspace
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.export.formats import money, plain
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.workspace import Workspace
-
-
-def _only(command: Command) -> Command:
-    text = "Only this part: a configuration (id or label) or an experiment (id or its beginning)."
-    return click.option("--only", metavar="PART", help=text)(command)
-
-
-@click.command()
-@click.argument("benchmark")
-@_only
-@data_dir
-def pause(benchmark: str, only: str | None, data_dir: Path | None) -> None:
-    """Let the running BENCHMARK (its name, its id, or how that begins) wait before its next steps.
-
-    A call to a model that is under way ends first. `koderz resume` goes on with it.
-    """
-    _control(benchmark, only, data_dir, lambda opened: opened.pause, "pauses")
-
-
-@click.command()
-@click.argument("benchmark")
-@_only
-@data_dir
-def stop(benchmark: str, only: str | None, data_dir: Path | None) -> None:
-    """Stop the running BENCHMARK (its name, its id, or how that begins); what it has finished is kept.
-
-    Its experiments end at their next step and count as cancelled. `koderz resume` takes them up again.
-    """
-    _control(benchmark, only, data_dir, lambda opened: opened.stop, "stops")
-
-
-@click.command()
-@click.argument("benchmark")
-@click.option("--max-cost", type=Number(0), help="Most US dollars it may cost in all.")
-@click.option("--concurrency", type=Whole(1, MOST_AT_ONCE), help="Experiments at once.")
-@data_dir
-def change(benchmark: str, max_cost: float | None, concurrency: int | None, data_dir: Path | None) -> None:
-    """Give the running BENCHMARK (its name, its id, or how that begins) another budget or more or fewer places.
-
-    Nothing is lost: a call that is under way ends first. A lower --max-cost sends no call that it does not hold; a
-    higher one lets `koderz resume` take up what has stopped for the budget already. The budget and the
-    number of experiments at once stay with the benchmark, until `koderz resume` is given others.
-    """
-    with workspace(data_dir) as opened:
-        found = _benchmark(opened, benchmark, "Name that.")
-        pid = opened.allowing.change(found, max_cost, concurrency)
-        dollars = [] if max_cost is None else [f"may cost {money(max_cost)} in all"]
-        places = [] if concurrency is None else [f"has {concurrency} experiments at once"]
-        _told(f"{found} {' and '.join(dollars + places)}", pid)
-
+from koderz_core.workspace.names import benchmark_named
 
 Act = Callable[[str, str | None], int]
+"""Signals the process that runs a benchmark or a part of it; returns its process id, 0 if that is unknown."""
 
 
-def _control(prefix: str, only: str | None, data_dir: Path | None, act: Callable[[Workspace], Act], does: str) -> None:
+def _control(choose: Callable[[Workspace], Act]) -> click.Command:
+    """The command that calls the chosen act. ``choose`` gives it its name and its help."""
+
+    @click.command(choose.__name__, help=choose.__doc__)
+    @click.argument("benchmark")
+    @click.option(
+        "--only",
+        metavar="PART",
+        help="Only this part: a configuration (id or label) or an experiment (id or start of an id).",
+    )
+    @data_dir
+    def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
+        with workspace(data_dir) as opened:
+            found = benchmark_named(opened.results, benchmark, "Name its benchmark: {benchmark} --only {experiment}")
+            target = None if only is None else _target(opened, found, only)
+            pid = choose(opened)(found, target)
+            what = found if target is None else f"{target} of {found}"
+            _confirm(f"{what} will {choose.__name__}", pid)
+
+    return command
+
+
+@_control
+def pause(opened: Workspace) -> Act:
+    """Pause a running benchmark. BENCHMARK is a name, an id or the start of an id.
+
+    Experiments wait before their next step; a model call in progress ends first. `koderz resume` continues them.
+    """
+    return opened.pause
+
+
+@_control
+def stop(opened: Workspace) -> Act:
+    """Stop a running benchmark. BENCHMARK is a name, an id or the start of an id.
+
+    Experiments end at their next step and count as cancelled. Finished work is kept. `koderz resume` continues them.
+    """
+    return opened.stop
+
+
+@click.command()
+@click.argument("benchmark")
+@click.option("--max-cost", metavar="USD", type=Number(0), help="New limit on the total cost of the benchmark.")
+@click.option("--concurrency", type=Whole(1, MOST_AT_ONCE), help="New limit on experiments that run at the same time.")
+@data_dir
+def change(benchmark: str, max_cost: float | None, concurrency: int | None, data_dir: Path | None) -> None:
+    """Change the budget or the concurrency of a running benchmark. BENCHMARK is a name, an id or the start of an id.
+
+    Calls in progress end first. Calls that exceed a lower --max-cost are not sent. After a higher --max-cost,
+    `koderz resume` also runs the experiments that the old budget had stopped. Both values are kept until
+    `koderz resume` changes them.
+    """
     with workspace(data_dir) as opened:
-        benchmark = _benchmark(opened, prefix, "Name that, and the experiment with --only.")
-        target = None if only is None else _target(opened, benchmark, only)
-        pid = act(opened)(benchmark, target)
-        what = benchmark if target is None else f"{target} of {benchmark}"
-        _told(f"{what} {does}", pid)
+        found = benchmark_named(opened.results, benchmark, "Name its benchmark: {benchmark}")
+        pid = opened.allowing.change(found, max_cost, concurrency)
+        budget = [] if max_cost is None else [f"a budget of {money(max_cost)}"]
+        limit = [] if concurrency is None else [f"a concurrency of {concurrency}"]
+        _confirm(f"{found} will have {' and '.join(budget + limit)}", pid)
 
 
-def _benchmark(opened: Workspace, prefix: str, cure: str) -> str:
-    """The id of the benchmark that a text means. Raises UnknownNameError, UsageError."""
-    found = opened.results.find(prefix)
-    if found.startswith("exp_"):
-        of = opened.results.experiment(found).experiment.benchmark
-        raise UsageError(f"{found} is an experiment of {of}. {cure}")
-    return found
-
-
-def _told(what: str, pid: int) -> None:
-    who = f"process {pid}, which runs it, has" if pid else "somebody runs it (process unknown) and has"
-    click.echo(f"{what} within two seconds: {who} been told.")
+def _confirm(what: str, pid: int) -> None:
+    click.echo(f"{what} within two seconds (process {pid or 'unknown'}).")
 
 
 def _target(opened: Workspace, benchmark: str, text: str) -> str:
@@ -96,9 +89,9 @@ def _target(opened: Workspace, benchmark: str, text: str) -> str:
     if fitting := [row.configuration for row in rows if text in (row.configuration, row.label)]:
         return fitting[0]
     experiments = [row.id for row in opened.results.experiments(benchmark)]
-    found = [one for one in experiments if one.startswith(text) or one.removeprefix("exp_").startswith(text)]
+    found = [id_ for id_ in experiments if id_.startswith(text) or id_.removeprefix("exp_").startswith(text)]
     if len(found) == 1:
         return found[0]
     if not found:
         raise UnknownNameError("configuration or experiment", text, [plain(row.label) for row in rows])
-    raise UsageError(f"{text!r} fits several experiments: {', '.join(found[:5])}. Give more of the id.")
+    raise UsageError(f"{text!r} matches several experiments: {', '.join(found[:5])}. Give more characters of the id.")

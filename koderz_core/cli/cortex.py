@@ -21,7 +21,7 @@ from koderz_core import __version__
 from koderz_core.cli.numbers import Whole
 from koderz_core.config import load_settings
 from koderz_core.errors import CortexError
-from koderz_core.export.formats import plain
+from koderz_core.export.formats import numbered, plain
 from koderz_core.memory.client import Client, memory_file, server_of
 from koderz_core.memory.cortex.open import (
     DEFAULT_PROJECT,
@@ -35,14 +35,16 @@ from koderz_core.memory.standing import Condition, Standing, condition, journals
 from koderz_core.memory.standing import backfill as bring
 
 WATCH_SECONDS = 0.1
-# Of its own: what the options of other commands are imported with takes longer than a server to start.
-DATA_DIR = click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Instead of KODERZ_HOME.")
+# Its own copy: the module of the shared options imports more than a server may wait for.
+DATA_DIR = click.option(
+    "--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Data folder, instead of KODERZ_HOME."
+)
 LISTED = 20  # losses of one journal
 SHOWN_CHARS = 300
 
 
 class CortexGroup(click.Group):
-    """Imports what is not for clients only where it is called, so that a server starts without it."""
+    """Imports the commands for people only when they are called, so that a server starts without them."""
 
     ELSEWHERE: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("backfill", "status"), "koderz_core.cli.cortex"),
@@ -61,24 +63,26 @@ class CortexGroup(click.Group):
 
 @click.group(cls=CortexGroup)
 def cortex() -> None:
-    """The memory of experiments, over MCP."""
+    """Search the memory of experiments, or serve it to MCP clients."""
 
 
 @cortex.command()
 @click.option(
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Instead of CORTEX_DB, or cortex.db in the data folder.",
+    help="Memory file, instead of CORTEX_DB or cortex.db in the data folder.",
 )
-@click.option("--project", default=DEFAULT_PROJECT, show_default=True, help='Active project at the start; "*" for all.')
-@click.option("--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Per memory.")
-@click.option("--max-megabytes", type=Whole(1), default=MAX_MEGABYTES, show_default=True, help="Of the file.")
+@click.option("--project", default=DEFAULT_PROJECT, show_default=True, help='Active project at the start; "*": all.')
+@click.option("--max-chars", type=Whole(1), default=MAX_CHARS, show_default=True, help="Maximum length of one memory.")
+@click.option(
+    "--max-megabytes", type=Whole(1), default=MAX_MEGABYTES, show_default=True, help="Maximum size of the file."
+)
 @DATA_DIR
 def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, data_dir: Path | None) -> None:
-    """Serve the memory over standard input and output, until the input ends.
+    """Serve the memory to an MCP client over standard input and output, until the input ends.
 
-    For an MCP client, which starts it itself: for Claude Code, `claude mcp add koderz -- koderz cortex serve`. Several
-    may run on one file.
+    The client starts this command itself. For Claude Code: `claude mcp add koderz -- koderz cortex serve`. Several
+    servers may share one file.
     """
     with _ends_with_its_starter():
         from koderz_core.memory.cortex.server import serve as serve_cortex  # noqa: PLC0415 (imports for a second)
@@ -89,7 +93,7 @@ def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, dat
 
 @contextmanager
 def _ends_with_its_starter() -> Iterator[None]:
-    """As long as nothing is read, no end of the input tells that who started this process has gone."""
+    """Exit when the parent process has gone: until the input is read, its end goes unnoticed."""
     starter, reads = os.getppid(), threading.Event()
 
     def watch() -> None:
@@ -104,17 +108,19 @@ def _ends_with_its_starter() -> Iterator[None]:
 
 @click.command()
 @click.argument("benchmark", default="", metavar="[BENCHMARK]")
-@click.option("--again", is_flag=True, help="Also what was acknowledged before: for a memory file that was lost.")
+@click.option(
+    "--again", is_flag=True, help="Also send what was confirmed before, for example after the memory file was lost."
+)
 @DATA_DIR
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
-    """Let the memory server have what is missing of all journals, or of one benchmark.
+    """Send to the memory server what is missing from all journals, or from one benchmark.
 
-    The server that comes with koderz stores nothing twice, however often it is offered.
+    The server that comes with koderz stores nothing twice.
     """
     settings = load_settings(home=data_dir)
     files, reported = journals(settings.journals_dir, benchmark), list[Standing]()
     if not files:
-        click.echo(f"There are no journals in {settings.journals_dir}. Begin with: koderz quickstart")
+        click.echo(f"There are no journals in {settings.journals_dir}. Start with: koderz quickstart")
         return 0
 
     def report(one: Standing) -> None:
@@ -130,7 +136,7 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @DATA_DIR
 def status(data_dir: Path | None, *, as_json: bool) -> int:
-    """Show whether the memory server answers, what is remembered of each journal, and what is missing and why."""
+    """Show whether the memory server answers, what it stores of each journal, and what is missing and why."""
     settings = load_settings(home=data_dir)
     folder = settings.journals_dir
     with mirroring(settings, Client(server_of(settings), __version__)) as parts:
@@ -146,12 +152,12 @@ def status(data_dir: Path | None, *, as_json: bool) -> int:
 
 
 def worded(one: Standing) -> str:
-    """One journal: how far it is remembered, and below what is not."""
+    """One journal: how much of it is in memory, then what is missing."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
     lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
     lines += [f"  stopped: {plain(one.fault, SHOWN_CHARS)}"] if one.fault else []
     for loss in one.losses[:LISTED]:
-        verb = "stored in part" if loss.stored else "not stored"
+        verb = "partly stored" if loss.stored else "not stored"
         lines.append(f"  {verb}: {plain(loss.title)} ({plain(loss.why, SHOWN_CHARS)})")
     if len(one.losses) > LISTED:
         lines.append(f"  … and {len(one.losses) - LISTED} more (--json shows all)")
@@ -159,15 +165,15 @@ def worded(one: Standing) -> str:
 
 
 def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
-    """The server, each journal that something was remembered of or is missing of, and what to do."""
+    """The state of the server, each journal with memories or losses, and what to do."""
     yield f"Server: {plain(server.command)}"
     yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
     if memory == "off":
-        yield "KODERZ_MEMORY is off: nothing is remembered while experiments run."
+        yield "KODERZ_MEMORY is off: running experiments store no memories."
     if server.held is not None:
-        yield f"Memories in all its projects: {server.held}"
+        yield f"Memories in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
-            yield f"It acknowledged {counted} and has fewer now; `koderz cortex backfill --again` offers them anew."
+            yield f"The server confirmed {counted} but has fewer now. To resend them: koderz cortex backfill --again"
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
     yield from map(worded, rows)
@@ -177,4 +183,4 @@ def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -
 def _cure(rows: Iterable[Standing]) -> Iterator[str]:
     behind = sum(not row.complete for row in rows)
     if behind:
-        yield f"Not all is remembered of {behind} benchmarks. To bring it: koderz cortex backfill"
+        yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"

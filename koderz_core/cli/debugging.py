@@ -21,6 +21,7 @@ from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.feed import Feed, Line
+from koderz_core.cli.help import option
 from koderz_core.cli.options import Command
 from koderz_core.cli.tables import console as terminal
 from koderz_core.errors import KoderzError
@@ -36,48 +37,51 @@ from koderz_core.store.results import Results
 from koderz_core.workspace.again import AT_ONCE, Dumped
 
 FOLDER = Path("debug")
-BEAT_SECONDS = 0.2  # how often signals are heeded and the line is drawn
-BROKEN = "What runs ends at its next step; press Ctrl-C twice to stop now."
-PLAIN_SECONDS = 15.0  # how often a line is printed where there is no terminal
-SAME_TROUBLE_SECONDS = 30.0  # how often trouble that stays the same is printed there
-PLAIN_WIDTH = 200  # columns of a line where no terminal says how many it has
+BEAT_SECONDS = 0.2  # between two looks at signals, and redraws
+BROKEN = "Running experiments end at their next step. Press Ctrl-C twice to stop now."
+PLAIN_SECONDS = 15.0  # between two lines where there is no terminal
+SAME_TROUBLE_SECONDS = 30.0  # between two notices of the same trouble there
+PLAIN_WIDTH = 200  # columns of a line without a terminal
 LEAST_BAR, MOST_BAR = 5, 30  # columns
 
 
 def debug_options(command: Command) -> Command:
     """``--debug`` and ``--debug-dir``."""
-    place = click.option(
+    place = option(
+        "Output",
         "--debug-dir",
         type=click.Path(file_okay=False, path_type=Path),
-        help=f"Where --debug writes; means --debug.  [default: {FOLDER}]",
+        advanced=True,
+        help=f"Folder for the files of --debug, which it turns on.  [default: {FOLDER}]",
     )
-    switch = click.option("--debug", is_flag=True, help="Write prompts, replies, programs and results, one file each.")
+    help_text = "Write prompts, replies, programs and results to one file each."
+    switch = option("Output", "--debug", is_flag=True, help=help_text)
     return switch(place(command))
 
 
 def debug_folder(options: dict[str, Any]) -> Path | None:
-    """Where the files go by what parsed options say; None: there are to be none."""
+    """The folder of the files by parsed options; None: no files."""
     folder: Path | None = options["debug_dir"]
     return folder or (FOLDER if options["debug"] else None)
 
 
 def tell(dumped: Dumped) -> None:
-    """Say what has been written, beside the standard output."""
+    """Print what has been written, on standard error."""
     where = plain(str(dumped.folder))
     click.echo(
-        f"Written: {numbered(dumped.files, 'file')} of {numbered(dumped.experiments, 'experiment')} into {where}.",
+        f"Written: {numbered(dumped.files, 'file')} of {numbered(dumped.experiments, 'experiment')} to {where}.",
         err=True,
     )
 
 
 class DebugFiles:
-    """Watches the entries of a runner; as a context manager it writes in the end what is still missing, and says so.
+    """Watches the entries of a runner; as a context manager it writes the missing files at the end and reports them.
 
-    What keeps it from writing never touches the benchmark: it gives up, and tells why in the end.
+    A failure to write does not affect the benchmark: writing stops, and the reason is reported at the end.
     """
 
     def __init__(self, results: Results, plan: Plan, folder: Path | None) -> None:
-        """``folder`` None: nothing is written. Raises DataError for one that cannot be written into."""
+        """``folder`` None: nothing is written. Raises DataError if it cannot be written to."""
         self._results = results
         self._plan = plan
         self._dumped = None if folder is None else Dumped(folder)
@@ -88,12 +92,12 @@ class DebugFiles:
             write((), folder)
 
     def watch(self, entry: Entry) -> None:
-        """Note which experiment has ended."""
+        """Note the experiment that has ended."""
         if entry.experiment and isinstance(entry.event, ExperimentFinished):
             self._ended.append(entry.experiment)
 
     def beside(self, heed: Callable[[], None]) -> Callable[[], None]:
-        """What heeds, and writes the files of what has ended meanwhile; it heeds again after every few."""
+        """``heed`` that also writes the files of ended experiments, and heeds again after every few."""
 
         def both() -> None:
             heed()
@@ -115,10 +119,10 @@ class DebugFiles:
         tell(self._dumped)
         if self._fault:
             later = f"koderz analyze {self._plan.id} --dump {shlex.quote(str(self._dumped.folder))}"
-            click.echo(f"Not all debug files are written: {plain(f'{self._fault} To do it then: {later}')}", err=True)
+            click.echo(f"Some debug files are missing: {plain(f'{self._fault} To write them: {later}')}", err=True)
 
     def _missing(self) -> list[str]:
-        """What ended since the last look, was recorded before, or broke off."""
+        """Experiments that ended since the last write, were recorded before, or broke off."""
         asked = {experiment.id for experiment in self._plan.experiments()} - (self._done - set(self._ended))
         try:
             rows = self._results.experiments(self._plan.id)
@@ -148,13 +152,13 @@ class _Count:
 
 
 class TroubleLog:
-    """Picks the notices to print where lines cannot be redrawn: those that are new, and old ones now and then."""
+    """Selects the notices to print where lines cannot be redrawn: new ones, and from time to time old ones."""
 
     def __init__(self) -> None:
         self._printed: dict[str, tuple[Stage, float]] = {}  # by model: what was printed last, and when
 
     def due(self, notices: Sequence[TroubleNotice], now: float) -> list[TroubleNotice]:
-        """Those to print at this moment (seconds); a recovery only after its trouble was printed."""
+        """The notices to print now (seconds); a recovery only after its trouble was printed."""
         due = [one for one in notices if self._is_due(one, now)]
         self._printed |= {one.model: (one.stage, now) for one in due}
         return due
@@ -167,7 +171,7 @@ class TroubleLog:
 
 
 class Progress:
-    """Watches the entries of a runner; prints their lines, and draws a bar below with a line per model in trouble."""
+    """Watches the entries of a runner, prints their lines, and draws a bar and a line per model in trouble below."""
 
     def __init__(self, *, silent: bool = False, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
         """``silent``: nothing is printed; ``quiet``: no line per iteration. ``clock``: seconds since 1970."""
@@ -180,10 +184,10 @@ class Progress:
         self._unanswered, self._troubles, self._log = Unanswered(), Troubles(), TroubleLog()
         self._guard = threading.Lock()  # guards all of these: entries come from every worker thread
         self._begin = self._printed = time.monotonic()
-        self.seconds = 0.0  # that it took, known at its end
+        self.seconds = 0.0  # duration of the run, known at its end
 
     def begin(self, header: BenchmarkOpened) -> None:
-        """What is watched from now on is of the benchmark with this header, which need not be said again."""
+        """Start to watch the benchmark with this header."""
         self._unanswered.add(Entry(0.0, header))
         self._feed = None if self._silent or self._quiet else Feed(header.plan)
 
@@ -210,15 +214,15 @@ class Progress:
 
     @property
     def cost_usd(self) -> float | None:
-        """What the calls that were watched have cost; None if one of them has no price."""
+        """The cost of the watched calls; None if one of them has no price."""
         with self._guard:
             return None if self._count.unpriced else self._count.cost_usd
 
     def follow(self, runner: Runner, heed: Callable[[], None]) -> None:
-        """Draw until the runner has ended; what was done before it began is not counted.
+        """Draw until the runner has ended; experiments from before are not counted.
 
-        ``heed`` is called at every beat; what it raises ends this. What broke the benchmark is said at once, and raised
-        in the end.
+        ``heed`` is called at every beat and may raise. An error that broke the benchmark is printed at once, and raised
+        at the end.
         """
         self._planned = runner.remaining
         console = terminal(stderr=True)
@@ -237,7 +241,7 @@ class Progress:
         self.seconds = time.monotonic() - self._begin
 
     def _print(self, runner: Runner, console: Console) -> None:
-        """What is new, where nothing can be redrawn; now and then how far it is."""
+        """Print new lines where nothing can be redrawn, and from time to time the progress."""
         self._print_lines(console)
         now = time.monotonic()
         for notice in self._log.due(self._notices(), now):
@@ -247,7 +251,7 @@ class Progress:
             console.print(self._line(runner), soft_wrap=True)
 
     def _print_lines(self, console: Console) -> None:
-        """The lines since the last time, all at once: drawing each by itself would slow the benchmark."""
+        """Print all new lines at once: one print per line would slow the benchmark."""
         width = console.width if console.is_terminal else PLAIN_WIDTH
         lines = [self._lines.popleft().within(width) for _ in range(len(self._lines))]
         if lines:
@@ -258,7 +262,7 @@ class Progress:
             return trouble_notices(self._troubles.known(), self._clock())
 
     def _status(self, runner: Runner, console: Console) -> Text:
-        """Trouble, then the bar, left out of a terminal without room for it."""
+        """Trouble, then the bar if the terminal has room for it."""
         troubles = (Text(notice.text) for notice in self._notices())
         line = self._line(runner)
         columns = min(MOST_BAR, console.width - line.cell_len - 1)
@@ -279,14 +283,14 @@ class Progress:
                 *([f"{count.failed} without result"] if count.failed else []),
                 f"{count.iterations} iterations",
                 spent,
-                f"{duration(seconds)} gone",
-                f"about {duration(left)} left" if left is not None else "time left not known yet",
+                f"{duration(seconds)} elapsed",
+                f"about {duration(left)} left" if left is not None else "time left unknown",
             ]
         return Text(" · ".join(parts))
 
 
 def _redraws(console: Console) -> bool:
-    """Whether lines can be drawn again there, and nobody asked for plain ones (NO_COLOR, TERM=dumb)."""
+    """Whether the console can redraw lines, and plain ones are not requested (NO_COLOR, TERM=dumb)."""
     return console.file.isatty() and console.is_terminal and not (console.is_dumb_terminal or console.no_color)
 
 

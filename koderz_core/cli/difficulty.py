@@ -1,4 +1,4 @@
-"""``koderz problems``: which problems are hard for which configurations."""
+"""``koderz problems``: the problems that are hard for configurations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table as Drawn
 
 from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.export.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
 from koderz_core.export.findings import remarks
@@ -25,11 +25,13 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="[A B ...]")
 @click.option(
-    "--only", type=click.Choice(["unsolved", "flaky"]), help="Those that none solved, or where repeats disagree."
+    "--only",
+    type=click.Choice(["unsolved", "flaky"]),
+    help="Show only problems that no configuration solved, or on which repeats disagree.",
 )
-@click.option("--only-by", metavar="X", help="Those that X alone solved: its letter, id or label.")
-@click.option("--between", nargs=2, metavar="X Y", help="Those that one of X and Y solved, or solved more often.")
-@click.option("--same-problems", is_flag=True, help="Only those that all of these configurations were given.")
+@click.option("--only-by", metavar="X", help="Show only problems that X alone solved: its letter, id or label.")
+@click.option("--between", nargs=2, metavar="X Y", help="Show only problems that X and Y did not solve equally often.")
+@click.option("--same-problems", is_flag=True, help="Show only problems that all configurations were given.")
 @as_json
 @data_dir
 def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -41,16 +43,16 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Show what came of each problem under each configuration, the hardest first.
+    """Show which problems are hard for which configurations, the hardest first.
 
-    A, B, ... are named as in `koderz compare`. Without any: the newest benchmark.
+    A, B, ... are named as in `koderz compare`. The default is the newest benchmark.
     """
     if sum(asked is not None for asked in (only, only_by, between)) > 1:
-        raise UsageError("--only, --only-by and --between choose problems in different ways. Give one of them.")
+        raise UsageError("--only, --only-by and --between exclude each other. Use one of them.")
     with workspace(data_dir) as opened:
         rows = opened.comparing.named(configurations, same_problems=same_problems)
         if not rows:
-            raise UsageError("No problem has been tried yet. Begin with: koderz quickstart")
+            raise UsageError("No problem has a result yet. Start with: koderz quickstart")
         words = between or ((only_by,) if only_by is not None else ())
         keys = [key_of(opened.comparing.among(word, rows)) for word in words]
         kind: Kind = "differ" if between else "only" if only_by is not None else only or "all"
@@ -79,7 +81,7 @@ def _counted(shown: Sequence[Difficulty], every: Sequence[Difficulty]) -> str:
 
 
 def _drawn(table: TextTable) -> Drawn:
-    drawn = Drawn(box=None, pad_edge=False, header_style="bold")
+    drawn = terminal_table()
     for name in table.columns:
         words = name in WORDS
         drawn.add_column(

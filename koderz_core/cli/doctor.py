@@ -1,4 +1,4 @@
-"""``koderz doctor``: what stands ready on this machine, what is missing, and how to mend it."""
+"""``koderz doctor``: what works on this machine, what is missing, and how to fix it."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from koderz_core.workspace import Workspace
 @click.option(
     "--real",
     is_flag=True,
-    help="Also ask models one tiny question: each local one, of each paid provider the cheapest.",
+    help="Also send a short question to each local model and to the cheapest model of each paid provider.",
 )
-@click.option("--grader", is_flag=True, help="The whole self-test of the grader: some seconds.")
-@click.option("--repair", is_flag=True, help="First mend what can be mended safely, and say what was done.")
-@click.option("--json", "report", type=OutputPath(), help="Write the findings there.")
+@click.option("--grader", is_flag=True, help="Run the complete self-test of the grader, which takes a few seconds.")
+@click.option("--repair", is_flag=True, help="First repair what can be repaired safely, and list the repairs.")
+@click.option("--json", "report", type=OutputPath(), help="Write the findings to this file.")
 @data_dir
 def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir: Path | None) -> int:
-    """Look at models, servers, keys, datasets, the grader, disk, journals and index.
+    """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
-    --repair cuts torn lines, takes out of journals what cannot be read (each is kept as it was in a file beside), opens
-    the locks of the dead and builds a broken index anew. Ends with 3 if something that is needed is missing or failed.
+    --repair cuts torn lines, removes unreadable lines from journals (the original stays in a file beside it), releases
+    the locks of dead processes and rebuilds a broken index. Exits with 3 if something required is missing or failed.
     """
     with workspace(data_dir) as opened:
         whole = not repair or _repaired(opened)
@@ -50,18 +50,18 @@ def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir
 
 
 def _repaired(opened: Workspace) -> bool:
-    """Mend, say what was done, and whether all is whole now."""
+    """Repair, print the repairs, and return whether everything is intact now."""
     whole = True
     for one in opened.upkeep.mend():
         whole = whole and one.whole
-        click.echo(f"{'Mended' if one.whole else 'Not mended'}: {plain(one.subject)} {plain(one.said, 1000)}")
+        click.echo(f"{'Repaired' if one.whole else 'Not repaired'}: {plain(one.subject)} {plain(one.said, 1000)}")
     if whole:
-        click.echo("All journals and the index are sound.")
+        click.echo("All journals and the index are intact.")
     return whole
 
 
 def _surveyed(opened: Workspace) -> tuple[list[Availability], tuple[Finding, ...]]:
-    """The models, or why nobody can tell of them: a doctor does not fall ill of what it looks at."""
+    """The models, or the finding why they cannot be listed: a fault of what is checked does not stop the check."""
     try:
         return opened.available_models(), ()
     except ConfigError as error:
@@ -78,7 +78,7 @@ def _show(found: Diagnosis) -> None:
     for one in found.missing:
         click.echo(f"Missing: {plain(one.subject)} ({plain(one.said, 300)}). {plain(one.cure, 500)}")
     if not found.missing:
-        click.echo("Nothing that is needed is missing.")
+        click.echo("Everything required is in place.")
 
 
 def _line(one: Finding) -> str:
@@ -87,9 +87,9 @@ def _line(one: Finding) -> str:
 
 
 def _write(found: Diagnosis, report: Path) -> None:
-    """For programs, and to send to somebody who helps: no finding holds a key."""
+    """For programs, and for sharing in a bug report: no finding contains a key."""
     told = {"findings": [asdict(one) for one in found.findings], "missing": len(found.missing)}
     try:
         report.write_text(json.dumps(told, indent=2) + "\n")
     except OSError as error:
-        raise DataError(f"{report} cannot be written: {error.strerror}. Name another file.") from error
+        raise DataError(f"{report} cannot be written: {error.strerror}. Choose another file with --json.") from error

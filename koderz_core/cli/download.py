@@ -1,4 +1,4 @@
-"""``koderz download-data``: fetch the files of published datasets, checked by their SHA-256."""
+"""``koderz download-data``: download the files of published datasets and check their SHA-256."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets.fetching import fetch
 from koderz_core.datasets.sources import SOURCES, Source, placed
@@ -19,13 +18,16 @@ from koderz_core.export.formats import plain
 
 @click.command(name="download-data")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--list", "listed", is_flag=True, help="Only show the files, where they come from and which are here.")
+@click.option(
+    "--list", "listed", is_flag=True, help="Show the files, their sources and which are present. Download nothing."
+)
 @as_json
 @data_dir
 def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_dir: Path | None) -> None:
-    """Fetch the files of datasets, by default of all whose SHA-256 is known; an interrupted download goes on.
+    """Download published datasets, by default all whose SHA-256 is known.
 
-    HumanEval needs none: it comes with koderz. A file that was placed by hand is left as it is.
+    An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you placed yourself are
+    not changed.
     """
     settings = load_settings(home=data_dir)
     for name in names:
@@ -54,13 +56,13 @@ def _show(sources: list[Source], settings: Settings, *, as_json: bool) -> None:
     if as_json:
         print_json([{"source": source, "here": placed(source, settings)} for source in sources])
         return
-    table = Table("dataset", "version", "licence", "bytes", "here", "SHA-256", box=None, pad_edge=False)
+    table = terminal_table("dataset", "version", "licence", "bytes", "here", "SHA-256")
     for source in sources:
         here = placed(source, settings)
         size = f"{source.size_bytes:,}" if source.size_bytes else "?"
-        known = source.sha256[:12] or "not known: by hand only"
+        known = source.sha256[:12] or "unknown: download it by hand"
         table.add_row(source.dataset, source.version, source.licence, size, plain(here.name) if here else "no", known)
     console().print(table)
     for source in sources:
         click.echo(f"{source.dataset}: {source.url} {source.sha256}".rstrip())
-    click.echo(f"They go into {plain(str(settings.published_dir))}. HumanEval comes with koderz.")
+    click.echo(f"Folder of the files: {plain(str(settings.published_dir))}. HumanEval comes with koderz.")

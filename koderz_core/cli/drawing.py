@@ -1,21 +1,22 @@
-"""Tables in words as a terminal shows them."""
+"""Draws tables of texts in a terminal."""
 
 from __future__ import annotations
 
 from rich.table import Table as Drawn
 
+from koderz_core.cli.tables import terminal_table
 from koderz_core.export.comparison import SETTING
 from koderz_core.export.formats import TextTable, plain
 
 WORDS = ("", "configuration", "tier", "ended with", "the next with")
 
 
-MOST_LEAST = 32  # characters that a column of names keeps in any case
+MOST_LEAST = 32  # minimum width of a column of names, in characters
 
 
 def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawn:
-    """A table that fits a terminal. ``known``: the letters stand for the configurations. ``numbers``: or else words."""
-    made = Drawn(box=None, pad_edge=False, header_style="bold")
+    """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
+    made = terminal_table()
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
     for place in shown:
         words = table.columns[place] in WORDS or not numbers
@@ -32,7 +33,7 @@ def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawn:
 
 
 def _least(table: TextTable, place: int) -> int:
-    """How wide a column stays: its name is never cut, nor are the names of settings."""
+    """The minimum width of a column: neither its name nor the names of settings are cut."""
     if table.columns[place] == SETTING:
         return min(MOST_LEAST, max(len(row[place]) for row in table.rows))
     return len(table.columns[place])

@@ -1,4 +1,4 @@
-"""One line per iteration of a running benchmark, and one per spec, review and result that no iteration shows."""
+"""Lines of a running benchmark: one per iteration, and one per spec, review and result without iteration."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import MARKS, WHY, duration, money, one_line
 from koderz_core.records import Experiment, Plan, Verdict
 from koderz_core.records.plans import scripted
-from koderz_core.store.labels import labels
 from koderz_core.strategies import create
+from koderz_core.strategies.labels import labels
 
-MOST_OF_A_TEXT = 1000  # characters of a hostile text that are looked at: no terminal is as wide
-LEAST_LABEL = 20  # columns that a label has in any case
-LEAST_SAID, ENOUGH_SAID = 6, 40  # columns of what was said: fewer are left out; so many shorten a label
+MOST_OF_A_TEXT = 1000  # characters of a hostile text that are read: no terminal is wider
+LEAST_LABEL = 20  # minimum width of a label, in columns
+LEAST_SAID, ENOUGH_SAID = (
+    6,
+    40,
+)  # columns of a message: with fewer it is left out; up to the second, the label is shortened
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What happened to an experiment. All of it on one line, without anything a terminal would obey.
+    """A step of an experiment, on one line and without control characters.
 
-    ``label``: its configuration, empty where there is only one; ``said``: as far as there is room.
+    ``label``: its configuration, empty if there is only one; ``said``: a message, cut to the room that is left.
     """
 
     problem: str
@@ -44,7 +47,7 @@ class Line:
     spent: str
 
     def within(self, width: int) -> str:
-        """The line in at most so many columns: what was said is cut first, after a long label has lost its middle."""
+        """The line in at most ``width`` columns: a long label loses its middle, then the message is cut."""
         said, spent = Text(f": {self.said}" if self.said else ""), Text(f" · {self.spent}" if self.spent else "")
         room = width - Text(f"{self.problem} {self.what}").cell_len - spent.cell_len
         label = _ends_of(self.label, max(LEAST_LABEL, room - min(said.cell_len, ENOUGH_SAID) - 1))
@@ -58,7 +61,7 @@ class Line:
 
 @dataclass(slots=True)
 class _Course:
-    """An experiment under way: what its calls took since its latest line. ``cost_usd`` None: not known."""
+    """A running experiment: seconds and cost of its calls since its latest line. ``cost_usd`` None: unknown."""
 
     problem: str
     label: str
@@ -66,20 +69,20 @@ class _Course:
     seconds: float = 0.0
     cost_usd: float | None = 0.0
     iterations: int = 0
-    held_out: Verdict | None = None  # of the program that it returned
+    held_out: Verdict | None = None  # of the returned program
 
     def add(self, seconds: float, usd: float | None) -> None:
         self.seconds += seconds
         self.cost_usd = None if self.cost_usd is None or usd is None else self.cost_usd + usd
 
     def step(self, what: str, said: str, seconds: float = 0.0) -> Line:
-        """The line of a step, which its calls led to; ``seconds``: of its test."""
+        """The line of a step with the calls before it; ``seconds``: of its test."""
         spent = f"{duration(self.seconds + seconds)} · {money(self.cost_usd)}"
         self.seconds, self.cost_usd = 0.0, 0.0
         return Line(self.problem, self.label, what, said, spent)
 
     def end(self, what: str, said: str) -> Line:
-        """The line of a result: what was spent since the latest step, if anything was."""
+        """The line of a result, with what was spent since the latest step, if anything was."""
         called = self.seconds > 0
         line = self.step(what, said)
         return line if called else replace(line, spent="")
@@ -137,14 +140,14 @@ class Feed:
 
 
 def _reviewed(review: CheckpointReviewed) -> tuple[str, str]:
-    """The review, and how what it passed on begins."""
+    """The review, and the start of its guidance."""
     why = WHY.get(review.why, review.why)
     said = review.guidance if review.guidance.strip() else "the answer was empty"
     return f"review {review.checkpoint} after iteration {review.after_iteration}, {why}", _one_line(said)
 
 
 def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
-    """How an experiment ended; None where its last iteration has said so, and for one that was cancelled."""
+    """How an experiment ended; None if its last iteration has shown that, or if it was cancelled."""
     if ended.outcome == "error":
         return course.end(MARKS["error"], _one_line(ended.error or ""))
     verdict = course.held_out
@@ -156,7 +159,7 @@ def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
 
 
 def _counted(verdict: Verdict, tests: str) -> str:
-    """``2 of 7 tests passed``. Held-out tests are not run where base tests have failed."""
+    """``2 of 7 tests passed``. Held-out tests are not run if base tests have failed."""
     if not verdict.marks.strip("-"):
         return f"{tests} not run"
     return f"{verdict.tests_passed} of {verdict.tests_total} {tests} passed"
@@ -173,7 +176,7 @@ def _failure(verdict: Verdict) -> str:
 
 
 def _ends_of(label: str, columns: int) -> str:
-    """Both ends of a label: they say most."""
+    """Both ends of a label: they distinguish it best."""
     half = (columns - 1) // 2
     return label if len(label) <= columns else f"{label[:half]}…{label[-half:]}"
 

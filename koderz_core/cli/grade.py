@@ -1,28 +1,27 @@
-"""``koderz grade``: is a program right? One file, or the samples of a whole evaluation."""
+"""``koderz grade``: grade one program, or all samples of an evaluation."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.table import Table
 
 from koderz_core.analysis.rates import Rate, wilson
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.export.formats import isolation, plain, rate
+from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Reading, Sample, TestKind, read_samples, require_sound
 from koderz_core.reading import read_bytes
 from koderz_core.records import Dataset, Extracted
@@ -33,20 +32,26 @@ FAILED, INFRASTRUCTURE = 4, 3
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--problem", help="FILE is one program for this problem, for example HumanEval/0.")
-@click.option("--dataset", default="humaneval", show_default=True, help="A name, or the path of your own .jsonl.")
-@click.option("--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True)
-@click.option("--workers", type=Whole(1), default=os.cpu_count() or 1, show_default="one per core")
-@click.option("--out", type=OutputPath(), help="Write each sample with its result here.")
-@click.option("--skip-bad", is_flag=True, help="Leave out lines that are no samples.")
+@click.option("--problem", help="Grade FILE as one program for this problem, for example HumanEval/0.")
+@click.option("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file.")
+@click.option("--tests", type=click.Choice(get_args(TestKind)), default="base", show_default=True, help="Tests to run.")
+@click.option(
+    "--workers",
+    type=Whole(1),
+    default=os.cpu_count() or 1,
+    show_default="one per core",
+    help="Programs to grade at the same time.",
+)
+@click.option("--out", type=OutputPath(), help="Write each sample with its result to this file.")
+@click.option("--skip-bad", is_flag=True, help="Skip lines that are not valid samples.")
 @as_json
 @data_dir
 def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Grade one program (FILE, with --problem) or every sample of a JSONL file.
+    """Grade one program or a file of samples. With --problem, FILE is one program, otherwise a JSONL file.
 
-    A sample has a task_id and one of completion (follows the prompt), solution (a whole program) and answer (a model's
-    whole reply); its other keys are kept. --tests plus needs a dataset that has them, as humaneval+ and mbpp+.
-    Exits with 4 if any program fails, with 3 if a sample could not be judged.
+    Each sample has a task_id and one of completion (continues the prompt), solution (a complete program) and answer (a
+    model's complete reply); other keys are kept. --tests plus needs a dataset with plus tests, such as humaneval+ and
+    mbpp+. Exits with 4 if a program fails, and with 3 if a sample could not be graded.
     """
     with workspace(data_dir) as opened:
         dataset = opened.dataset(options["dataset"])
@@ -65,9 +70,9 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
 def _one(file: Path, name: str, dataset: Dataset) -> Reading:
     chosen = select(dataset, name)
     if len(chosen) != 1:
-        raise UsageError(f"{name!r} names {len(chosen)} problems. One program is graded on one.")
+        raise UsageError(f"{name!r} names {len(chosen)} problems. Name one problem with --problem.")
     try:
-        code = decode_source(read_bytes(file, "Name a file that holds a program."))  # as Python reads it
+        code = decode_source(read_bytes(file, "Name a file that contains a program."))  # as Python reads it
     except (UnicodeDecodeError, SyntaxError) as error:
         raise DataError(f"{file} is not UTF-8 text. Save it as UTF-8.") from error
     return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())
@@ -75,9 +80,7 @@ def _one(file: Path, name: str, dataset: Dataset) -> Reading:
 
 def _several(file: Path, dataset: Dataset) -> Reading:
     if file.suffix == ".py":
-        raise UsageError(
-            f"{file} is one program. Say which problem it should solve: --problem {dataset.problems[0].id}"
-        )
+        raise UsageError(f"{file} is one program. Name the problem that it solves: --problem {dataset.problems[0].id}")
     return read_samples(file, {problem.id: problem for problem in dataset.problems})
 
 
@@ -93,9 +96,9 @@ def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) 
             divided = dict(_watched(ready, len(problems), "Tests"))
             found = list(_watched(grader.grade(reading.samples, divided), len(reading.samples), "Samples"))
         except BaseException as error:
-            opened.judge.close()  # else what is being judged would be waited for
+            opened.judge.close()  # otherwise it would wait for running programs
             if isinstance(error, KeyboardInterrupt):
-                raise Cancelled("Grading was interrupted. Nothing was written; the same command begins anew.") from None
+                raise Cancelled("Grading was interrupted. Nothing was written. Run the same command again.") from None
             raise
     return sorted(found, key=lambda one: one.sample.line)
 
@@ -107,23 +110,16 @@ def _watched(done: Iterator[Any], length: int, label: str) -> Iterator[Any]:  # 
 
 @contextmanager
 def _whole_file(path: Path | None) -> Iterator[Any]:  # Any: takes rows
-    """What writes rows to ``path``, whole or not at all; that it can be written is found out before the work."""
+    """A function that writes all rows to ``path`` or none. Raises DataError at once if it cannot be written."""
     if path is None:
         yield lambda _rows: None
         return
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}). Name another file with --out.") from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            yield lambda rows: file.writelines(json.dumps(row) + "\n" for row in rows)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # there is none left once it has replaced the other
-
-
-# What is said
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(replacement(path, private=False))
+        except OSError as error:
+            raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file with --out.") from error
+        yield lambda rows: file.writelines(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def _rate(graded: Sequence[Graded]) -> Rate:
@@ -137,9 +133,9 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
     if as_json:
         print_json({"samples": len(graded), "passed": passed, "errors": errors, "skipped": reading.faults})
         return
-    click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} at 95 %")
+    click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} (95 % interval)")
     if errors:
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = terminal_table()
         for name in ("failed with", "samples", "for example", "message"):
             table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
         for error, number in errors.most_common():
@@ -155,6 +151,6 @@ def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
     if len({one.sample.problem.id for one in graded}) < len(graded):
         yield "Some problems have several samples, which are not independent: the interval is too narrow."
     if reading.faults:
-        yield f"Left out, as they are no samples: {len(reading.faults)} lines, the first: {plain(reading.faults[0])}"
+        yield f"Skipped lines that are not valid samples: {len(reading.faults)}. First: {plain(reading.faults[0])}"
     if shared := sum(one.verdict is not None and one.verdict.shared for one in graded):
-        yield f"Graded beside the program, as the tests need values that are not plain data: {shared}"
+        yield f"Graded in the program's own process, because the tests need values that are not plain data: {shared}"

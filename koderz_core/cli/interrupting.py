@@ -1,6 +1,6 @@
-"""Ctrl-C while a benchmark runs in the foreground: the first lets it end in good order, the second ends it now.
+"""Ctrl-C during a benchmark in the foreground: the first ends it at the next step, the second ends it now.
 
-So does a SIGTERM, and a terminal that is closed (SIGHUP) unless that is ignored, as under nohup.
+SIGTERM also ends it now, and so does a closed terminal (SIGHUP) unless that is ignored, as under nohup.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from koderz_core.runner.runner import Runner
 from koderz_core.workspace import Workspace
 
 NOW = (signal.SIGTERM, signal.SIGHUP)
-TELLING_SECONDS = 3.0  # what a last notice may take when somebody wants the end now
-DRAINING = "Stopping: nothing new begins, and what runs ends at its next step. Press Ctrl-C once more to stop now."
+TELLING_SECONDS = 3.0  # that a last notice may take when the process must end now
+DRAINING = (
+    "Stopping: running experiments end at their next step, and no new ones start. Press Ctrl-C again to stop now."
+)
 
 
 class _NowError(Exception):
-    """Unwinds what draws on the terminal, so that it is left as it was found."""
+    """Unwinds the code that draws on the terminal, so that it is restored."""
 
 
 class _Signals:
-    """How urgently this process was asked to end: 1 is soon, 2 is now. ``heard``: whether soon has been passed on."""
+    """How urgently this process must end: 1 is soon, 2 is now. ``heard``: whether 1 has been passed on."""
 
     def __init__(self) -> None:
         self.urgency = 0
@@ -42,9 +44,9 @@ class _Signals:
 
 @contextmanager
 def interruptible(runner: Runner, opened: Workspace) -> Iterator[Callable[[], None]]:
-    """While it lasts, signals only tell what is wished; call what it gives several times a second to do that.
+    """Collect signals inside the block; call the yielded function several times a second to act on them.
 
-    Whoever wants to end now never comes back from that: this process is gone then, with all its children, exit 130.
+    That call does not return if the process must end now: it ends with all its children, with exit code 130.
     """
     signals = _Signals()
     heeded = [one for one in NOW if signal.getsignal(one) is not signal.SIG_IGN]
@@ -55,7 +57,7 @@ def interruptible(runner: Runner, opened: Workspace) -> Iterator[Callable[[], No
             raise _NowError
         if signals.urgency == 1 and not signals.heard:
             signals.heard = True
-            click.echo(DRAINING, file=sys.stderr)  # the live line makes room for what comes that way
+            click.echo(DRAINING, file=sys.stderr)  # the live line makes room for text on this stream
             runner.stop()
 
     try:
@@ -65,18 +67,18 @@ def interruptible(runner: Runner, opened: Workspace) -> Iterator[Callable[[], No
     except OSError:
         if signals.urgency < 2:
             raise
-        _leave(runner, opened)  # what draws could not leave the terminal as it was found: that is closed
+        _leave(runner, opened)  # the terminal could not be restored because it is closed
     finally:
         for number, handler in before:
             signal.signal(number, handler)
 
 
 def _leave(runner: Runner, opened: Workspace) -> None:
-    """End this process although threads of it may hang in a call, which nothing in Python can break off."""
+    """End this process although its threads may hang in calls, which Python cannot interrupt."""
     _abandon(runner)
     opened.abandon()
     with suppress(OSError):  # the terminal may be gone
-        click.echo(f"Stopped. What was finished is kept. To go on: koderz resume {runner.benchmark}", err=True)
+        click.echo(f"Stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}", err=True)
         sys.stdout.flush()
     telling = threading.Thread(target=runner.tell_ended, daemon=True)
     telling.start()

@@ -1,4 +1,4 @@
-"""``koderz cortex recall``, ``show`` and ``lessons``: what is remembered, for a person."""
+"""``koderz cortex recall``, ``show`` and ``lessons``: memories for people to read."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ LISTED = 8  # problems of one lesson
 
 @click.command()
 @click.argument("words", nargs=-1)
-@click.option("--kind", type=click.Choice([*KINDS]), default=None, help="Only what is remembered of these.")
-@click.option("--category", default="", help="Only of this category, such as learning or error.")
-@click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Which come first.")
-@click.option("--faded", is_flag=True, help="Also what has faded or is retired.")
-@click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Most that are shown.")
+@click.option("--kind", type=click.Choice([*KINDS]), default=None, help="Show only memories of this kind.")
+@click.option("--category", default="", help="Show only memories of this category, such as learning or error.")
+@click.option("--order", type=click.Choice(ORDERS), default="best", show_default=True, help="Order of the memories.")
+@click.option("--faded", is_flag=True, help="Also show faded and retired memories.")
+@click.option("--limit", type=Whole(1, MOST), default=10, show_default=True, help="Maximum number of memories.")
 @as_json
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
-    """Find memories by words, kind and category; without words the newest. Looking changes nothing in them."""
+    """Find memories by words, kind and category, or the newest ones. A search does not change the memories."""
     asked = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
         found = opened.memories.find(Sought(" ".join(words), **asked))  # type: ignore[arg-type]  # parsed by click
@@ -39,9 +39,9 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     for one in found.memories:
         _print_line(one)
     if not found.memories:
-        click.echo("Nothing that is remembered fits. What experiments leave behind: koderz cortex status")
+        click.echo("No matching memories. To see what is stored: koderz cortex status")
     elif found.more:
-        click.echo("More fit: --limit, or more words.")
+        click.echo("More memories match. Raise --limit, or add words.")
 
 
 @click.command()
@@ -49,7 +49,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
 @as_json
 @data_dir
 def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
-    """Show one memory in full, by its id, with what it has to do with."""
+    """Show one memory in full, with related memories."""
     with workspace(data_dir) as opened:
         shown = opened.memories.show(number)
     if as_json:
@@ -66,14 +66,14 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Show them, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the lessons, but do not store them.")
 @as_json
 @data_dir
 def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
-    """Distil from all journals which errors recur and what changed where the next program passed.
+    """Extract lessons from all journals: which errors recur, and what changed where the next program passed.
 
-    No model is asked. The lessons are remembered, each in the place of the one on the same error before; strategies
-    with --lessons are told of those that were learnt from other problems than the one they solve.
+    No model is called. Each stored lesson replaces the earlier one on the same error. Strategies with --lessons give
+    the model lessons from other problems than the one that it solves.
     """
     with workspace(data_dir) as opened:
         found = opened.memories.distilled()
@@ -85,10 +85,10 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
     for one in found:
         click.echo(f"{one.title}\n  {one.text}\n  {_learnt_from(one.problems)}")
     if not found:
-        click.echo(f"No error recurred on {LEAST_PROBLEMS} problems or more: there is nothing to learn yet.")
+        click.echo(f"No lessons yet: no error occurred on {LEAST_PROBLEMS} or more problems.")
     elif renewed:
         unchanged = len(found) - renewed.added - renewed.renewed
-        click.echo(f"Remembered: {renewed.added} new, {renewed.renewed} brought up to date, {unchanged} as before.")
+        click.echo(f"Stored: {renewed.added} new, {renewed.renewed} updated, {unchanged} unchanged.")
     return code
 
 

@@ -1,4 +1,4 @@
-"""``koderz models``: which there are, what is known of one, fetching weights, trying one."""
+"""``koderz models``: list models, show one, download weights, test one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.export.formats import count, duration, money, plain
 from koderz_core.models.availability import about
 from koderz_core.models.weights_download import Progress as Downloaded
@@ -19,20 +18,20 @@ from koderz_core.workspace import Workspace
 
 @click.group()
 def models() -> None:
-    """List, fetch and test models."""
+    """List, download and test models."""
 
 
 @models.command(name="list")
 @as_json
 @data_dir
 def list_models(as_json: bool, data_dir: Path | None) -> None:
-    """What can run now, and what the others lack."""
+    """List the models that can run now, and what the others need."""
     with workspace(data_dir) as opened:
         found = opened.available_models()
     if as_json:
         print_json(found)
         return
-    table = Table("model", "tier", "state", "what to do", box=None, pad_edge=False)
+    table = terminal_table("model", "tier", "state", "what to do")
     for model in found:
         state = "ready" if model.ready else plain(model.reason)
         table.add_row(plain(model.id), model.tier, state, plain(model.cure))
@@ -44,14 +43,14 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
 @as_json
 @data_dir
 def show(name: str, as_json: bool, data_dir: Path | None) -> None:
-    """What a model takes, how much fits into it, and what it costs; `models.toml` in the data folder may correct it."""
+    """Show the capabilities, limits and price of a model. `models.toml` in the data folder can correct them."""
     with workspace(data_dir) as opened:
         known = about(name, opened.settings)
     if as_json:
         print_json(known)
         return
     cost, rented = known.sample_cost, known.sample_cost.rental_usd
-    table = Table(show_header=False, box=None, pad_edge=False)
+    table = terminal_table(header=False)
     table.add_row("model", plain(known.id))
     table.add_row("tier", known.tier)
     for field, value in asdict(known.capabilities).items():
@@ -66,18 +65,20 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
 @click.argument("name")
 @data_dir
 def pull(name: str, data_dir: Path | None) -> None:
-    """Fetch the weights of an embedded model; an interrupted download goes on."""
+    """Download the weights of an embedded model. An interrupted download continues where it stopped."""
     with workspace(data_dir) as opened:
         click.echo(f"Ready: {fetch(opened, name)}")
 
 
 @models.command()
 @click.argument("name")
-@click.option("--prompt", default="Write a Python function that adds two numbers.", show_default=True)
+@click.option(
+    "--prompt", default="Write a Python function that adds two numbers.", show_default=True, help="Prompt to send."
+)
 @as_json
 @data_dir
 def test(name: str, prompt: str, as_json: bool, data_dir: Path | None) -> None:
-    """Ask a model one question: does it answer, and how fast?"""
+    """Send one prompt to a model, and show its answer and speed."""
     with workspace(data_dir) as opened:
         answer = opened.ask(name, prompt)
     if as_json:
@@ -92,7 +93,7 @@ def test(name: str, prompt: str, as_json: bool, data_dir: Path | None) -> None:
 
 
 def fetch(opened: Workspace, name: str) -> Path:
-    """Fetch weights under a progress bar; says once which source is tried and under which licence they come."""
+    """Download weights with a progress bar; prints each source and the licence once."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task("weights", total=None)

@@ -1,4 +1,4 @@
-"""``koderz notify``: run any command as it is, and send a notice when it has ended."""
+"""``koderz notify``: run any command unchanged, and send a notice when it has ended."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ _say = partial(click.echo, err=True)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--test", is_flag=True, help="Only send a notice, to see that it arrives; exits with 1 if it does not.")
+@click.option("--test", is_flag=True, help="Only send a test notice. Exits with 1 if it does not arrive.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def notify(test: bool, command: tuple[str, ...]) -> int:
-    """Run COMMAND with its arguments and send a notice when it has ended: how, after how long, where, its last lines.
+    """Run any command and send a notice when it ends. Write -- before COMMAND.
 
-    Write -- before it. It runs without a shell, its output appears as ever, and its exit code stays what it is: 128
-    and the signal's number if a signal ended it, 127 if there is no such command. What looks like a secret is masked
-    in the notice. Where notices go: SLACK_WEBHOOK_URL, KODERZ_NOTICES.
+    The notice contains the exit code, the duration, the host and the last lines of the output. Texts that look like
+    secrets are masked. COMMAND runs without a shell, and its output is shown as usual. Its exit code is passed on: 128
+    plus the signal's number after a signal, 127 if the command does not exist. Set where notices go with
+    SLACK_WEBHOOK_URL or KODERZ_NOTICES.
     """
     if test:
         return _test()
     if not command:
-        raise UsageError("What is to be run? For example: koderz notify -- make test")
+        raise UsageError("No command was given. For example: koderz notify -- make test")
     notices = _notices()
     ended = perform(command)
     if ended.trouble:
@@ -54,7 +55,7 @@ def _test() -> int:
 
 
 def _notices() -> Notices | None:
-    """None, and one warning, if none can be sent: the command is run all the same."""
+    """None, with one warning, if no notice can be sent: the command still runs."""
     try:
         notices = Notices(load_settings())
     except ConfigError as error:
@@ -67,7 +68,7 @@ def _notices() -> Notices | None:
 
 
 def _send(notices: Notices, notice: Notice) -> None:
-    """Whoever presses Ctrl-C does not want to wait for it any more; nothing of this is the command's fault."""
+    """Ctrl-C ends the wait for the notice. A failure here does not change the exit code of the command."""
     try:
         troubles = notices.send(notice)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Numbers on the command line: each option has one of these two types, so all refuse the same with the same words."""
+"""The two number types of the command line: all options reject a wrong number with the same message."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 
 
 class Whole(click.IntRange):
-    """A whole number between bounds. Its name is what help and messages call it."""
+    """A whole number between bounds. Help and messages use its name."""
 
     name = "integer"
 
 
 class Number(click.FloatRange):
-    """A finite number between bounds: click lets nan and infinity through, which no comparison is about."""
+    """A finite number between bounds: click accepts nan and infinity, which pass no comparison."""
 
     name = "number"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import koderz_core
+from koderz_core.cli.help import option
 from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a com
 
 
 class OutputPath(click.Path):
-    """The path of a file to be written. A folder is refused as every file that cannot be used is, by DataError."""
+    """The path of a file to write. Raises DataError for a folder, as for any other path that cannot be written."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -30,26 +31,24 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.is_dir():
-            raise DataError(f"{path} cannot be written (it is a folder). Name a file.")
+            raise DataError(f"{path} is a folder and cannot be written. Name a file.")
         return path
 
 
 def data_dir(command: Command) -> Command:
-    """``--data-dir``: where journals, index and weights are."""
-    option = click.option(
-        "--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Instead of KODERZ_HOME."
-    )
-    return option(command)
+    """``--data-dir``: the folder of journals, index and weights."""
+    folder = click.Path(file_okay=False, path_type=Path)
+    return option("Output", "--data-dir", type=folder, help="Data folder, instead of KODERZ_HOME.")(command)
 
 
 def as_json(command: Command) -> Command:
     """``--json``: for programs instead of people."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
+    return option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 
 def quiet(command: Command) -> Command:
-    """``--quiet``: without the lines of iterations."""
-    return click.option("--quiet", is_flag=True, help="Print no line per iteration.")(command)
+    """``--quiet``: no line per iteration."""
+    return option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")(command)
 
 
 @contextmanager
@@ -62,12 +61,12 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
             if not opened.results.faults:
                 raise
             raise JournalError(
-                f"{error} It may be in a journal that cannot be read. {opened.results.faults[0]}"
+                f"{error} It may be in a journal that cannot be read: {opened.results.faults[0]}"
             ) from error
 
 
 def report_faults(opened: Workspace) -> int:
-    """Say which journals could not be read to their end; the exit code that this calls for."""
+    """Print a warning per journal that could not be read completely; returns the exit code."""
     for fault in opened.results.faults:
         click.echo(f"Warning: {fault}", err=True)
     return InfrastructureError.exit_code if opened.results.faults else 0

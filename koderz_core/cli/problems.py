@@ -14,7 +14,7 @@ from rich.table import Table
 
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.datasets.own_format import Fault, dataset_of, read_path
 from koderz_core.datasets.selection import select
@@ -30,24 +30,32 @@ FAULTY, FAILED = DataError.exit_code, 4
 
 
 @click.command(name="list-problems")
-@click.option("--dataset", help="A name, or the path of a file of your own.  [default: humaneval]")
-@click.option("--file", type=click.Path(path_type=Path), help="Check this file and name line and field of every fault.")
-@click.option("--humaneval-path", type=click.Path(path_type=Path), help="A HumanEval file of your own.")
-@click.option("--problems", default="all", show_default=True, help='"0:20", "HumanEval/3,7" or "sample:20".')
-@click.option("--problem-id", help="Show this problem, whole.")
-@click.option("--check", is_flag=True, help="Run the solutions that come with the problems on their tests.")
-@click.option("--limit", default=20, show_default=True, type=Whole(0), help="Most lines; 0: all.")
+@click.option("--dataset", help="Name of a dataset, or path of a dataset file.  [default: humaneval]")
+@click.option(
+    "--file", type=click.Path(path_type=Path), help="Check this file, and report the line and field of every error."
+)
+@click.option(
+    "--humaneval-path",
+    type=click.Path(path_type=Path),
+    help="HumanEval file, instead of the one that comes with koderz.",
+)
+@click.option(
+    "--problems", default="all", show_default=True, help='Show only these: "0:20", "HumanEval/3,7" or "sample:20".'
+)
+@click.option("--problem-id", help="Show this problem in full.")
+@click.option("--check", is_flag=True, help="Run the canonical solutions on their tests.")
+@click.option("--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of lines; 0: all.")
 @as_json
 @data_dir
 def list_problems(
     dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
 ) -> int:
-    """List the problems of a dataset, show one, or check a file of your own.
+    """List the problems of a dataset, show one, or check a dataset file.
 
-    Exits with 3 if a --file has faults, with 4 if a solution fails under --check.
+    Exits with 3 if --file finds errors, and with 4 if a solution fails with --check.
     """
     if file and (dataset or humaneval_path):
-        raise UsageError("--file is a dataset of its own. Leave --dataset and --humaneval-path out.")
+        raise UsageError("--file replaces --dataset and --humaneval-path. Omit them.")
     with workspace(data_dir, humaneval_path=humaneval_path) as opened:
         if file:
             reading = read_path(file)
@@ -83,7 +91,7 @@ def _origin(loaded: Dataset, problems: int) -> str:
 
 
 def _described(problem: Problem) -> dict[str, Any]:
-    """``plus_tests`` None: there are none. ``lacks``: the libraries without which it cannot be graded."""
+    """``plus_tests`` None: it has none. ``lacks``: missing libraries that its grading needs."""
     tests = {
         "tests": count_tests(problem.tests.source),
         "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
@@ -93,7 +101,7 @@ def _described(problem: Problem) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = terminal_table()
     names = ["problem", "entry point", "tests", "plus tests", *(["lacks"] if any(row["lacks"] for row in rows) else [])]
     for name in names:
         table.add_column(name, justify="right" if name.endswith("tests") else "left")
@@ -107,7 +115,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
 def _check(
     opened: Workspace, loaded: Dataset, problems: Sequence[Problem], places: Mapping[str, int], *, as_json: bool
 ) -> int:
-    """``places``: the line of each problem in a file of one's own."""
+    """``places``: the line of each problem in a dataset file."""
     found = list(checked(opened, problems))
     failed = [one for one in found if one.passed is False]
     if as_json:
@@ -118,7 +126,7 @@ def _check(
         click.echo(_failed(one, loaded.origin.name, places))
     without = sum(one.passed is None for one in found)
     passed = len(found) - len(failed) - without
-    click.echo(f"{passed} of {len(found) - without} solutions pass their tests; {without} problems have none.")
+    click.echo(f"{passed} of {len(found) - without} solutions pass their tests; {without} problems have no solution.")
     return FAILED if failed else 0
 
 
@@ -126,13 +134,13 @@ def _failed(one: Checked, file: str, places: Mapping[str, int]) -> str:
     if one.problem not in places:
         return f"  {plain(one.problem)}: {plain(one.message, 200)}"
     what = f"of {one.problem}, fails its tests: {one.message}"
-    fault = Fault(places[one.problem], "canonical_solution", what[:300], "mend it, or the tests")
+    fault = Fault(places[one.problem], "canonical_solution", what[:300], "fix the solution or the tests")
     return plain(fault.told(file), 500).replace("\n", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
+    """The result of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
 
     problem: str
     passed: bool | None
@@ -153,7 +161,7 @@ def _checked(grader: Grader, problem: Problem) -> Checked:
     try:
         tests = dict(grader.tests([problem], "plus" if problem.plus else "base"))
         (graded,) = grader.grade([Sample(1, problem, program, {})], tests)
-    except KoderzError as error:  # of this problem; the others are still of interest
+    except KoderzError as error:  # of this problem; the others are checked too
         return Checked(problem.id, False, str(error))
     verdict = graded.verdict
     return Checked(problem.id, verdict is not None and verdict.passed, verdict.message if verdict else graded.trouble)

@@ -17,13 +17,13 @@ from koderz_core.cli.ui import show
 from koderz_core.errors import WeightsError
 from koderz_core.export.formats import plain
 from koderz_core.models.availability import first_ready_local, require_runtime
-from koderz_core.runner.planning import Order, Wanted
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove, open_example
 
 FALLBACK = "embedded/smollm2-135m"
 PROBLEMS = "0:5"
-FREE_PORT = 0  # another dashboard may have the usual one
+FREE_PORT = 0  # another dashboard may use the default port
 PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 
 
@@ -32,10 +32,10 @@ PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 @quiet
 @data_dir
 def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
-    """Run 5 HumanEval problems with `direct` and with `supervised` on a local model and show the table.
+    """Run 5 problems with two strategies on a local model and show the results.
 
-    Uses a model that Ollama or LM Studio serves, if one answers, else fetches the embedded Qwen2.5-Coder 0.5B. In a
-    terminal it opens the dashboard afterwards.
+    Runs `direct` and `supervised` on HumanEval. Uses a model that Ollama or LM Studio serves, or else downloads the
+    embedded Qwen2.5-Coder 0.5B. In a terminal, it opens the dashboard afterwards.
     """
     with workspace(data_dir) as opened:
         model = _local_model(opened)
@@ -49,15 +49,15 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
     click.echo(
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"
-        f"  koderz models list                  what else can run here\n"
-        f"  koderz ui                           all of it in the browser\n"
+        f"  koderz models list                  other models for this machine\n"
+        f"  koderz ui                           the results in the browser\n"
         f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10 "
         f"--coder {plain(shlex.quote(model))}\n"
-        f"Everything is kept in {plain(str(home))}.\n"
-        f"Five problems show that it works, not which is better: look at the intervals."
+        f"All data is stored in {plain(str(home))}.\n"
+        f"Five problems show that koderz works, but not which strategy is better: see the intervals."
     )
     if sys.stdout.isatty() and not no_ui:
-        click.echo("\nThe dashboard opens now (--no-ui leaves that out).")
+        click.echo("\nOpening the dashboard. To skip this, add --no-ui.")
         show(FREE_PORT, data_dir)
     return code
 
@@ -65,10 +65,10 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
 def _local_model(opened: Workspace) -> str:
     served = first_ready_local(opened.settings)
     if served is not None:
-        click.echo(f"Using {plain(served)}, which is running here.")
+        click.echo(f"Using {plain(served)}, which is running on this machine.")
         return served
-    click.echo(f"No Ollama or LM Studio model answers here, so this uses {DEFAULT_CODER}.")
-    require_runtime(opened.settings)  # before anything is downloaded for it
+    click.echo(f"No model of Ollama or LM Studio answers on this machine. Using {DEFAULT_CODER}.")
+    require_runtime(opened.settings)  # before any download for it
     try:
         fetch(opened, DEFAULT_CODER)
     except WeightsError as error:
@@ -81,24 +81,24 @@ def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
         fetch(opened, FALLBACK)
     except WeightsError:
         raise missing from None
-    click.echo(f"{missing}\nUsing {FALLBACK} instead: it solves little, but shows how it works.")
+    click.echo(f"{missing}\nUsing {FALLBACK} instead: it solves few problems, but shows how koderz works.")
     return FALLBACK
 
 
 @click.command()
 @data_dir
 def example(data_dir: Path | None) -> int:
-    """Open the real benchmark that comes with koderz, and show its table. Asks no model and no network."""
+    """Open the example benchmark that comes with koderz and show its results. Needs no model and no network."""
     with workspace(data_dir) as opened:
         benchmark = open_example(opened.settings)
         click.echo(f"{ABOUT_EXAMPLE}\n")
         print_summaries(opened.results.summaries(benchmark))
         click.echo(
             f"\nWhat next?\n"
-            f"  koderz ui                           all of it in the browser\n"
-            f"  koderz compare {benchmark}   how sure that is\n"
+            f"  koderz ui                           the results in the browser\n"
+            f"  koderz compare {benchmark}   comparisons with intervals\n"
             f"  koderz analyze {benchmark}   each experiment; with an exp_ id, each iteration\n"
-            f"  koderz quickstart                   the same on this machine, with a model of yours\n"
+            f"  koderz quickstart                   a run on this machine, with your own model\n"
             f"{how_to_remove(benchmark)}"
         )
         return report_faults(opened)

@@ -1,4 +1,4 @@
-"""``koderz results``: what was solved, at what cost, how surely."""
+"""``koderz results``: success rates with intervals, and costs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import click
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_summaries
-from koderz_core.errors import UsageError
 from koderz_core.records import Outcome
+from koderz_core.workspace.names import benchmark_named
 
 
 @click.command()
 @click.argument("benchmark", required=False)
-@click.option("--experiments", is_flag=True, help="One line per experiment instead of per configuration.")
-@click.option("--problem", help="Only experiments on this problem.")
-@click.option("--success-only", is_flag=True, help="Only solved experiments.")
-@click.option("--limit", type=Whole(0), default=20, show_default=True, help="Most lines; 0: all.")
+@click.option("--experiments", is_flag=True, help="Show one line per experiment instead of per configuration.")
+@click.option("--problem", help="Show only experiments on this problem.")
+@click.option("--success-only", is_flag=True, help="Show only solved experiments.")
+@click.option("--limit", type=Whole(0), default=20, show_default=True, help="Maximum number of lines; 0: all.")
 @as_json
 @data_dir
 def results(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -30,12 +30,10 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Show all benchmarks, or only BENCHMARK (its name, its id, or how that begins)."""
+    """Show success rates and costs of all benchmarks. BENCHMARK (name, id or start of an id) limits them to one."""
     with workspace(data_dir) as opened:
         found = opened.results
-        chosen = found.find(benchmark) if benchmark else None
-        if chosen and chosen.startswith("exp_"):
-            raise UsageError(f"{chosen} is an experiment. Look into it with: koderz analyze {chosen}")
+        chosen = benchmark_named(found, benchmark, "To see it: koderz analyze {experiment}") if benchmark else None
         if experiments or problem is not None or success_only:
             outcome: Outcome | None = "solved" if success_only else None
             rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None)

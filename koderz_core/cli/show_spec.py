@@ -1,4 +1,4 @@
-"""``koderz show-spec``: the spec that prompts were built on, the specs of a problem, and specs by their models."""
+"""``koderz show-spec``: the spec of an experiment, the specs of a problem, and a comparison of spec models."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.export.findings import footnotes
 from koderz_core.export.formats import plain
@@ -19,6 +18,7 @@ from koderz_core.export.specs import CAUTION, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.names import benchmark_named
 
 LONGEST = 600  # characters of each of several specs
 WORDS = 4  # columns that hold words, before those of numbers
@@ -26,17 +26,18 @@ WORDS = 4  # columns that hold words, before those of numbers
 
 @click.command(name="show-spec")
 @click.argument("what", required=False, metavar="[EXP_OR_PROBLEM]")
-@click.option("--model", metavar="M", help="Only the specs of this model.")
-@click.option("--compare", is_flag=True, help="Spec models side by side: of one benchmark, or of all.")
+@click.option("--model", metavar="M", help="Show only specs by this model.")
+@click.option("--compare", is_flag=True, help="Compare spec models, in one benchmark or in all.")
 @as_json
 @data_dir
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
-    """Show the spec of an experiment (its id, or how that begins), or all specs of a problem.
+    """Show the spec of an experiment, or all specs of a problem.
 
-    With --compare: of a benchmark (its name, its id, or how that begins), or of all.
+    An experiment is named by its id or the start of its id. With --compare, show the specs of a benchmark (name, id or
+    start of an id), or of all benchmarks.
     """
     if what is None and not compare:
-        raise UsageError("Which spec? Give the id of an experiment or of a problem, or --compare.")
+        raise UsageError("No spec was named. Give the id of an experiment or a problem, or --compare.")
     with workspace(data_dir) as opened:
         if compare:
             _compare(opened, what, model, as_json=as_json)
@@ -59,7 +60,7 @@ def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: 
     if experiment.startswith("bench_"):
         raise UsageError(f"{experiment} is a benchmark. Give one of its experiments, or --compare for all its specs.")
     if model is not None:
-        raise UsageError("--model chooses among the specs of a problem; an experiment has its own. Leave it out.")
+        raise UsageError(f"{experiment} has its own spec; --model selects specs of a problem. Omit the option.")
     found = opened.results.specs(experiment=experiment)
     if as_json:
         print_json({"experiment": experiment, "specs": found, "problem": None if found else _text(opened, experiment)})
@@ -68,7 +69,7 @@ def _of_experiment(opened: Workspace, what: str, model: str | None, *, as_json: 
         for spec in found:
             click.echo(f"{plain(spec.problem)}  {plain(spec.label)}\n{plain(written(spec))}\n\n{plain(spec.text)}")
     else:
-        click.echo(f"{experiment} was not built on a spec. Its problem says:\n\n{plain(_text(opened, experiment))}")
+        click.echo(f"{experiment} did not use a spec. Its problem:\n\n{plain(_text(opened, experiment))}")
 
 
 def _found(opened: Workspace, what: str) -> str:
@@ -88,7 +89,7 @@ def _text(opened: Workspace, experiment: str) -> str:
         return f"({error})"
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
     if dataset.origin.sha256 != row.dataset_sha256 or row.problem not in texts:
-        return f"({row.dataset} is not the dataset any more that {row.problem} was taken from.)"
+        return f"({row.dataset} has changed since {row.problem} was run, so its text is not shown.)"
     return opened.settings.redaction().text(texts[row.problem])
 
 
@@ -102,13 +103,11 @@ def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: 
         dataset = plain(one.spec.dataset_origin.said)
         click.echo(f"{plain(written(one.spec))}; {built_on(one)}. {dataset}\n\n{plain(one.spec.text, LONGEST)}\n")
     if not found:
-        click.echo(f"No experiment on {plain(problem)} was built on a spec.")
+        click.echo(f"No experiment on {plain(problem)} used a spec.")
 
 
 def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_json: bool) -> None:
-    chosen = None if benchmark is None else opened.results.find(benchmark)
-    if chosen is not None and not chosen.startswith("bench_"):
-        raise UsageError(f"--compare looks into a benchmark, and {chosen} is an experiment. Give a benchmark's id.")
+    chosen = None if benchmark is None else benchmark_named(opened.results, benchmark)
     rows = _by(model, opened.results.specs(benchmark=chosen))
     found = compare_specs(rows)
     if as_json:
@@ -116,14 +115,14 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         print_json({"specs": told, "caution": CAUTION})
         return
     if not found:
-        click.echo("No experiment here was built on a spec.")
+        click.echo("No experiment used a spec.")
         return
     _scripted(rows)
     if empty := without(rows):
         click.echo(
-            f"Left out, as the answer was empty: specs of {empty} experiments. Allow more by --review-tokens.", err=True
+            f"Left out, because the answer was empty: specs of {empty} experiments. Raise --review-tokens.", err=True
         )
-    drawn, table = Table(box=None, pad_edge=False, header_style="bold"), specs_table(found)
+    drawn, table = terminal_table(), specs_table(found)
     for place, name in enumerate(table.columns):
         drawn.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")
     for line in table.rows:
@@ -134,7 +133,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
 
 
 def _by(model: str | None, rows: Sequence[SpecRow]) -> Sequence[SpecRow]:
-    """Those of a spec model, by its id or the end of it after a slash. Raises UnknownNameError."""
+    """The specs of a model, by its id or the last parts of it. Raises UnknownNameError."""
     if model is None:
         return rows
     chosen = [row for row in rows if row.model and f"/{row.model}".endswith(f"/{model}")]

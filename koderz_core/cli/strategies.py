@@ -1,4 +1,4 @@
-"""``koderz strategies``: which there are, what one does, asks and costs in calls, and what can be set in it."""
+"""``koderz strategies``: the strategies with their roles, parameters and calls."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, print_json
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.export.formats import plain
-from koderz_core.export.strategies import calls_of, roles_of, said, strategies_markdown, values_of
-from koderz_core.runner.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
-from koderz_core.runner.wording import strategy_named
+from koderz_core.plan.command_line import strategy_named
+from koderz_core.plan.descriptions import calls_of, roles_of, said, strategies_markdown, values_of
+from koderz_core.plan.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--markdown", is_flag=True, help="Print Markdown, as docs/strategies.md has it.")
+@click.option("--markdown", is_flag=True, help="Print Markdown, as in docs/strategies.md.")
 @as_json
 def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
-    """Show all strategies, or NAME with its roles and parameters.
+    """List the strategies, or show one with its roles and parameters.
 
-    NAME may be a class in a file, FILE.py:NAME. Its file is executed, so it must be one that you trust.
+    NAME may be your own class, FILE.py:NAME. koderz executes the file, so use only files that you trust.
     """
     if markdown and as_json:
-        raise UsageError("--markdown and --json are two ways to print the same. Give one of them.")
+        raise UsageError("--markdown and --json exclude each other. Use one of them.")
     forms = strategy_forms() if name is None else (strategy_form(strategy_named(name)),)
     if as_json:
         print_json([asdict(form) for form in forms])
@@ -41,24 +40,26 @@ def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
 
 
 def _list(forms: Sequence[StrategyForm]) -> None:
-    table = Table("strategy", "what it does", "roles", "calls", box=None, pad_edge=False)
+    table = terminal_table("strategy", "what it does", "roles", "calls")
     for form in forms:
         table.add_row(*map(plain, (form.name, form.doc, roles_of(form), form.calls or "?")))
     console().print(table)
-    console().print("* all models of this role are asked. One with its parameters: koderz strategies NAME", style="dim")
+    console().print(
+        "* all models of this role are called. For the parameters of a strategy: koderz strategies NAME", style="dim"
+    )
     for fault in filter(None, faults_of_installed().values()):
         click.echo(f"Warning: {plain(fault)}", err=True)
 
 
 def _show(form: StrategyForm, name: str) -> None:
-    """``name``: as the person typed it."""
+    """``name``: as the user typed it."""
     out = console()
     for line in (form.name, form.doc, calls_of(form)):
         out.print(plain(line))
-    roles = Table("role", "what it does", "models", box=None, pad_edge=False)
+    roles = terminal_table("role", "what it does", "models")
     for role in form.roles:
         roles.add_row(role.name, role.doc, "one or more" if role.several else "one")
-    parameters = Table("parameter", "default", "values", "what it changes", box=None, pad_edge=False)
+    parameters = terminal_table("parameter", "default", "values", "what it changes")
     for one in form.parameters:
         parameters.add_row(*map(plain, (one.name, said(one.default), values_of(one), one.doc)))
     for table in (roles, parameters):
@@ -66,4 +67,4 @@ def _show(form: StrategyForm, name: str) -> None:
         out.print(table)
     out.print()
     example = shlex.join(["koderz", "benchmark", "--configuration", f"{name} coder=MODEL"])
-    out.print(f"In words: {plain(example)}", style="dim")
+    out.print(f"Example: {plain(example)}", style="dim")

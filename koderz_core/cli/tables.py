@@ -1,4 +1,4 @@
-"""Tables for the terminal: configurations, experiments, iterations."""
+"""Tables for the terminal: configurations, experiments, iterations, timings."""
 
 from __future__ import annotations
 
@@ -10,39 +10,45 @@ from rich.table import Table
 from koderz_core.analysis.pairs import compared
 from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.export.findings import remarks, untested
-from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, day, duration, money, plain, share
+from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
+from koderz_core.times import day
 
-PIPED_WIDTH = 140  # columns where no terminal says how many it has
+PIPED_WIDTH = 140  # columns without a terminal
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Rich would end the process with 1, which here says that koderz has a bug."""
+        """Rich would exit with 1, which means a bug in koderz."""
         raise BrokenPipeError
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that never reads markup or emoji out of a text: texts may be hostile."""
+    """A console that never interprets markup or emoji in a text: texts may be hostile."""
     made = _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not made.is_terminal:
         made.width = PIPED_WIDTH
     return made
 
 
+def terminal_table(*columns: str, header: bool = True) -> Table:
+    """An empty table in the style of all commands: no lines, bold names of columns. More columns may be added."""
+    return Table(*columns, box=None, pad_edge=False, show_header=header)
+
+
 def print_summaries(
     rows: Sequence[SummaryRow], left_out: int = 0, benchmarks: Mapping[str, BenchmarkRow] | None = None
 ) -> None:
-    """One line per configuration, and below what a reader must know to compare them.
+    """One line per configuration, then the remarks that a comparison needs.
 
-    ``benchmarks`` by id: where there are rows of several, each row shows the name (else the id) and date of its own.
+    ``benchmarks`` by id: if there are rows of several, each row shows the name (else the id) and the date of its own.
     """
     if not rows:
-        console().print("No results yet. Begin with: koderz quickstart")
+        console().print("No results yet. Start with: koderz quickstart")
         return
     several = len({row.benchmark for row in rows}) > 1
-    table = _table()
+    table = terminal_table()
     found = [compared(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(one.missing for one in found) else ()
     for name in ("benchmark", "begun") if several else ():
@@ -70,7 +76,7 @@ def print_summaries(
 
 def print_experiments(rows: Sequence[ExperimentRow]) -> None:
     """One line per experiment."""
-    table = _table()
+    table = terminal_table()
     for name in ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost"):
         table.add_column(name, no_wrap=name != "configuration")
     for row in rows:
@@ -89,12 +95,12 @@ def print_experiments(rows: Sequence[ExperimentRow]) -> None:
 
 def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> None:
     """One line per iteration of an experiment; ``again``: as of ``repeated``."""
-    table = _table()
+    table = terminal_table()
     for name in ("iteration", "tests", "failed with", "time", "message"):
         table.add_column(name, no_wrap=name != "message")
     for row in rows:
         tests = f"{'✓' if row.passed else '✗'} {row.tests_passed}/{row.tests_total}{' shared' if row.shared else ''}"
-        same = f"the program of iteration {again[row.iteration]} again" if row.iteration in again else ""
+        same = f"same program as iteration {again[row.iteration]}" if row.iteration in again else ""
         message = same or plain(row.message, 200)
         table.add_row(str(row.iteration), tests, row.error or "", duration(row.seconds), message)
     console().print(table)
@@ -104,23 +110,21 @@ def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> 
 
 def print_timings(rows: Sequence[Timing]) -> None:
     """One line per configuration: seconds and share of each phase."""
-    table = _table()
+    table = terminal_table()
     for name in ("configuration", "n", "time", *PHASES):
         table.add_column(name, justify="left" if name == "configuration" else "right")
     for row in rows:
         shares = [f"{duration(row.phases[one])} ({row.phases[one] / (row.seconds or 1):.0%})" for one in PHASES]
         table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
     console().print(table)
-    console().print("journal: all that is left, such as writing it and waiting for a place among tests.", style="dim")
-
-
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="bold")
+    console().print(
+        "journal: the remaining time, such as writing the journal and waiting for a free test worker.", style="dim"
+    )
 
 
 def _benchmark(benchmark: str, known: Mapping[str, BenchmarkRow]) -> tuple[str, str]:
     row = known.get(benchmark)
-    return (plain(row.name) or benchmark, day(row.opened_at)[: len("2026-11-23")]) if row else (benchmark, "")
+    return (plain(row.name) or benchmark, day(row.opened_at)) if row else (benchmark, "")
 
 
 def _tests(row: ExperimentRow) -> str:

@@ -19,23 +19,25 @@ from koderz_core.cli.options import data_dir
 from koderz_core.config import CHECKOUT
 from koderz_core.errors import InfrastructureError
 
-PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # where a wheel puts app.py, and where the checkout has it
+PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # app.py in a wheel and in a checkout
 
 
 @click.command()
-@click.option("--port", type=Whole(0, 65535), default=8501, show_default=True, help="0: one that is free.")
-@click.option("--no-browser", is_flag=True, help="Open no browser, only say the address.")
+@click.option(
+    "--port", type=Whole(0, 65535), default=8501, show_default=True, help="Port of the dashboard; 0: any free port."
+)
+@click.option("--no-browser", is_flag=True, help="Print the address, but do not open a browser.")
 @click.option(
     "--open",
     "bundle",
     type=click.Path(path_type=Path),
-    help="Look at a bundle, which is verified first and can only be read.",
+    help="Show this bundle. It is verified first and read-only.",
 )
 @data_dir
 def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) -> NoReturn:
-    """Show the dashboard in the browser; only this machine can reach it.
+    """Open the dashboard in the browser. Only this machine can reach it.
 
-    Ctrl-C ends it. What runs then is stopped and can be taken up again.
+    Ctrl-C ends it. Benchmarks that it runs are stopped and can be resumed.
     """
     if bundle:
         sys.exit(_show_bundle(bundle, port, no_browser=no_browser))
@@ -43,7 +45,7 @@ def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) 
 
 
 def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoReturn:
-    """Become the dashboard's server. Raises InfrastructureError if it cannot be."""
+    """Replace this process by the server of the dashboard. Raises InfrastructureError if that is impossible."""
     command = _command(port, no_browser=no_browser)
     if data_dir:
         os.environ["KODERZ_HOME"] = str(data_dir.absolute())
@@ -52,8 +54,8 @@ def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoRet
 
 
 def _show_bundle(bundle: Path, port: int, *, no_browser: bool) -> int:
-    """Serve a data folder made of the bundle, which is gone when the dashboard has ended. Raises DataError."""
-    from koderz_core.bundles.making import open_bundle  # noqa: PLC0415 (who shows his own data needs none of it)
+    """Serve a temporary data folder made from the bundle. Raises DataError."""
+    from koderz_core.bundles.making import open_bundle  # noqa: PLC0415 (only a bundle needs it)
 
     command = _command(port, no_browser=no_browser)
     with tempfile.TemporaryDirectory(prefix="koderz-bundle-") as folder:
@@ -64,13 +66,13 @@ def _show_bundle(bundle: Path, port: int, *, no_browser: bool) -> int:
             for wish in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
                 signal.signal(wish, lambda number, _frame: server.send_signal(number))
             code = server.wait()
-            return code if code >= 0 else 128 - code  # as a shell says that a signal ended it
+            return code if code >= 0 else 128 - code  # the exit code of a shell after a signal
 
 
 def _command(port: int, *, no_browser: bool) -> list[str]:
     script = _find_app()
     _check_port(port)
-    # -P: a file in the current folder must not pass for one of Python's modules.
+    # -P: a file in the current folder must not replace a module of Python.
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     return [*command, *(("--server.headless", "true") if no_browser else ())]
 
@@ -83,13 +85,13 @@ def _find_app() -> Path:
 
 
 def _check_port(port: int) -> None:
-    """Raise InfrastructureError if nobody may listen there."""
+    """Raise InfrastructureError if the port cannot be opened."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
         except OSError as error:
             raise InfrastructureError(
-                f"Port {port} cannot be used: {error.strerror}. Perhaps {url_of(LOOPBACK, port)} is a dashboard; "
-                "else choose another port: `koderz ui --port 0` takes one that is free."
+                f"Port {port} cannot be used: {error.strerror}. A dashboard may already run at "
+                f"{url_of(LOOPBACK, port)}. Otherwise choose another port; `koderz ui --port 0` takes a free one."
             ) from error

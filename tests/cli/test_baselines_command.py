@@ -23,7 +23,7 @@ def test_supervised_comes_with_its_baselines_says_so_and_leaves_them_out_if_told
     planned = koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--plan-only").out.replace("\n", " ")
     assert "9 experiments" in planned
     assert "direct SCRIPTED strong, direct SCRIPTED weak, for at most $" in planned
-    assert "--no-baselines leaves them out" in planned
+    assert "To skip them, add --no-baselines" in planned
     alone = koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--plan-only", "--no-baselines").out
     assert "3 experiments" in alone
     assert "aselines" not in alone
@@ -45,7 +45,7 @@ def test_controls_are_strategies_with_names_and_parameters_of_their_own(koderz: 
 
 
 def test_the_registry_lists_what_was_measured_of_frontier_models(koderz: Any) -> None:
-    assert "No frontier model was asked directly so far" in koderz("frontier-costs").out
+    assert "No frontier model has been measured with strategy direct yet" in koderz("frontier-costs").out
     koderz(*SUPERVISED, *STRONG, "--strategy", "supervised", "--json")
     assert koderz("frontier-costs", "--all", "--json").json == []  # a script shows nothing about models
     (one,) = koderz("frontier-costs", "--scripted", "--json").json
@@ -63,7 +63,7 @@ def test_the_registry_is_asked_for_a_model_or_a_dataset(koderz: Any) -> None:
     listed = koderz(*ours, "--all", "--model", "weak", "--dataset", "humaneval", "--json").json
     assert [one["model"] for one in listed] == ["scripted/weak"]
     assert koderz(*ours, "--dataset", "mbpp", "--json").json == []
-    assert "None of what was measured fits." in koderz(*ours, "--dataset", "mbpp").out
+    assert "No measurement matches." in koderz(*ours, "--dataset", "mbpp").out
 
 
 def test_compare_takes_a_baseline_measured_elsewhere(koderz: Any) -> None:

@@ -37,7 +37,7 @@ def test_plan_only_tells_what_it_comes_to_and_runs_nothing(koderz: Any) -> None:
     said = koderz(*SMALL, "--plan-only")
     assert said.code == 0
     assert "6 problems, 6 experiments" in said.out
-    assert "not known" in said.out
+    assert "No estimate of calls, cost and time yet" in said.out
     assert "--pilot" in said.out
     assert "No results yet" in koderz("results").out
 
@@ -45,10 +45,10 @@ def test_plan_only_tells_what_it_comes_to_and_runs_nothing(koderz: Any) -> None:
 def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
     said = koderz(*SMALL, "--pilot", "3")
     assert said.code == 0
-    assert "Left to do: 3 experiments; calls: about 3, in 9 of 10 cases at most 3." in said.out
-    assert "Price: about $0.00, in 9 of 10 cases at most $0.00." in said.out
-    assert "not run now: 3 experiments. To run them: koderz resume bench_" in said.err
-    assert "3 of them done before" in koderz(*SMALL).err
+    assert "Remaining: 3 experiments. Estimated calls: about 3, in 9 of 10 cases at most 3." in said.out
+    assert "Cost: about $0.00, in 9 of 10 cases at most $0.00." in said.out
+    assert "not part of this run: 3 experiments. To run them: koderz resume bench_" in said.err
+    assert "3 of them already done" in koderz(*SMALL).err
 
 
 def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
@@ -140,4 +140,4 @@ def test_a_budget_that_is_used_up_is_no_interruption(koderz: Any, paid: Server) 
     said = koderz(*PAID, "--max-cost", "1.03")
     assert said.code == 5
     assert "No result: 1 of 3 experiments. To continue: koderz resume bench_" in said.err
-    assert "--max-cost USD, with a larger budget" in said.err
+    assert "--max-cost USD (a larger budget)" in said.err

@@ -24,7 +24,7 @@ def test_a_bundle_is_made_of_a_benchmark_and_verified(koderz: Any, example: None
 
 def test_a_benchmark_is_verified(koderz: Any, example: None) -> None:
     said = koderz("verify", EXAMPLE)
-    assert (said.code, "✓ holds" in said.out) == (0, True)
+    assert (said.code, "✓ verified" in said.out) == (0, True)
 
 
 def test_what_differs_is_named_with_exit_code_1(koderz: Any, example: None, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_what_another_process_may_take_is_changed_obeyed_and_told(koderz: Any, r
     assert (before.budget_usd, before.concurrency, before.running) == (5.0, 1, 1)
     said = koderz("change", running[:10], "--max-cost", "2.5", "--concurrency", "2")
     assert (said.code, said.err) == (0, "")
-    assert f"{running} may cost $2.50 in all and has 2 experiments at once within two seconds: process" in said.out
+    assert f"{running} will have a budget of $2.50 and a concurrency of 2 within two seconds (process " in said.out
     assert eventually(lambda: results.benchmark(running).running == 2)
     assert results.benchmark(running).budget_usd == 2.5
     assert "budget $5.00 → $2.50, experiments at once 1 → 2 (process" in koderz("analyze", running).out
@@ -64,7 +64,7 @@ def test_what_nobody_runs_or_nothing_is_said_of_cannot_be_changed(koderz: Any, r
     for words, message in (
         ((row.id, "--concurrency", "2"), "is not being run now, so there is nothing to change."),
         ((row.id,), "Say what to change"),
-        ((experiment.id, "--concurrency", "2"), f"is an experiment of {row.id}. Name that."),
+        ((experiment.id, "--concurrency", "2"), f"is an experiment. Name its benchmark: {row.id}\n"),
         ((row.id, "--max-cost", "nan"), "nan is not a finite number"),
     ):
         said = koderz("change", *words)

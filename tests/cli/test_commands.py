@@ -44,7 +44,7 @@ def test_a_benchmark_ends_with_a_table_that_says_what_it_is(koderz: Any) -> None
 def test_the_same_command_again_asks_nothing_and_shows_the_same(koderz: Any) -> None:
     first, again = koderz(*WEAK), koderz(*WEAK)
     assert first.out == again.out
-    assert "6 of them done before" in again.err
+    assert "6 of them already done" in again.err
 
 
 def test_results_as_json_hold_what_the_table_shows(koderz: Any) -> None:
@@ -75,7 +75,7 @@ def test_analyze_shows_a_benchmark_and_each_iteration_of_an_experiment(koderz: A
     supervised = next(row["id"] for row in rows if row["label"].startswith("supervised"))
     said = koderz("analyze", supervised[:9], "--show-code").out
     reviewed = said.index("checkpoint 2 after iteration 2, at its interval:\n(at most 0 of ")
-    assert said.index("the program of iteration 1 again") < reviewed < said.index("\nIteration 1, ")
+    assert said.index("same program as iteration 1") < reviewed < said.index("\nIteration 1, ")
     assert "(passed on: root cause, fix, edge cases; not passed on: failing tests)\nRoot cause:" in said
     assert "return None" in said
 
@@ -164,7 +164,7 @@ def test_ctrl_c_exits_with_130_and_says_how_to_go_on(koderz: Any) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130, err
-    benchmark = err.decode().rstrip().rpartition("To go on: koderz resume ")[2]
+    benchmark = err.decode().rstrip().rpartition("To continue: koderz resume ")[2]
     assert koderz("resume", benchmark).code == 0
 
 

@@ -49,9 +49,9 @@ def test_a_sound_file_is_listed_and_its_solutions_are_run(koderz: Any, tmp_path:
     listed = koderz("list-problems", "--file", file)
     assert (listed.code, listed.out.splitlines()[2].split()) == (0, ["mine/1", "add", "2", "1"])
     said = koderz("list-problems", "--file", file, "--check")
-    assert (said.code, "1 of 2 solutions pass their tests; 1 problems have none." in said.out) == (4, True)
+    assert (said.code, "1 of 2 solutions pass their tests; 1 problems have no solution." in said.out) == (4, True)
     assert "my.jsonl:2: field canonical_solution: of mine/2, fails its tests: " in said.out
-    assert "; mend it, or the tests" in said.out
+    assert "; fix the solution or the tests" in said.out
     assert not (tmp_path / "home" / "datasets").exists()
 
 
@@ -88,7 +88,7 @@ def test_sources_are_listed_with_address_licence_and_hash(koderz: Any) -> None:
         (("download-data", "bigcodebench"), 3, "knows no SHA-256"),
         (("list-problems", "--dataset", "mbpp"), 3, "Fetch it with: koderz download-data mbpp"),
         (("list-problems", "--dataset", "mpbb"), 2, "A file of your own is named by its path"),
-        (("list-problems", "--file", "x.jsonl", "--dataset", "mbpp"), 2, "--file is a dataset of its own"),
+        (("list-problems", "--file", "x.jsonl", "--dataset", "mbpp"), 2, "--file replaces --dataset"),
         (("list-problems", "--file", "x.jsonl"), 3, "x.jsonl cannot be read"),
         (("list-problems", "--dataset", "x.jsonl"), 3, "x.jsonl cannot be read"),
     ],

@@ -40,7 +40,7 @@ def test_the_files_of_an_experiment_are_there_while_its_benchmark_goes_on(capsys
             runner.wait()
             debug.beside(lambda: None)()
             assert len(list(Path("debug").iterdir())) == 8
-    assert "Written: 8 files of 2 experiments into debug." in capsys.readouterr().err
+    assert "Written: 8 files of 2 experiments to debug." in capsys.readouterr().err
 
 
 def test_what_keeps_debug_files_from_being_written_costs_the_benchmark_nothing(koderz: Any) -> None:
@@ -51,8 +51,8 @@ def test_what_keeps_debug_files_from_being_written_costs_the_benchmark_nothing(k
     said = koderz(*SMALL, "--debug")
     assert said.code == 0
     assert "direct SCRIPTED weak" in said.out
-    assert "Not all debug files are written: The files cannot be written into debug (Is a directory)" in said.err
-    assert "To do it then: koderz analyze bench_" in said.err
+    assert "Some debug files are missing: The files cannot be written into debug (Is a directory)" in said.err
+    assert "To write them: koderz analyze bench_" in said.err
 
 
 def test_analyze_dumps_the_same_as_debug_did(koderz: Any) -> None:

@@ -75,7 +75,7 @@ def test_speed_test_tells_tokens_per_second(koderz: Koderz, monkeypatch: pytest.
     chat.answer = sends(404, {"error": {"message": "no such model"}})
     said = koderz("speed-test", "vllm/it")
     assert said.code == 3
-    assert "vllm/it gave no answer" in said.err
+    assert "vllm/it did not answer" in said.err
 
 
 def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Koderz) -> None:

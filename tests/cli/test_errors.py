@@ -44,7 +44,7 @@ def test_a_parameter_that_no_strategy_has_is_not_ignored(koderz: Any) -> None:
 def test_a_model_for_a_role_that_nobody_asks_is_not_ignored(koderz: Any) -> None:
     said = koderz(*SMALL, "scripted/weak", "--reviewer", "scripted/strong")
     assert said.code == 2
-    assert "No strategy here asks a reviewer" in said.err
+    assert "No chosen strategy uses the role reviewer" in said.err
 
 
 @pytest.mark.parametrize("seed", ["-1", str(2**63)])

@@ -61,7 +61,7 @@ def test_samples_are_graded_and_written_with_their_own_keys_in_their_order(koder
     assert written[0]["model"] == "m"
     assert {"tests_passed", "tests_total", "error", "message", "seconds", "tier"} <= written[1].keys()
     assert (written[1]["error"], written[1]["tests_total"]) == ("assertion", 7)
-    assert "2 of 3 samples passed: 67 % [21, 94] at 95 %" in said.out
+    assert "2 of 3 samples passed: 67 % [21, 94] (95 % interval)" in said.out
 
 
 def test_a_key_that_a_program_gives_back_is_not_written_down(

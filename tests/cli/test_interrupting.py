@@ -155,9 +155,9 @@ def test_the_first_ctrl_c_lets_what_runs_end_at_its_next_step(
     assert provider.asked.wait(PATIENCE)
     begun.process.send_signal(signal.SIGINT)
     assert begun.process.stderr is not None
-    assert any("Press Ctrl-C once more to stop now" in line for line in begun.process.stderr)
+    assert any("Press Ctrl-C again to stop now" in line for line in begun.process.stderr)
     provider.let_go.set()
-    assert "To go on: koderz resume bench_" in begun.process.communicate(timeout=PATIENCE)[1]
+    assert "To continue: koderz resume bench_" in begun.process.communicate(timeout=PATIENCE)[1]
     assert begun.process.returncode == 130
     assert [(one.what, one.target, one.by) for one in journalled(ControlObeyed)] == [("stop", None, begun.process.pid)]
     assert len(journalled(ExperimentFinished)) == 1
@@ -174,7 +174,7 @@ def test_the_second_ctrl_c_ends_it_now_though_a_call_hangs(
     code, seconds, said = begun.signal_and_wait(signal.SIGINT)
     assert code == 130
     assert seconds < WITHIN
-    assert "To go on: koderz resume bench_" in said
+    assert "To continue: koderz resume bench_" in said
     assert [end.outcome for end in journalled(ExperimentFinished)] == ["cancelled"]
     assert journalled(BenchmarkClosed) == [BenchmarkClosed("stopped")]
     assert not begun.left_behind()
@@ -230,8 +230,8 @@ def test_a_journal_that_cannot_be_written_is_told_at_once_and_ctrl_c_still_ends_
     resource.prlimit(begun.process.pid, resource.RLIMIT_FSIZE, (size, size))
     ask(path, Wish(time.time(), os.getpid(), "pause"))
     assert begun.process.stderr is not None
-    assert any("cannot be written" in line and "press Ctrl-C twice" in line for line in begun.process.stderr)
+    assert any("cannot be written" in line and "Press Ctrl-C twice" in line for line in begun.process.stderr)
     begun.process.send_signal(signal.SIGINT)
-    assert any("Press Ctrl-C once more" in line for line in begun.process.stderr)
+    assert any("Press Ctrl-C again" in line for line in begun.process.stderr)
     code, seconds, _ = begun.signal_and_wait(signal.SIGINT)
     assert (code, seconds < WITHIN) == (130, True)

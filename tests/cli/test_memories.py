@@ -29,21 +29,21 @@ def test_what_is_remembered_is_found_and_shown_without_being_obeyed(koderz: Any)
 
 
 def test_where_nothing_is_remembered_it_says_so_and_makes_no_file(koderz: Any) -> None:
-    assert "Nothing that is remembered fits" in koderz("cortex", "recall", "moon").out
+    assert "No matching memories" in koderz("cortex", "recall", "moon").out
     assert koderz("cortex", "show", "1").code == 2
     assert not (load_settings().home / "cortex.db").exists()
 
 
 def test_lessons_are_distilled_from_journals_and_remembered_once(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "nothing to learn yet" in koderz("cortex", "lessons").out
+    assert "No lessons yet" in koderz("cortex", "lessons").out
     weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 2, "spec": False, "checkpoints": False})
     with open_workspace() as workspace:
         workspace.run(workspace.plan(Order([weak], "0:14")))
-    assert "nothing to learn yet" in koderz("cortex", "lessons", "--dry-run").out  # a script teaches nothing
+    assert "No lessons yet" in koderz("cortex", "lessons", "--dry-run").out  # a script teaches nothing
     monkeypatch.setenv("KODERZ_MEMORY", "all")
     assert "SCRIPTED" in koderz("cortex", "lessons", "--dry-run").out
     assert "No" in koderz("cortex", "recall", "--kind", "lesson").out
-    assert "Remembered: 1 new, 0 brought up to date, 0 as before." in koderz("cortex", "lessons").out
+    assert "Stored: 1 new, 0 updated, 0 unchanged." in koderz("cortex", "lessons").out
     again = json.loads(koderz("cortex", "lessons", "--json").out)
     assert again["kept"] == {"added": 0, "renewed": 0}
     assert again["lessons"][0]["problems"]

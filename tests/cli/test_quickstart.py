@@ -64,10 +64,10 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_model_that_is_served_here_is_used(koderz: Any) -> None:
     said = koderz("quickstart", "--no-ui")
     assert said.code == 0
-    assert "Using ollama/some-coder:1b, which is running here." in said.out
+    assert "Using ollama/some-coder:1b, which is running on this machine." in said.out
     assert "100 % [57, 100]" in said.out
     assert "What next?" in said.out
-    assert f"Everything is kept in {load_settings().home}" in said.out
+    assert f"All data is stored in {load_settings().home}" in said.out
 
 
 def test_without_any_model_it_says_what_to_do_by_hand(
@@ -123,7 +123,7 @@ def test_in_a_terminal_the_dashboard_opens_afterwards() -> None:
         while _read(ours):
             pass
     os.close(ours)
-    assert b"The dashboard opens now" in shown
+    assert b"Opening the dashboard" in shown
 
 
 def _read(terminal: int) -> bytes:

@@ -55,7 +55,7 @@ def test_a_killed_benchmark_is_resumed_by_the_beginning_of_its_id_and_ends_the_s
     cut(only(journals))
     said = koderz("resume", only(journals).stem[:9])
     assert (said.code, said.out.splitlines()[0]) == (0, whole.out.splitlines()[0])
-    assert "1 of them done before" in said.err
+    assert "1 of them already done" in said.err
     (row,) = koderz("results", "--json").json
     assert row["solved"] + row["unsolved"] == 2
 
@@ -67,7 +67,7 @@ def test_what_is_finished_needs_neither_its_dataset_nor_its_models(koderz: Any, 
     own.unlink()
     said = koderz("resume", only(journals).stem)
     assert said.code == 0
-    assert "is finished: nothing is left to do" in said.err
+    assert "is finished. Nothing is left to run" in said.err
     assert "direct SCRIPTED strong" in said.out
 
 
@@ -94,7 +94,7 @@ def test_a_changed_dataset_is_told_with_both_hashes_and_can_be_forked(
     own.write_text(problem("def f(): return 2 - 1"))
     forked = koderz("resume", journal.stem, "--fork", "--humaneval-path", own)
     assert (forked.code, journal.read_bytes()) == (0, recorded)
-    assert f"It is a fork of {journal.stem}, named {journal.stem}-fork" in forked.err
+    assert f"This is a fork of {journal.stem}, named {journal.stem}-fork" in forked.err
 
 
 def test_other_conditions_are_told_and_can_be_set_back(koderz: Any, journals: Path) -> None:
@@ -132,7 +132,7 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
             while workspace.results.benchmark(benchmark).state != "paused":
                 time.sleep(0.01)
         said = koderz("resume", benchmark)
-        assert (said.code, f"goes on where it was paused (PID {other.pid})" in said.err) == (0, True)
+        assert (said.code, f"in the process that had paused it (PID {other.pid})" in said.err) == (0, True)
         assert other.wait(30) == 0
 
 
@@ -199,7 +199,7 @@ def test_a_named_benchmark_grows_and_an_unnamed_one_is_another(koderz: Any, jour
     more = ("benchmark", "--problems", "1:4", "--coder", "scripted/strong,scripted/weak", "--repeats", "2")
     said = koderz(*more, "--name", "mine")
     assert said.code == 0
-    assert "Added to what was recorded: 2 problems, 1 configuration, 1 repeat." in said.err
+    assert "Added to the recorded benchmark: 2 problems, 1 configuration, 1 repeat." in said.err
     rows = koderz("results", "--json").json
     assert {(row["planned"], row["solved"] + row["unsolved"]) for row in rows} == {(8, 7), (8, 6)}
     assert {row["benchmark"] for row in rows} == {only(journals).stem}
@@ -214,7 +214,7 @@ def test_a_command_runs_only_what_it_names_and_a_resumption_by_name_the_rest(kod
     said = koderz("run", "--problem-id", "1", "--coder", "scripted/strong", "--name", "mine")
     assert said.code == 0
     assert "1 problem, 1 experiment." in said.err
-    assert "Planned, not run now: 3 experiments. To run them: koderz resume bench_" in said.err
+    assert "Planned, but not part of this run: 3 experiments. To run them: koderz resume bench_" in said.err
     assert solved(koderz) == 1
     assert koderz(*SMALL, "--name", "mine", "--fail-under", "100").code == 0
     assert solved(koderz) == 2
@@ -265,7 +265,7 @@ def test_what_ended_as_error_is_run_again_on_request(
         server.answer = streams({"content": "No idea."})
         said = koderz(*command)
         assert (said.code, len(server.bodies)) == (3, 1)
-        assert "Ended as error before and left so: 1. --retry-errors" in said.err
+        assert "Experiments that keep an earlier error: 1. To run them again, add --retry-errors" in said.err
         kept = koderz("resume", only(journals).stem)
         assert (kept.code, len(server.bodies)) == (3, 1)
         assert koderz("resume", only(journals).stem, "--retry-errors").code == 0
@@ -282,7 +282,7 @@ def test_what_went_wrong_is_said_once_each_with_how_to_go_on(
         server.answer = sends(401, {})
         models = ",".join(f"vllm/\x1b]0;{name}" for name in "abcd")
         said = koderz("benchmark", "--problems", "0:3", "--coder", models, "--json")
-    lines = [line for line in said.err.splitlines() if line.startswith("Ended as error, 3 of 12: ")]
+    lines = [line for line in said.err.splitlines() if line.startswith("3 of 12 errors: ")]
     assert (said.code, len(lines), len(said.json)) == (3, 3, 4)
     assert all("answered 401" in line and "\x1b" not in line for line in lines)
     assert "… and 1 more" in said.err

@@ -60,7 +60,7 @@ def test_an_experiment_without_a_spec_shows_its_problem(koderz: Any) -> None:
     koderz("benchmark", "--problems", "0", "--strategy", "direct", "--coder", "scripted/strong")
     (row,) = koderz("results", "--experiments", "--json").json
     said = koderz("show-spec", row["id"]).out
-    assert f"{row['id']} was not built on a spec." in said
+    assert f"{row['id']} did not use a spec." in said
     assert "def has_close_elements" in said
 
 

@@ -36,7 +36,7 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
     _, frontier, small = (line.split("  ") for line in after("Spent, by tier of model", out))
     assert [cell.strip() for cell in frontier if cell.strip()][1:4] == ["frontier", "2", "32"]
     assert [cell.strip() for cell in small if cell.strip()][1] == "small frontier"
-    alone, saved = after("Against a frontier model alone", out)
+    alone, saved = after("Compared with a frontier model alone", out)
     assert alone.startswith("Frontier model alone: direct gpt-4o solved 100 % [34, 100] of 2 experiments for $0.000")
     (pair,) = koderz("compare", "--format", "json").json["pairs"]
     assert f"saved {100 * pair['saved_share']:.0f} % [" in saved
@@ -47,9 +47,9 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
 @pytest.mark.usefixtures("provider")
 def test_a_baseline_measured_elsewhere_counts_and_is_named(koderz: Any) -> None:
     first = koderz(*TWO, "gpt-4o")
-    assert "gainst a frontier model" not in first.out  # there is nothing to hold against it
+    assert "ompared with a frontier model" not in first.out  # there is nothing to hold against it
     assert "Savings" not in first.out
-    told = after("Against a frontier model alone", koderz(*TWO, "gpt-4o-mini").out)
+    told = after("Compared with a frontier model alone", koderz(*TWO, "gpt-4o-mini").out)
     assert told[0].endswith(f"measured in {first.err.partition(':')[0]}.")
     assert "direct gpt-4o-mini: saved" in told[1]
 
@@ -67,7 +67,7 @@ def test_a_frontier_model_that_cost_nothing_saves_nothing_and_stays_labelled(
 ) -> None:
     monkeypatch.setenv("KODERZ_TIERS", '{"scripted/strong": "frontier"}')
     out = koderz(*TWO, "scripted/strong,scripted/weak").out
-    alone, other = after("Against a frontier model alone", out)
+    alone, other = after("Compared with a frontier model alone", out)
     assert "direct SCRIPTED strong" in alone
     assert "SCRIPTED weak: nothing could be saved" in other or "savings are not known" in other
     assert " % saved" not in out

@@ -13,8 +13,8 @@ import koderz_core
 from koderz_core import process
 from koderz_core.cli.benchmark import benchmark
 from koderz_core.cli.ordering import order
+from koderz_core.plan.order import Wanted
 from koderz_core.records import fingerprint
-from koderz_core.runner.planning import Wanted
 from koderz_core.strategies import STRATEGIES, complete, offered
 from koderz_core.strategies.facts import ROLES
 
@@ -54,7 +54,7 @@ def test_one_strategy_is_shown_with_its_parameters_their_defaults_and_values(kod
     lines = [" ".join(line.split()) for line in koderz("strategies", "warming").out.splitlines()]
     assert "coder Writes the programs. one or more" in lines
     assert any(line.startswith("max_iterations 50 whole number, 1 or more The most programs") for line in lines)
-    assert "In words: koderz benchmark --configuration 'warming coder=MODEL'" in lines
+    assert "Example: koderz benchmark --configuration 'warming coder=MODEL'" in lines
 
 
 def test_an_unknown_strategy_is_told_with_its_neighbours(koderz: Koderz) -> None:

@@ -45,7 +45,7 @@ def test_what_was_backed_up_is_there_after_restoring_with_its_memories(
 def test_restoring_again_changes_nothing(backup: Path, home: Path, koderz: Any) -> None:
     before = listing(home)
     said = koderz("restore", backup)
-    assert (said.code, "Restored into" in said.out, "There already" in said.out) == (0, True, True)
+    assert (said.code, "Restored into" in said.out, "Already there" in said.out) == (0, True, True)
     assert listing(home) == before
 
 
@@ -83,7 +83,7 @@ def test_memories_that_cannot_be_read_are_named_and_the_rest_is_backed_up(
     (home / "cortex.db").write_bytes(b"junk" * 4096)
     said = koderz("backup", tmp_path / "a.zip")
     assert said.code == 3
-    assert "not in the backup, since it cannot be read: cortex.db" in said.err
+    assert "missing from the backup, because it cannot be read: cortex.db" in said.err
     assert koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new").code == 0
     assert finished(tmp_path / "new" / "journals" / journal.name)
 

@@ -62,7 +62,7 @@ def test_a_mended_benchmark_goes_on_to_its_end(journal: Path, koderz: Any) -> No
     doctor = koderz("doctor")
     assert (doctor.code, "cannot be read" in doctor.out, "koderz doctor --repair" in doctor.out) == (3, True, True)
     repaired = koderz("doctor", "--repair").out
-    assert "Mended: " + journal.stem in repaired
+    assert "Repaired: " + journal.stem in repaired
     assert koderz("resume", journal.stem).code == 0
     assert finished(journal) == all_of_them
     assert koderz("results").err == ""

@@ -111,4 +111,4 @@ def test_repair_on_a_full_disk_changes_nothing_and_says_so(small_disk: Path, jou
     before = there.read_bytes()
     fill(small_disk)
     said = koderz("doctor", "--repair", "--data-dir", small_disk)
-    assert (said.code, "Not mended" in said.out, there.read_bytes() == before) == (3, True, True)
+    assert (said.code, "Not repaired" in said.out, there.read_bytes() == before) == (3, True, True)

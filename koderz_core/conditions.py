@@ -1,0 +1,130 @@
+"""What beside a plan's own words can change an outcome, and what to say where it is not as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from koderz_core.config import Settings
+from koderz_core.errors import PlanError
+from koderz_core.grading import gates
+from koderz_core.grading.testsets import TestPolicy
+from koderz_core.models.capability_table import CONTEXT_SET
+from koderz_core.models.catalogue import address_of, identity
+from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
+from koderz_core.records import Configuration, Plan, Problem, Scalar
+from koderz_core.strategies import STRATEGIES, facts_of
+from koderz_core.strategies.facts import ROLES
+from koderz_core.strategies.outside import version_of
+
+Conditions = Mapping[str, Scalar]
+
+_PROMPT, _ADDRESS, _GATE, _STRATEGY = " prompt", " at", " gate", " strategy"
+TIME_LIMIT, HELD_OUT = "test_timeout", "held_out"
+_OPTIONS = {TIME_LIMIT: "--test-timeout", "num_ctx": "--num-ctx"}
+BY_CANONICAL = "4 x canonical"
+"""The time limit of tests where nobody has set one; what somebody has set is seconds."""
+PLUS = "plus tests"
+
+
+def conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
+    """What holds now for these configurations; a benchmark under other conditions is another benchmark."""
+    providers = {model.partition("/")[0] for one in configurations for role in one.models.values() for model in role}
+    addresses = {provider: address_of(provider, settings) for provider in providers}
+    kinds = {gates.gate_of(one.gate).kind for one in configurations}
+    packages = {one.strategy: version_of(one.strategy) for one in configurations if one.strategy not in STRATEGIES}
+    return {
+        TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
+        **({"num_ctx": settings.num_ctx} if providers & CONTEXT_SET else {}),
+        **of_prompts(prompts_of(configurations)),
+        **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
+        **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
+        **{f"{name}{_STRATEGY}": version for name, version in packages.items() if version},
+    }
+
+
+def of_problems(problems: Iterable[Problem]) -> dict[str, Scalar]:
+    """What these problems are scored on beside base tests. A plan that does not name it is scored without."""
+    return {HELD_OUT: PLUS} if any(problem.plus for problem in problems) else {}
+
+
+def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
+    """How tests are used in this configuration's experiments, whatever the settings are now."""
+    said = plan.conditions.get(TIME_LIMIT)
+    return TestPolicy(
+        gate=configuration.gate,
+        seed=plan.seed,
+        seconds=float(said) if isinstance(said, int | float) else None,
+        by_canonical=said == BY_CANONICAL,
+        plus=plan.conditions.get(HELD_OUT) == PLUS,
+    )
+
+
+def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
+    """The versions of the prompts that the roles of these configurations are told."""
+    used = {name for one in configurations for role in one.models for name in ROLES[role].prompts}
+    used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
+    used |= {REMINDING} if any(map(_reminds, configurations)) else set()
+    return {name: version for name, version in VERSIONS.items() if name in used}
+
+
+def once_unnamed(plan: Plan) -> dict[str, Scalar]:
+    """What holds for a plan from before a coder's further attempts had a prompt with a version of its own."""
+    return of_prompts({ATTEMPTS: "1"}) if _shows_attempts(plan.configurations) else {}
+
+
+def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
+    return any(facts_of(one.strategy).shows_attempts for one in configurations)
+
+
+def _reminds(one: Configuration) -> bool:
+    """Beside lessons on a coder's own failures."""
+    lessons = one.parameters.get("lessons") and not facts_of(one.strategy).shows_attempts
+    return bool(one.parameters.get("examples") or lessons)
+
+
+def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:
+    """The versions of prompts as conditions."""
+    return {f"{name}{_PROMPT}": version for name, version in versions.items()}
+
+
+def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
+    """Raise PlanError if a condition that both know has changed; what only one of them knows was never relied on."""
+    changed = list(_changed(now, then))
+    if changed:
+        raise PlanError(
+            f"{benchmark} cannot go on under other conditions than it was begun under: {'; '.join(changed)}. Set that "
+            f"back, or start anew with --fork (or another name); what it has recorded stays as it is."
+        )
+
+
+def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
+    for name, before in then.items():
+        if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
+            continue  # nobody asks for another than was recorded, so that one holds
+        if _plain(name, now.get(name, before)) != _plain(name, before):
+            yield f"{_what(name)} was {before} and is {now[name]} now ({_cure(name, before)})"
+
+
+def _plain(name: str, value: Scalar) -> Scalar:
+    """A condition without the spelling that it happened to be recorded in."""
+    return identity(str(value)) if name.endswith(_ADDRESS) else value
+
+
+def _what(name: str) -> str:
+    if name.endswith(_PROMPT):
+        return f"the version of the {name}"
+    if name.endswith(_GATE):
+        return f"the version of the gate {name.removesuffix(_GATE)}"
+    return f"the address of {name.removesuffix(_ADDRESS)}" if name.endswith(_ADDRESS) else name
+
+
+def _cure(name: str, before: Scalar) -> str:
+    if before == BY_CANONICAL:
+        return f"leave {_OPTIONS[TIME_LIMIT]} and KODERZ_TEST_TIMEOUT out"
+    if name in _OPTIONS:
+        return f"{_OPTIONS[name]} {before}"
+    if name.endswith(_ADDRESS):
+        return f"{name.removesuffix(_ADDRESS).upper()}_BASE_URL={before}"
+    if name.endswith(_STRATEGY):
+        return f"install {before} again"
+    return "it can be had only with the koderz, or on the machine, that began it"

@@ -1,0 +1,240 @@
+"""Configurations and orders in words: as a person types them on a command line, and back."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
+from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.prompts.debating import check
+from koderz_core.reading import read_text
+from koderz_core.records import Scalar
+from koderz_core.strategies import base_of, create, recorded
+from koderz_core.strategies.outside import is_named_file, loaded, read_file
+from koderz_core.strategies.parameters import is_override
+
+SUPERVISED = "supervised"
+POLICIES = ("gate", "feedback")
+FORM = "Write a configuration as 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=10 spec=false'."
+SWITCH = {"true": True, "false": False}
+
+
+def configuration_of(text: str) -> Wanted:
+    """The configuration that a text means: a strategy, then its roles and parameters as ``key=value``.
+
+    Several models of a role have commas between them. ``spec`` is a role and a switch: the switch if its value is
+    ``true`` or ``false``, in any case. ``critic.temperature=0.3`` is asked of that role. Quotes as in a shell. A
+    strategy may be a class in a file, as ``mine.py:Mine``, which is executed.
+
+    Raises UnknownNameError, PlanError, which name the word.
+    """
+    named, *words = _split(text)
+    strategy = strategy_named(named)
+    form = strategy_form(strategy)
+    models: dict[str, tuple[str, ...]] = {}
+    policies: dict[str, str] = {}
+    parameters: dict[str, Scalar] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise PlanError(f"{word!r} in {text!r} is no key=value. {FORM}")
+        if key in POLICIES:
+            if key in policies:
+                raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
+            policies[key] = value
+            continue
+        for_role = _means_models(form, key, value)
+        if key in (models if for_role else parameters):
+            raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
+        if for_role:
+            models[key] = _names(word, value)
+        else:
+            parameters[key] = _value(form, word, key, value)
+    wanted = Wanted(strategy, models, parameters, **policies)
+    if ignored := models.keys() - set(create(strategy, parameters).roles()):
+        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Leave it out.")
+    return wanted
+
+
+def strategy_named(text: str) -> str:
+    """The strategy that a person names: as it is, or what a class in a file is recorded as. Raises PlanError."""
+    return read_file(text).name if is_named_file(text) else text
+
+
+def personas_named(text: str) -> str:
+    """The personas that a person names: the text of a file called ``.yaml`` or ``.yml``, else the text itself.
+
+    Raises DataError for a file that cannot be read, PlanError for one that holds no personas.
+    """
+    if not text.endswith((".yaml", ".yml")) or "\n" in text:
+        return text
+    personas = read_text(Path(text).expanduser(), "Name a YAML file of personas.")
+    check(personas, f"The personas in {text}")
+    return personas
+
+
+def words_of(wanted: Wanted) -> str:
+    """The text that ``configuration_of`` reads as this configuration; roles that it never asks are left out.
+
+    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of, PlanError for a model's name
+    that would be read as something else.
+    """
+    asked = create(wanted.strategy, wanted.parameters).roles()
+    switches = {parameter.name for parameter in strategy_form(wanted.strategy).parameters}
+    roles = {role: _listed(wanted.models.get(role, ()), also_switch=role in switches) for role in asked}
+    words = [
+        _strategy(wanted.strategy),
+        *(f"{role}={','.join(names)}" for role, names in roles.items() if names),
+        *(f"{name}={_shown(value)}" for name, value in wanted.parameters.items()),
+        *(f"{name}={value}" for name, value in _policies(wanted).items()),
+    ]
+    return shlex.join(words)
+
+
+def command_of(
+    order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
+) -> str:
+    """The command line that makes the same benchmark under the same settings; what is as by default is left out.
+
+    ``baselines``: with those that the order lacks.
+    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
+    """
+    words = ["koderz", "benchmark", "--problems", order.problems]
+    wholes, ablated = _in_short(order.configurations)
+    for wanted in wholes:
+        words += ["--configuration", words_of(_without_defaults(wanted))]
+    optional: dict[str, tuple[object, object]] = {
+        "--ablate": (ablated, ""),
+        "--dataset": (dataset, "humaneval"),
+        "--seed": (order.seed, 0),
+        "--repeats": (order.repeats, 1),
+        "--name": (order.name, ""),
+        "--max-cost": (order.budget.usd, None),
+        "--max-cost-per-experiment": (order.budget.per_experiment_usd, None),
+        "--concurrency": (concurrency, None),
+    }
+    for option, (value, default) in optional.items():
+        if value != default:
+            words += [option, str(value)]
+    supervised = any(base_of(wanted.strategy) == SUPERVISED for wanted in order.configurations)
+    words += ["--allow-unpriced"] * order.budget.allow_unpriced
+    return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
+
+
+def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
+    """Those without the ablations that ``--ablate`` adds, and what it must say for that; else all, and nothing."""
+    meant = _all_meant(configurations)
+    grids = {place: _all_meant(ablations(one)) for place, one in enumerate(configurations) if is_ablated(one.strategy)}
+    wholes = [
+        one for place, one in enumerate(configurations) if not any(meant[place] in grids[n] for n in grids if n < place)
+    ]
+    ablated = [one for one in wholes if is_ablated(one.strategy)]
+    added = {name: _all_meant(it for one in ablated for it in ablations(one, [name])) for name in ABLATIONS}
+    some = [name for name, grid in added.items() if grid and all(one in meant for one in grid)]
+    for said, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
+        grid = with_ablations([(one, names if one in ablated else ()) for one in wholes])
+        if len(wholes) < len(configurations) and _all_meant(grid) == meant:
+            return wholes, said
+    return configurations, ""
+
+
+def _all_meant(configurations: Iterable[Wanted]) -> list[object]:
+    """Equal for those that come to the same configurations."""
+    return [_meant(one) for one in configurations]
+
+
+def _meant(wanted: Wanted) -> object:
+    parameters = recorded(wanted.strategy, wanted.parameters)
+    roles, coder = create(wanted.strategy, parameters).roles(), _as_list(wanted.models.get("coder", ()))
+    models = [_as_list(wanted.models.get(role, ())) or coder[:1] for role in roles]
+    return base_of(wanted.strategy), parameters, models, wanted.gate, wanted.feedback
+
+
+def _as_list(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else [*names]
+
+
+def _strategy(name: str) -> str:
+    """What ``strategy_named`` reads as this strategy."""
+    read = loaded(name)
+    return f"{read.path}:{read.strategy.__name__}" if read else name
+
+
+def _split(text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise PlanError(f"{text!r} cannot be read: {error}. {FORM}") from error
+    if not words:
+        raise PlanError(f"A configuration is empty. {FORM}")
+    return words
+
+
+def _means_models(form: StrategyForm, key: str, value: str) -> bool:
+    parameters, roles = {parameter.name for parameter in form.parameters}, {role.name for role in form.roles}
+    if is_override(key):
+        return False
+    if key not in parameters and key not in roles:
+        raise UnknownNameError(f"role or parameter of {form.name}", key, parameters | roles)
+    return key in roles and not (key in parameters and value.strip().lower() in SWITCH)
+
+
+def _names(word: str, value: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in value.split(","))
+    if not all(names):
+        raise PlanError(f"{word!r} names no model. {FORM}")
+    return names
+
+
+def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
+    """The value of a parameter, of the kind that its default is, or of a role's sampling."""
+    of_sampling: Kind = "int" if key.endswith(".max_tokens") else "float"
+    kind = next((parameter.kind for parameter in form.parameters if parameter.name == key), of_sampling)
+    read, said = _READERS[kind]
+    try:
+        return personas_named(text) if key == "personas" else read(text)
+    except (KeyError, ValueError):
+        raise PlanError(f"{word!r}: {key} of {form.name} must be {said}.") from None
+
+
+_READERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
+    "bool": (lambda text: SWITCH[text.strip().lower()], "true or false"),
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+    "str": (str, "a text"),
+}
+
+
+def _policies(wanted: Wanted) -> Mapping[str, str]:
+    """Gate and feedback where they are not as by default."""
+    plain = Wanted("", {})
+    both = {name: (getattr(wanted, name), getattr(plain, name)) for name in POLICIES}
+    return {name: value for name, (value, default) in both.items() if value != default}
+
+
+def _shown(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
+    listed = _as_list(names)
+    for name in listed:
+        if "," in name:
+            raise PlanError(f"{name!r} cannot be written as one model: commas stand between several.")
+        if not name or name != name.strip():
+            raise PlanError(f"{name!r} cannot be written as a model: its name is empty or has spaces around it.")
+        if also_switch and name.lower() in SWITCH:
+            raise PlanError(f"{name!r} cannot be written as a model: true and false switch the role on and off.")
+    return listed
+
+
+def _without_defaults(wanted: Wanted) -> Wanted:
+    defaults = {parameter.name: parameter.default for parameter in strategy_form(wanted.strategy).parameters}
+    return replace(
+        wanted, parameters={name: value for name, value in wanted.parameters.items() if value != defaults.get(name)}
+    )
