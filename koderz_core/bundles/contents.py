@@ -16,12 +16,12 @@ from math import fsum
 import msgspec
 
 from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
+from koderz_core.conditions import HELD_OUT
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import count, money, plain
 from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
-from koderz_core.runner.conditions import HELD_OUT
 from koderz_core.verification.tally import Tallied, Tally, added, counted
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"

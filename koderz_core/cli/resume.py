@@ -14,8 +14,8 @@ from koderz_core.cli.numbers import Number
 from koderz_core.cli.options import as_json, data_dir, quiet, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget
 from koderz_core.errors import UsageError
+from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.runner.wording import strategy_named
 from koderz_core.workspace import Workspace
 
 

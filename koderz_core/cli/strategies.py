@@ -13,9 +13,9 @@ from koderz_core.cli.options import as_json, print_json
 from koderz_core.cli.tables import console
 from koderz_core.errors import UsageError
 from koderz_core.export.formats import plain
-from koderz_core.export.strategies import calls_of, roles_of, said, strategies_markdown, values_of
-from koderz_core.runner.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
-from koderz_core.runner.wording import strategy_named
+from koderz_core.plan.command_line import strategy_named
+from koderz_core.plan.descriptions import calls_of, roles_of, said, strategies_markdown, values_of
+from koderz_core.plan.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
 
 
 @click.command()

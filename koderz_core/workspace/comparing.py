@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.analysis.pairs import frontier_asked_once, letter, usual_baseline
 from koderz_core.analysis.sensitivity import can_show
+from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Plan, Scalar
@@ -16,7 +17,6 @@ from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.trials import Trial
-from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines, given
 
