@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import chain
 
 from koderz_core.conditions import HELD_OUT, conditions
@@ -17,6 +16,7 @@ from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration, Plan, Scalar
 from koderz_core.records.trials import Measured, Sought
 from koderz_core.strategies.labels import labels
+from koderz_core.times import day
 
 DIRECT = "direct"
 STRONGER = frozenset({"frontier", "small_frontier"})
@@ -109,8 +109,7 @@ def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> st
 def describe_reused(plan: Plan, found: Measured) -> str:
     """A baseline that was measured before, in a sentence with what came of it on the problems of a plan."""
     n, solved, usd = found.of(frozenset(plan.problems))
-    day = datetime.fromtimestamp(found.at, UTC).date()
     return (
         f"Not asked again: {plain(found.label)} solved {solved} of {n} on these problems for {money(usd)} each, "
-        f"measured in {found.benchmark} on {day}."
+        f"measured in {found.benchmark} on {day(found.at)}."
     )

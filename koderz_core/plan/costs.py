@@ -20,6 +20,7 @@ from koderz_core.prompts import coding
 from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, default_concurrency
+from koderz_core.sums import known_sum
 
 RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
 
@@ -71,9 +72,9 @@ class Costs:
         """Dollars that these direct configurations cannot exceed on these problems; None if a price is not known."""
         cases = WorstCases(self._settings)
         chosen = list(problems)
-        costs = [cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen]
-        known = [usd for usd in costs if usd is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return known_sum(
+            cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen
+        )
 
     def price(self, plan: Plan, asked: Sequence[Configuration], dataset: Dataset) -> str:
         """What these direct configurations of a plan will cost, in words: as past ones; else what no answer exceeds.
