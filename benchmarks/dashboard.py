@@ -72,7 +72,7 @@ def main() -> None:
     if options.minutes:
         print("\nThree browsers on a benchmark that says 50 events a second, beside the iterations above:")
         print(watch(folder(options.work.resolve(), options.iterations[-1]), options.minutes * 60), flush=True)
-    print(f"\n{slow} pages took more than {LIMIT_MS} ms, opened or drawn again.")
+    print(f"\n{slow} pages took more than {LIMIT_MS} ms, opened or redrawn.")
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def show_pages(home: Path) -> int:
         f"\n{total} SYNTHETIC iterations of {sum(row.planned for row in rows)} experiments in {len(rows)} benchmarks,"
     )
     print(f"the largest of {large.planned} experiments, the others of {ordinary.planned}")
-    print(f"{'milliseconds, wall / processor':38}{'opened':>15}{'drawn again':>17}")
+    print(f"{'milliseconds, wall / processor':38}{'opened':>15}{'redrawn':>17}")
     print(f"{'yardstick: a title':38}{visit(AppTest.from_string(EMPTY))}  {visit(AppTest.from_string(EMPTY))}")
     print(f"{'yardstick: DuckDB counts them':38}{clocked(lambda: _count(home))}")
     return sum(_show(name, page, query) for name, page, query in pages(large, ordinary))
@@ -108,7 +108,7 @@ def pages(large: BenchmarkRow, ordinary: BenchmarkRow) -> Iterator[tuple[str, st
     yield "Launch", "launch", {}
     for size, row in (("", ordinary), (", large", large)):
         yield f"Live{size}", "live", {"benchmark": row.id}
-        yield f"Experiment, to choose{size}", "experiment", {"benchmark": row.id}
+        yield f"Experiment, selection{size}", "experiment", {"benchmark": row.id}
         yield f"Compare{size}", "compare", {"benchmarks": row.id}
         yield f"Problems{size}", "problems", {"benchmarks": row.id}
         yield f"Export{size}", "export", {"benchmark": row.id, "table": "iterations"}

@@ -50,13 +50,13 @@ NOTHING_DRAFTED = {"speculative.types": ["NONE"]}
 NOTHING_KEPT = {**NOTHING_DRAFTED, "cache_prompt": False, "cache_ram_mib": 0}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {  # Any: what xllamacpp's parameters take, by their path
     ONCE: NOTHING_KEPT,
-    "all cores write": {**NOTHING_KEPT, "cpuparams.n_threads": THREADS},
+    "all cores generate": {**NOTHING_KEPT, "cpuparams.n_threads": THREADS},
     "prompt cache": NOTHING_DRAFTED,
-    "prompt cache, all cores write": {**NOTHING_DRAFTED, "cpuparams.n_threads": THREADS},
+    "prompt cache, all cores generate": {**NOTHING_DRAFTED, "cpuparams.n_threads": THREADS},
     "prompt cache, 2 slots": {**NOTHING_DRAFTED, "n_parallel": 2},
     "prompt cache, 4 slots": {**NOTHING_DRAFTED, "n_parallel": 4},
     "prompt cache, n-gram": {},
-    "prompt cache, n-gram, all cores write": {"cpuparams.n_threads": THREADS},
+    "prompt cache, n-gram, all cores generate": {"cpuparams.n_threads": THREADS},
     "prompt cache, n-gram, 2 slots": {"n_parallel": 2},
     "prompt cache, n-gram modulo": {"speculative.types": ["NGRAM_MOD"]},
     "prompt cache, keys and values in 8 bits": {**NOTHING_DRAFTED, **EIGHT_BITS},
@@ -196,7 +196,7 @@ def _variants(asked: argparse.Namespace, path: Path) -> Iterator[tuple[str, Star
     if asked.server:
         yield "koderz, KODERZ_LLAMA_SERVER", lambda: _koderz(asked.model, llama_server=asked.server)
     if asked.old:
-        yield "llama-cpp-python, nothing kept", lambda: _old(path)
+        yield "llama-cpp-python, no cache", lambda: _old(path)
 
 
 @contextmanager

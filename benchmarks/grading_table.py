@@ -106,7 +106,7 @@ def summary(measured: Sequence[Measurement], memory: Mapping[str, float | None])
         "p50 ms | p99 ms | MB per worker | right |",
         "|---|" + "---|" * (7 + len(TARGETS)),
         *(_row(grader, measured, rounds, memory) for grader in _graders(measured)),
-        f"| aimed at | - | - | {''.join(f'{most:g} | ' for most in TARGETS.values())}- | - | - | "
+        f"| target | - | - | {''.join(f'{most:g} | ' for most in TARGETS.values())}- | - | - | "
         f"{MOST_MEGABYTES:g} | all |",
     ]
     return "\n".join(lines)

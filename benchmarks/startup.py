@@ -41,7 +41,7 @@ def main() -> None:
         print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores\n")
         show_commands(empty, study, options.times)
         if options.visits:
-            show_paint({"empty": empty, "the study's": study}, options.visits)
+            show_paint({"empty": empty, "study": study}, options.visits)
 
 
 def show_commands(empty: Path, study: Path, times: int) -> None:
@@ -51,7 +51,7 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
         STREAMLIT: (("-c", "import streamlit"), empty),
         "`koderz --help`": ((*KODERZ, "--help"), empty),
         "`koderz results`, empty data folder": ((*KODERZ, "results"), empty),
-        "`koderz results`, the study's": ((*KODERZ, "results"), study),
+        "`koderz results`, study": ((*KODERZ, "results"), study),
     }
     took = {name: _processor_seconds(arguments, home, times) for name, (arguments, home) in commands.items()}
     print("| processor time, median | s | × python | × import streamlit |\n|---|---|---|---|")
@@ -61,7 +61,7 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
 
 def show_paint(homes: Mapping[str, Path], visits: int) -> None:
     """Wall time until the server answers, and from there until a page's title and the whole page are drawn."""
-    print("\n| wall time, median | answers | first: title | first: whole | again: title | again: whole |")
+    print("\n| wall time, median | answers | first: title | first: complete | again: title | again: complete |")
     print("|---|---|---|---|---|---|")
     with browser() as opened:
         for folder, home in homes.items():

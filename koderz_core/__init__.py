@@ -11,11 +11,12 @@ from koderz_core.deferred import importer
 
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
-    from koderz_core.runner.ablations import with_ablations
-    from koderz_core.runner.forms import Parameter, Preset, Role, StrategyForm
-    from koderz_core.runner.planning import Order, Wanted
+    from koderz_core.plan.ablations import with_ablations
+    from koderz_core.plan.clone import Clone
+    from koderz_core.plan.concern import Concern
+    from koderz_core.plan.forms import Parameter, Preset, Role, StrategyForm
+    from koderz_core.plan.order import Order, Wanted
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
-    from koderz_core.workspace.launching import Clone, Concern
 
 __version__ = "0.1.0"
 __all__ = [
@@ -36,19 +37,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Clone": "koderz_core.workspace.launching",
-    "Concern": "koderz_core.workspace.launching",
+    "Clone": "koderz_core.plan.clone",
+    "Concern": "koderz_core.plan.concern",
     "KoderzError": "koderz_core.errors",
-    "Order": "koderz_core.runner.planning",
-    "Parameter": "koderz_core.runner.forms",
-    "Preset": "koderz_core.runner.forms",
-    "Role": "koderz_core.runner.forms",
-    "StrategyForm": "koderz_core.runner.forms",
-    "Wanted": "koderz_core.runner.planning",
+    "Order": "koderz_core.plan.order",
+    "Parameter": "koderz_core.plan.forms",
+    "Preset": "koderz_core.plan.forms",
+    "Role": "koderz_core.plan.forms",
+    "StrategyForm": "koderz_core.plan.forms",
+    "Wanted": "koderz_core.plan.order",
     "Workspace": "koderz_core.workspace",
     "open_workspace": "koderz_core.workspace",
     "the_workspace": "koderz_core.workspace",
-    "with_ablations": "koderz_core.runner.ablations",
+    "with_ablations": "koderz_core.plan.ablations",
 }
 
 __getattr__ = importer(__name__, _HOMES)

@@ -1,12 +1,11 @@
 """A file of known size, streamed from its publisher into a part that a later attempt goes on with.
 
+So the part has a fixed name and outlives a failure, other than with ``files.replacement``.
 Whose file it is and what its hash must be, the caller knows; so it is the caller who says what to do by hand.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koderz_core.errors import DownloadError
+from koderz_core.files import Lock
 
 if TYPE_CHECKING:
     import httpx
@@ -77,12 +77,10 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: 
 @contextmanager
 def alone(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
     """Guards a part against other processes; ``waiting`` is called if another one has it, before it is waited for."""
-    with lock.open("wb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with Lock(lock) as held:
+        if not held.acquire():
             waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
+            held.acquire(None)
         yield
 
 
@@ -94,12 +92,6 @@ def check_room(folder: Path, needed_bytes: int) -> None:
             f"the disk of {folder} has {free_bytes / 1e6:.0f} MB free, {needed_bytes / 1e6:.0f} MB are needed; "
             "make room, or name a folder on another disk"
         )
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 (hex) of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def size_bytes(path: Path) -> int:

@@ -22,7 +22,7 @@ from koderz_core.config import (
     settings_file,
 )
 from koderz_core.errors import ConfigError
-from koderz_core.writing import replace_file
+from koderz_core.files import replace_file
 
 Kind = Literal["secret", "program", "table", "place", "switch", "choice", "number", "text"]
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from koderz_core import Clone, KoderzError, Order, Preset
 from koderz_core.models.availability import Availability
-from koderz_core.workspace.launching import unreviewed
-from koderz_core.workspace.selecting import choices
+from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.selection import choices
 from pages.ui.address import choice
 from pages.ui.configurations import choose_configurations, choose_problems
 from pages.ui.edge import edge
@@ -64,7 +64,7 @@ def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the 
 
 
 def _preset(opened: Opened, surveyed: list[Availability]) -> Preset:
-    presets = {preset.name: preset for preset in opened.workspace.launching.presets(surveyed)}
+    presets = {preset.name: preset for preset in opened.workspace.planner.presets(surveyed)}
     preset = presets[choice("preset", "Start from", list(presets), lambda name: presets[name].title, short=True)]
     st.caption(preset.description)
     return preset
@@ -103,7 +103,7 @@ def _offer(
     )
     st.caption("The same from a terminal:")
     st.code(command, language=None, wrap_lines=True)
-    if agreed(plan.id, workspace.launching.concern(plan, forecast), forecast, started=started):
+    if agreed(plan.id, workspace.planner.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):
             benchmark = workspace.start(plan, concurrency, forecast)
         st.switch_page("pages/live.py", query_params={"benchmark": benchmark})

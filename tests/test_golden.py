@@ -27,9 +27,9 @@ from koderz_core.events import (
     SpecWritten,
 )
 from koderz_core.journal import read_all
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.runner.header import recorded_plan
 from koderz_core.runner.history import load
-from koderz_core.runner.planning import Order, Wanted
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 

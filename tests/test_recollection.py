@@ -10,9 +10,9 @@ import pytest
 from koderz_core import open_workspace
 from koderz_core.events import CallStarted, Event, MemoryRecalled
 from koderz_core.journal import read_all
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Plan
 from koderz_core.records.notes import SpecRow
-from koderz_core.runner.planning import Order, Wanted
 from koderz_core.workspace import Workspace
 
 FEW = {"max_iterations": 2, "checkpoints": False}

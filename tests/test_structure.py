@@ -25,6 +25,7 @@ SHORT = {
     "koderz_core/store/marks.py": "SQL that several modules of the store put into their queries",
     "koderz_core/store/reading.py": "rows of DuckDB as records, for all modules of the store",
     "koderz_core/strategies/direct.py": "one strategy is one file",
+    "koderz_core/sums.py": "stands below all packages that add up what may be unknown",
     "pages/settings.py": "one page is one file",
 }
 """Files of fewer than 40 lines, each with the reason; all others are to be part of a neighbour on their subject."""

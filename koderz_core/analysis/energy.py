@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.sums import known_sum
 
 MOST_PAIRS = 3
 DEAREST_USD_PER_KWH = 2.0
@@ -58,8 +59,7 @@ def bill_per_solved(row: SummaryRow) -> Bill | None:
 def rental_usd(tiers: Sequence[TierCost]) -> float | None:
     """What the calls to local models would have cost where the same weights are rented; None if that is not known."""
     local = [one for one in tiers if one.tier == "local"]
-    known = [one.rental_usd for one in local if one.rental_usd is not None]
-    return sum(known) if local and len(known) == len(local) else None
+    return known_sum(one.rental_usd for one in local) if local else None
 
 
 def flips(rows: Sequence[SummaryRow]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
 from koderz_core.records.progress import TierCost
 from koderz_core.records.trials import Measured, Trial
+from koderz_core.sums import all_known, known_sum
 
 K = TypeVar("K")
 _ORDER: tuple[Tier | None, ...] = (*get_args(Tier), None)
@@ -254,18 +255,14 @@ def _rest(spent: Interval) -> Interval:
 
 
 def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float | None:
-    known, total = ([one for one in numbers if one is not None] for numbers in (some, whole))
-    if len(known) < len(some) or len(total) < len(whole) or not sum(total):
-        return None
-    return sum(known) / sum(total)
+    part, total = known_sum(some), known_sum(whole)
+    return None if part is None or not total else part / total
 
 
 def _shares(amounts: Sequence[float | None]) -> list[float | None]:
-    known = [one for one in amounts if one is not None]
-    whole = sum(known)
-    if len(known) < len(amounts) or not whole:
-        return [None] * len(amounts)
-    return [one / whole for one in known]
+    known = all_known(amounts)
+    whole = sum(known or ())
+    return [one / whole for one in known] if known and whole else [None] * len(amounts)
 
 
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.records.plans import CONTEXT, COST, FIXED, LATENCY, POLICIES, QUALITY, Measurement, Ranked
+from koderz_core.sums import all_known
 
 Problem = tuple[str, str]
 """The hash of a dataset, and the id of a problem in it."""
@@ -52,9 +53,8 @@ def _scored(policy: str, model: str, results: Sequence[Measurement] | None) -> R
     """``results`` None: it was never tried; empty: not on a problem that all others were tried on too."""
     if not results:
         return Ranked(model, None, "no results" if results is None else "no problem that all others were tried on too")
-    values = [_VALUES[policy](one) for one in results]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    known = all_known(_VALUES[policy](one) for one in results)
+    if known is None:
         return Ranked(model, None, f"its {policy} is not known")
     score, count = fmean(known), len(results)
     problems = f"{count} {'problem' if count == 1 else 'problems'}"

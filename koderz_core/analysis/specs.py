@@ -10,6 +10,7 @@ from typing import TypeVar
 from koderz_core.analysis.rates import ClusteredRate, clustered
 from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import SpecRow
+from koderz_core.sums import all_known
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
@@ -129,5 +130,5 @@ def _problem(row: SpecRow) -> str:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None
+    known = all_known(values)
+    return fmean(known) if known else None

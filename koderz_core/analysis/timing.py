@@ -13,6 +13,7 @@ from koderz_core.analysis.student import student
 from koderz_core.records import Configuration
 from koderz_core.records.forecasts import Forecast, Past, Range
 from koderz_core.records.rows import ExperimentRow, Phase, Span
+from koderz_core.sums import all_known
 
 PARTS: tuple[Phase, ...] = ("waiting", "calls", "tests", "scoring")
 PHASES: tuple[Phase, ...] = (*PARTS, "journal")
@@ -110,8 +111,8 @@ def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) ->
     """
     mean = spread = weights = 0.0
     for number, values in parts:
-        seen = [value for value in values if value is not None]
-        if len(seen) < len(values):
+        seen = all_known(values)
+        if seen is None:
             return None
         part = variance(seen) * (number + number * number / len(seen))
         mean, spread, weights = mean + number * fmean(seen), spread + part, weights + part * part / (len(seen) - 1)

@@ -9,20 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from difflib import unified_diff
 from math import fsum
 
 import msgspec
 
 from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
+from koderz_core.conditions import HELD_OUT
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import count, money, plain
 from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
-from koderz_core.runner.conditions import HELD_OUT
-from koderz_core.verification.tally import Tallied, Tally, added, counted
+from koderz_core.sums import known_sum
+from koderz_core.times import iso
+from koderz_core.verification.tally import Tallied, Tally, added
 
 KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
 ENVIRONMENT, PRICES, LICENCES, EXPERIMENTS = "environment.json", "prices.json", "licences.md", "experiments"
@@ -257,7 +258,7 @@ def engines(plan: Plan) -> list[Document]:
 
 def moment(at: float | None) -> str | None:
     """Seconds since 1970 as ISO 8601 in UTC."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return None if at is None else iso(at)
 
 
 def _experiment(one: Tallied, of: Configuration) -> Document:
@@ -378,7 +379,7 @@ def _usage(one: Tallied) -> Document | None:
         used += [(0, answer.usage.input_tokens), (1, answer.usage.output_tokens)]
     names = ("prompt_tokens", "completion_tokens")
     summed: Mapping[str, object] = {
-        model: {name: counted([tokens for place, tokens in used if place == at]) for at, name in enumerate(names)}
+        model: {name: known_sum(tokens for place, tokens in used if place == at) for at, name in enumerate(names)}
         for model, used in sorted(by_model.items())
     }
     return dict(summed) or None

@@ -6,10 +6,7 @@ own, in which nothing is run.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +18,7 @@ from koderz_core.bundles.contents import KPI_VERSION, MANIFEST, BundleFile, cont
 from koderz_core.bundles.manifest import MANIFEST_VERSION, manifest
 from koderz_core.bundles.redaction import Identities, Level, redacted
 from koderz_core.errors import DataError, JournalError, UsageError
+from koderz_core.files import Lock, replacement
 from koderz_core.journal import read_all
 from koderz_core.verification.journals import Verified
 from koderz_core.verification.tally import tally
@@ -77,11 +75,9 @@ def locked(folder: Path, benchmark: str) -> Iterator[None]:
     """One process at a time bundles a benchmark. Raises DataError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / f".{benchmark}.lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise DataError(f"{benchmark} is being bundled by another process. Wait for it.") from None
+        with Lock(folder / f".{benchmark}.lock") as lock:
+            if not lock.acquire():
+                raise DataError(f"{benchmark} is being bundled by another process. Wait for it.")
             yield
     except OSError as error:
         raise DataError(f"Nothing can be written in {folder}: {error.strerror}. Make room there.") from error
@@ -90,20 +86,15 @@ def locked(folder: Path, benchmark: str) -> Iterator[None]:
 def _put(path: Path, content: bytes) -> Verified:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-        part = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            verified = checked_bundle(part).verified
+        with replacement(path) as file:
+            file.write(content)
+            file.flush()
+            verified = checked_bundle(Path(file.name)).verified
             if not verified.holds:
                 raise DataError(
                     f"The bundle was not kept, since it does not hold: {verified.differences[0].said}. Look at the "
                     f"journal with `koderz verify {path.stem.partition('-')[0]}`."
                 )
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror}. Make room there, or give --out.") from error
     return verified

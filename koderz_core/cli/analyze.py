@@ -13,7 +13,6 @@ from koderz_core.cli.debugging import tell
 from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
-from koderz_core.errors import UsageError
 from koderz_core.export.course import came_of, parted, repeated
 from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
 from koderz_core.export.specs import LAST_RUN, receipt
@@ -27,6 +26,7 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.again import dump as dump_into
 from koderz_core.workspace.again import read
 from koderz_core.workspace.judging import outside
+from koderz_core.workspace.names import benchmark_named
 
 MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
@@ -105,9 +105,7 @@ def _note(note: NoteRow, details: ExperimentDetails) -> None:
 
 
 def _timing(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
-    if not benchmark.startswith("bench_"):
-        raise UsageError(f"{benchmark} is an experiment, but --timing needs a benchmark. Give the id of a benchmark.")
-    found = timings(opened.results.spans(benchmark))
+    found = timings(opened.results.spans(benchmark_named(opened.results, benchmark)))
     print_json(found) if as_json else print_timings(found)
 
 

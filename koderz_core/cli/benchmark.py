@@ -24,20 +24,18 @@ from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.export.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
+from koderz_core.plan.baselines import Offer
+from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
-from koderz_core.records.plans import SCRIPTED, scripted
+from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.runner.planning import Order
 from koderz_core.runner.runner import Runner
-from koderz_core.runner.running import default_concurrency
 from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.baselines import Offer
 from koderz_core.workspace.judging import outside
-from koderz_core.workspace.launching import unreviewed
-from koderz_core.workspace.selecting import choices
 
 BUG = 1
 ALL = 100.0  # per cent
@@ -82,7 +80,8 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        offer = _offer(opened, order(options, chosen, options["repeats"]), options)
+        asked = order(options, chosen, options["repeats"])
+        offer = opened.planner.offer(asked, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
@@ -186,11 +185,6 @@ def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
         changed = f"The budget was changed to {money(kept.budget.usd)} during the run and stays in force."
         click.echo(f"{changed} To set another: koderz resume {plan.id} --max-cost USD", err=True)
     return kept
-
-
-def _offer(opened: Workspace, asked: Order, options: Mapping[str, Any]) -> Offer:
-    dataset = options["dataset"]
-    return opened.baselines.offer(asked, dataset) if options["baselines"] else Offer(opened.plan(asked, dataset))
 
 
 def _offered(offer: Offer) -> Iterator[str]:

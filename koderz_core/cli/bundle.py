@@ -18,7 +18,9 @@ from koderz_core.errors import DataError, UsageError
 from koderz_core.export.dictionary import TABLES, markdown
 from koderz_core.export.formats import count, plain
 from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
+from koderz_core.files import replacement
 from koderz_core.verification.journals import Verified
+from koderz_core.workspace.names import benchmark_named
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
@@ -40,7 +42,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
     The same journal always gives the same bytes. Check the file before you share it: masking works by pattern only.
     """
     with workspace(data_dir) as opened:
-        made = opened.bundling.make(opened.results.find(benchmark), privacy, out, pinned=pin)
+        made = opened.bundling.make(benchmark_named(opened.results, benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
         if made.truncated:
             click.echo(f"Truncated, because they are too long: {', '.join(made.truncated)}", err=True)
@@ -59,7 +61,7 @@ def verify(what: str, data_dir: Path | None) -> int:
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
         return _say(checked_bundle(Path(what)).verified)
     with workspace(data_dir) as opened:
-        return _say(opened.bundling.verify(opened.results.find(what)))
+        return _say(opened.bundling.verify(benchmark_named(opened.results, what)))
 
 
 def _say(found: Verified) -> int:
@@ -131,11 +133,8 @@ def _names(columns: str) -> tuple[str, ...]:
 
 def _write(made: BinaryIO, path: Path) -> None:
     """Replaces an existing file only by a complete one."""
-    part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("wb") as file:
+        with replacement(path, private=False) as file:
             shutil.copyfileobj(made, file)
-        part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file with --out.") from error

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
 import click
 from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
-from rich.table import Table
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.export.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
 from koderz_core.export.comparison import common, helped, settings_by_row, tables
@@ -26,6 +24,7 @@ from koderz_core.export.report import escaped, markdown_tables
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
+from koderz_core.times import day, iso
 
 SETTINGS = "What differs"
 CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
@@ -193,7 +192,7 @@ def _numbers(one: FrontierCost) -> Mapping[str, object]:
         "usd_per_problem": usd and usd.value,
         "usd_per_problem_low": usd and usd.low,
         "usd_per_problem_high": usd and usd.high,
-        "measured_at": datetime.fromtimestamp(measured.at, UTC).isoformat(timespec="seconds"),
+        "measured_at": iso(measured.at, "seconds"),
         "price_version": measured.price_version,
         "benchmark": measured.benchmark,
         "configuration": measured.configuration,
@@ -209,7 +208,7 @@ def _print(found: Sequence[FrontierCost], otherwise: str) -> None:
     if not found:
         console().print(otherwise)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = terminal_table()
     for name in ("model", "dataset", "prompts", "sampling", "solved [95 %]", "n", "cost/problem [95 %]", "measured"):
         table.add_column(name, justify="right" if name in ("n", "solved [95 %]", "cost/problem [95 %]") else "left")
     for one in found:
@@ -231,5 +230,5 @@ def _cells(one: FrontierCost) -> tuple[str, ...]:
         rate(one.rate),
         str(one.rate.n),
         money_span(usd.value, usd.low, usd.high) if usd else money(None),
-        f"{datetime.fromtimestamp(measured.at, UTC).date()} {measured.benchmark}",
+        f"{day(measured.at)} {measured.benchmark}",
     )

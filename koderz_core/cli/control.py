@@ -13,6 +13,7 @@ from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.export.formats import money, plain
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.names import benchmark_named
 
 Act = Callable[[str, str | None], int]
 """Signals the process that runs a benchmark or a part of it; returns its process id, 0 if that is unknown."""
@@ -31,7 +32,7 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
     @data_dir
     def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
         with workspace(data_dir) as opened:
-            found = _benchmark(opened, benchmark, " --only {}")
+            found = benchmark_named(opened.results, benchmark, "Name its benchmark: {benchmark} --only {experiment}")
             target = None if only is None else _target(opened, found, only)
             pid = choose(opened)(found, target)
             what = found if target is None else f"{target} of {found}"
@@ -71,23 +72,11 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
     `koderz resume` changes them.
     """
     with workspace(data_dir) as opened:
-        found = _benchmark(opened, benchmark)
+        found = benchmark_named(opened.results, benchmark, "Name its benchmark: {benchmark}")
         pid = opened.allowing.change(found, max_cost, concurrency)
         budget = [] if max_cost is None else [f"a budget of {money(max_cost)}"]
         limit = [] if concurrency is None else [f"a concurrency of {concurrency}"]
         _confirm(f"{found} will have {' and '.join(budget + limit)}", pid)
-
-
-def _benchmark(opened: Workspace, prefix: str, rest: str = "") -> str:
-    """The id of the benchmark that a text means. Raises UnknownNameError, UsageError.
-
-    ``rest``: what to type behind the benchmark to name an experiment of it.
-    """
-    found = opened.results.find(prefix)
-    if found.startswith("exp_"):
-        benchmark = opened.results.experiment(found).experiment.benchmark
-        raise UsageError(f"{found} is an experiment. Name its benchmark: {benchmark}{rest.format(found)}")
-    return found
 
 
 def _confirm(what: str, pid: int) -> None:

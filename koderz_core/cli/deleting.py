@@ -11,7 +11,8 @@ import click
 from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import Command, OutputPath, data_dir, report_faults, workspace
 from koderz_core.errors import InfrastructureError, UsageError
-from koderz_core.export.formats import day, plain
+from koderz_core.export.formats import plain
+from koderz_core.times import minute
 from koderz_core.workspace import Workspace
 
 MOST_DAYS = 36_500  # a century
@@ -130,7 +131,7 @@ def restore(file: Path, data_dir: Path | None) -> None:
     with workspace(data_dir) as opened:
         done = opened.upkeep.restore(file)
         home = opened.settings.home
-    click.echo(f"Backup of {day(done.manifest.made_at)}, made by koderz {plain(done.manifest.koderz_version)}.")
+    click.echo(f"Backup of {minute(done.manifest.made_at)}, made by koderz {plain(done.manifest.koderz_version)}.")
     click.echo(f"Restored into {plain(str(home))}: {_counted(done.put)}.")
     for name in done.put[:LISTED]:
         click.echo(f"  {plain(name)}")

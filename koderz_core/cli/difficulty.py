@@ -11,7 +11,7 @@ from rich.table import Table as Drawn
 from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
 from koderz_core.analysis.findings import remarks
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.export.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
 from koderz_core.export.formats import TextTable, plain
@@ -81,7 +81,7 @@ def _counted(shown: Sequence[Difficulty], every: Sequence[Difficulty]) -> str:
 
 
 def _drawn(table: TextTable) -> Drawn:
-    drawn = Drawn(box=None, pad_edge=False, header_style="bold")
+    drawn = terminal_table()
     for name in table.columns:
         words = name in WORDS
         drawn.add_column(

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets.fetching import fetch
 from koderz_core.datasets.sources import SOURCES, Source, placed
@@ -57,7 +56,7 @@ def _show(sources: list[Source], settings: Settings, *, as_json: bool) -> None:
     if as_json:
         print_json([{"source": source, "here": placed(source, settings)} for source in sources])
         return
-    table = Table("dataset", "version", "licence", "bytes", "here", "SHA-256", box=None, pad_edge=False)
+    table = terminal_table("dataset", "version", "licence", "bytes", "here", "SHA-256")
     for source in sources:
         here = placed(source, settings)
         size = f"{source.size_bytes:,}" if source.size_bytes else "?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table as Drawn
 
+from koderz_core.cli.tables import terminal_table
 from koderz_core.export.comparison import SETTING
 from koderz_core.export.formats import TextTable, plain
 
@@ -15,7 +16,7 @@ MOST_LEAST = 32  # minimum width of a column of names, in characters
 
 def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawn:
     """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
-    made = Drawn(box=None, pad_edge=False, header_style="bold")
+    made = terminal_table()
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
     for place in shown:
         words = table.columns[place] in WORDS or not numbers

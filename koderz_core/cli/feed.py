@@ -22,8 +22,8 @@ from koderz_core.events.unanswered import UnansweredCall
 from koderz_core.export.formats import MARKS, WHY, duration, money, one_line
 from koderz_core.records import Experiment, Plan, Verdict
 from koderz_core.records.plans import scripted
-from koderz_core.store.labels import labels
 from koderz_core.strategies import create
+from koderz_core.strategies.labels import labels
 
 MOST_OF_A_TEXT = 1000  # characters of a hostile text that are read: no terminal is wider
 LEAST_LABEL = 20  # minimum width of a label, in columns

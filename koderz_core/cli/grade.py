@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.table import Table
 
 from koderz_core.analysis.rates import Rate, wilson
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.export.formats import isolation, plain, rate
+from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Reading, Sample, TestKind, read_samples, require_sound
 from koderz_core.reading import read_bytes
 from koderz_core.records import Dataset, Extracted
@@ -115,16 +114,12 @@ def _whole_file(path: Path | None) -> Iterator[Any]:  # Any: takes rows
     if path is None:
         yield lambda _rows: None
         return
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file with --out.") from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            yield lambda rows: file.writelines(json.dumps(row) + "\n" for row in rows)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # it is already gone if it has replaced the old file
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(replacement(path, private=False))
+        except OSError as error:
+            raise DataError(f"{path} cannot be written: {error.strerror}. Choose another file with --out.") from error
+        yield lambda rows: file.writelines(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def _rate(graded: Sequence[Graded]) -> Rate:
@@ -140,7 +135,7 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
         return
     click.echo(f"{passed.successes} of {passed.n} samples passed: {rate(passed)} (95 % interval)")
     if errors:
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = terminal_table()
         for name in ("failed with", "samples", "for example", "message"):
             table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
         for error, number in errors.most_common():

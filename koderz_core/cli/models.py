@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.export.formats import count, duration, money, plain
 from koderz_core.models.availability import about
 from koderz_core.models.weights_download import Progress as Downloaded
@@ -32,7 +31,7 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
     if as_json:
         print_json(found)
         return
-    table = Table("model", "tier", "state", "what to do", box=None, pad_edge=False)
+    table = terminal_table("model", "tier", "state", "what to do")
     for model in found:
         state = "ready" if model.ready else plain(model.reason)
         table.add_row(plain(model.id), model.tier, state, plain(model.cure))
@@ -51,7 +50,7 @@ def show(name: str, as_json: bool, data_dir: Path | None) -> None:
         print_json(known)
         return
     cost, rented = known.sample_cost, known.sample_cost.rental_usd
-    table = Table(show_header=False, box=None, pad_edge=False)
+    table = terminal_table(header=False)
     table.add_row("model", plain(known.id))
     table.add_row("tier", known.tier)
     for field, value in asdict(known.capabilities).items():

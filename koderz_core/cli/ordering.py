@@ -16,11 +16,11 @@ from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import Command
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.visible import FEEDBACKS
+from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
+from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
+from koderz_core.plan.forms import Parameter, strategy_form
+from koderz_core.plan.order import MOST_SEEDS, Order, Wanted
 from koderz_core.records import Budget, Plan, Scalar
-from koderz_core.runner.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
-from koderz_core.runner.forms import Parameter, strategy_form
-from koderz_core.runner.planning import MOST_SEEDS, Order, Wanted
-from koderz_core.runner.wording import POLICIES, configuration_of, personas_named, strategy_named
 from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, complete, create, facts_of, offered
 from koderz_core.strategies.facts import ROLES
 

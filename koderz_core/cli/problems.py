@@ -14,7 +14,7 @@ from rich.table import Table
 
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.datasets.own_format import Fault, dataset_of, read_path
 from koderz_core.datasets.selection import select
@@ -101,7 +101,7 @@ def _described(problem: Problem) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = terminal_table()
     names = ["problem", "entry point", "tests", "plus tests", *(["lacks"] if any(row["lacks"] for row in rows) else [])]
     for name in names:
         table.add_column(name, justify="right" if name.endswith("tests") else "left")

@@ -17,7 +17,7 @@ from koderz_core.cli.ui import show
 from koderz_core.errors import WeightsError
 from koderz_core.export.formats import plain
 from koderz_core.models.availability import first_ready_local, require_runtime
-from koderz_core.runner.planning import Order, Wanted
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove, open_example
 

@@ -13,10 +13,12 @@ from koderz_core.cli.help import GroupedCommand, option
 from koderz_core.cli.numbers import Number
 from koderz_core.cli.options import as_json, data_dir, quiet, workspace
 from koderz_core.cli.ordering import settings, taking_up_options, with_budget
-from koderz_core.errors import UsageError
+from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.runner.wording import strategy_named
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.names import benchmark_named
+
+WHOLE = "Resume all of it: koderz resume {benchmark}"
 
 
 @click.command(cls=GroupedCommand)
@@ -43,7 +45,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
     if strategy is not None:
         strategy_named(strategy)  # loaded now, it is known when the benchmark continues
     with workspace(data_dir, **settings(options)) as opened:
-        row = opened.results.benchmark(_benchmark(opened, benchmark))
+        row = opened.results.benchmark(benchmark_named(opened.results, benchmark, WHOLE))
         how = manner(options, silent=as_json)
         if not how.fork and row.under_way and _waits(opened, row.id):
             opened.go_on(row.id)
@@ -57,15 +59,6 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         runner = perform(opened, with_budget(opened.recorded(row.id), options), how)
         code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
-
-
-def _benchmark(opened: Workspace, text: str) -> str:
-    """The id of the benchmark that a text means. Raises UnknownNameError, UsageError."""
-    found = opened.results.find(text)
-    if found.startswith("exp_"):
-        whole = opened.results.experiment(found).experiment.benchmark
-        raise UsageError(f"{found} is an experiment. Resume its benchmark: koderz resume {whole}")
-    return found
 
 
 def _is_finished(row: BenchmarkRow, *, retry_errors: bool) -> bool:

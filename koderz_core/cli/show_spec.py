@@ -7,18 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from koderz_core.analysis.findings import footnotes
 from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.export.formats import plain
 from koderz_core.export.specs import CAUTION, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.names import benchmark_named
 
 LONGEST = 600  # characters of each of several specs
 WORDS = 4  # columns that hold words, before those of numbers
@@ -107,9 +107,7 @@ def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: 
 
 
 def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_json: bool) -> None:
-    chosen = None if benchmark is None else opened.results.find(benchmark)
-    if chosen is not None and not chosen.startswith("bench_"):
-        raise UsageError(f"{chosen} is an experiment, but --compare needs a benchmark. Give the id of a benchmark.")
+    chosen = None if benchmark is None else benchmark_named(opened.results, benchmark)
     rows = _by(model, opened.results.specs(benchmark=chosen))
     found = compare_specs(rows)
     if as_json:
@@ -124,7 +122,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         click.echo(
             f"Left out, because the answer was empty: specs of {empty} experiments. Raise --review-tokens.", err=True
         )
-    drawn, table = Table(box=None, pad_edge=False, header_style="bold"), specs_table(found)
+    drawn, table = terminal_table(), specs_table(found)
     for place, name in enumerate(table.columns):
         drawn.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")
     for line in table.rows:

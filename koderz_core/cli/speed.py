@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.diagnosis.asking import Speed, speed
 from koderz_core.errors import InfrastructureError
 from koderz_core.export.formats import count, duration, plain
@@ -30,7 +29,7 @@ def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> i
 
 
 def _print(measured: Sequence[Speed]) -> None:
-    table = Table("model", "tokens/s", "first token", "answer", "tokens", "warm-up", box=None, pad_edge=False)
+    table = terminal_table("model", "tokens/s", "first token", "answer", "tokens", "warm-up")
     for one in measured:
         rate = "?" if one.tokens_per_second is None else f"{one.tokens_per_second:.1f}"
         times = [duration(seconds) for seconds in (one.first_token_seconds, one.seconds)]

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, print_json
-from koderz_core.cli.tables import console
+from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.export.formats import plain
-from koderz_core.export.strategies import calls_of, roles_of, said, strategies_markdown, values_of
-from koderz_core.runner.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
-from koderz_core.runner.wording import strategy_named
+from koderz_core.plan.command_line import strategy_named
+from koderz_core.plan.descriptions import calls_of, roles_of, said, strategies_markdown, values_of
+from koderz_core.plan.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
 
 
 @click.command()
@@ -41,7 +40,7 @@ def strategies(name: str | None, markdown: bool, as_json: bool) -> None:
 
 
 def _list(forms: Sequence[StrategyForm]) -> None:
-    table = Table("strategy", "what it does", "roles", "calls", box=None, pad_edge=False)
+    table = terminal_table("strategy", "what it does", "roles", "calls")
     for form in forms:
         table.add_row(*map(plain, (form.name, form.doc, roles_of(form), form.calls or "?")))
     console().print(table)
@@ -57,10 +56,10 @@ def _show(form: StrategyForm, name: str) -> None:
     out = console()
     for line in (form.name, form.doc, calls_of(form)):
         out.print(plain(line))
-    roles = Table("role", "what it does", "models", box=None, pad_edge=False)
+    roles = terminal_table("role", "what it does", "models")
     for role in form.roles:
         roles.add_row(role.name, role.doc, "one or more" if role.several else "one")
-    parameters = Table("parameter", "default", "values", "what it changes", box=None, pad_edge=False)
+    parameters = terminal_table("parameter", "default", "values", "what it changes")
     for one in form.parameters:
         parameters.add_row(*map(plain, (one.name, said(one.default), values_of(one), one.doc)))
     for table in (roles, parameters):

@@ -10,9 +10,10 @@ from rich.table import Table
 from koderz_core.analysis.findings import remarks, untested
 from koderz_core.analysis.pairs import compared
 from koderz_core.analysis.timing import PHASES, Timing
-from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, day, duration, money, plain, share
+from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
+from koderz_core.times import day
 
 PIPED_WIDTH = 140  # columns without a terminal
 
@@ -31,6 +32,11 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
+def terminal_table(*columns: str, header: bool = True) -> Table:
+    """An empty table in the style of all commands: no lines, bold names of columns. More columns may be added."""
+    return Table(*columns, box=None, pad_edge=False, show_header=header)
+
+
 def print_summaries(
     rows: Sequence[SummaryRow], left_out: int = 0, benchmarks: Mapping[str, BenchmarkRow] | None = None
 ) -> None:
@@ -42,7 +48,7 @@ def print_summaries(
         console().print("No results yet. Start with: koderz quickstart")
         return
     several = len({row.benchmark for row in rows}) > 1
-    table = _table()
+    table = terminal_table()
     found = [compared(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(one.missing for one in found) else ()
     for name in ("benchmark", "begun") if several else ():
@@ -70,7 +76,7 @@ def print_summaries(
 
 def print_experiments(rows: Sequence[ExperimentRow]) -> None:
     """One line per experiment."""
-    table = _table()
+    table = terminal_table()
     for name in ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost"):
         table.add_column(name, no_wrap=name != "configuration")
     for row in rows:
@@ -89,7 +95,7 @@ def print_experiments(rows: Sequence[ExperimentRow]) -> None:
 
 def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> None:
     """One line per iteration of an experiment; ``again``: as of ``repeated``."""
-    table = _table()
+    table = terminal_table()
     for name in ("iteration", "tests", "failed with", "time", "message"):
         table.add_column(name, no_wrap=name != "message")
     for row in rows:
@@ -104,7 +110,7 @@ def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> 
 
 def print_timings(rows: Sequence[Timing]) -> None:
     """One line per configuration: seconds and share of each phase."""
-    table = _table()
+    table = terminal_table()
     for name in ("configuration", "n", "time", *PHASES):
         table.add_column(name, justify="left" if name == "configuration" else "right")
     for row in rows:
@@ -116,13 +122,9 @@ def print_timings(rows: Sequence[Timing]) -> None:
     )
 
 
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="bold")
-
-
 def _benchmark(benchmark: str, known: Mapping[str, BenchmarkRow]) -> tuple[str, str]:
     row = known.get(benchmark)
-    return (plain(row.name) or benchmark, day(row.opened_at)[: len("2026-11-23")]) if row else (benchmark, "")
+    return (plain(row.name) or benchmark, day(row.opened_at)) if row else (benchmark, "")
 
 
 def _tests(row: ExperimentRow) -> str:

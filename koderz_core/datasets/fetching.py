@@ -7,8 +7,9 @@ from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.datasets.sources import Source, placed
-from koderz_core.downloading import alone, download, sha256_of
+from koderz_core.downloading import alone, download
 from koderz_core.errors import DataError, DownloadError, OfflineError
+from koderz_core.files import sha256_of
 
 Tell = Callable[[int], None]
 

@@ -30,9 +30,9 @@ from koderz_core.datasets.own_checks import (
     shape_faults,
 )
 from koderz_core.errors import DataError
+from koderz_core.files import keep_file, kept_names
 from koderz_core.reading import lines_in, read_unpacked, require_file
 from koderz_core.records import Dataset, DatasetOrigin, Problem
-from koderz_core.writing import keep_file, kept_names
 
 UNSTATED = "not stated"
 _CURE = "Name a file of problems, as docs/datasets.md describes it."

@@ -11,8 +11,8 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.datasets.humaneval import Row, problems_of
 from koderz_core.errors import DataError
+from koderz_core.files import keep_file, kept_names
 from koderz_core.records import Dataset, DatasetOrigin
-from koderz_core.writing import keep_file, kept_names
 
 LICENCE = "your own"
 _NAME = re.compile(r"typed-[0-9a-f]{12}")

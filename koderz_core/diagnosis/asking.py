@@ -14,6 +14,7 @@ from koderz_core.models.availability import Availability
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.records import Completion, Message, Request, Sampling
 from koderz_core.records.plans import scripted
+from koderz_core.sums import all_known, known_sum
 
 Ask = Callable[[str, str, int], Completion]
 """A model's name, a prompt, the most tokens of the answer: to the answer. Raises InfrastructureError."""
@@ -87,13 +88,12 @@ def speed(ask: Ask, model: str) -> Speed:
         answers = [ask(model, prompt, SPEED_TOKENS) for prompt in SPEED_PROMPTS]
     except InfrastructureError as error:
         return Speed(model, fault=str(error))
-    tokens = [answer.usage.output_tokens for answer in answers]
     return Speed(
         model,
         tokens_per_second=_median([_tokens_per_second(answer) for answer in answers]),
         first_token_seconds=_median([answer.first_token_seconds for answer in answers]),
         seconds=statistics.median(answer.seconds for answer in answers),
-        output_tokens=None if None in tokens else sum(one or 0 for one in tokens),
+        output_tokens=known_sum(answer.usage.output_tokens for answer in answers),
         warm_up_seconds=warm_up.seconds,
     )
 
@@ -109,5 +109,5 @@ def _tokens_per_second(answer: Completion) -> float | None:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.median(known) if len(known) == len(values) else None
+    known = all_known(values)
+    return statistics.median(known) if known else None

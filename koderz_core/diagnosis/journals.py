@@ -10,6 +10,7 @@ from koderz_core.diagnosis.findings import Finding
 from koderz_core.errors import JournalError
 from koderz_core.journal import holder
 from koderz_core.journal.checking import check, torn
+from koderz_core.journal.lock import dead_writer
 
 REPAIR = "koderz doctor --repair"
 MOST_LINES = 5
@@ -44,7 +45,7 @@ def index(fault: str) -> Iterator[Finding]:
 def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
     """``whole``: whether to read all of it, not only its end."""
     try:
-        pid, said = holder(path), _said(path)
+        pid, said = holder(path), dead_writer(path)
         condition = () if pid is not None else tuple(_condition(path) if whole else _ending(path))
     except (JournalError, OSError) as error:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Look at {path}")
@@ -79,10 +80,3 @@ def _ending(path: Path) -> Iterator[Finding]:
 def _torn(path: Path, left: int) -> Finding:
     said = f"its last line is torn ({left} bytes): whoever goes on with it cuts that off"
     return Finding("journals", path.stem, "absent", said, REPAIR)
-
-
-def _said(path: Path) -> str:
-    """The id that a writer leaves in its lock unless it closes in good order; "" if there is none."""
-    lock = path.with_suffix(".lock")
-    said = lock.read_text(errors="replace").strip() if lock.exists() else ""
-    return said if said.isdigit() else ""

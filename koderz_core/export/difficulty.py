@@ -9,6 +9,7 @@ from koderz_core.analysis.pairs import letter
 from koderz_core.export.formats import MARKS, TextTable, count, duration, money, percent
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
+from koderz_core.sums import known_sum
 
 MEANING = "✓ solved, ✗ unsolved, 2/3 solved in two of three repeats, ! error or cancelled, · not ended"
 
@@ -85,8 +86,7 @@ def sign(cell: Cell | None) -> str:
 
 def taken_usd(trials: Sequence[Trial]) -> float | None:
     """What experiments have cost so far; None if the price of one of them is not known."""
-    costs = [trial.usd for trial in trials]
-    return None if None in costs else sum(cost for cost in costs if cost is not None)
+    return known_sum(trial.usd for trial in trials)
 
 
 def _taken(problem: Difficulty) -> tuple[str, str]:

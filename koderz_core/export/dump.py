@@ -6,7 +6,6 @@ says how long they are, so that they cannot pass for koderz' own.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from koderz_core.errors import DataError
 from koderz_core.export.formats import SHARED, duration, isolation, money, noted, plain
+from koderz_core.files import replace_file
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
@@ -37,7 +37,7 @@ def write(files: Iterable[DumpFile], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files:
-            _replace(folder / file.name, file.content)
+            replace_file(folder / file.name, file.content, private=False, durable=False)
     except OSError as error:
         raise DataError(
             f"The files cannot be written into {folder} ({error.strerror}). Make room there, or give another folder."
@@ -51,18 +51,6 @@ def zipped(files: Iterable[DumpFile]) -> bytes:
         for file in files:
             archive.writestr(ZipInfo(file.name), file.content, ZIP_DEFLATED)
     return made.getvalue()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Whole or not at all; a link of that name is replaced, not followed to somebody's file."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)  # there is none left once it has replaced the other
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
@@ -72,23 +71,39 @@ PAIRS = (
     "let it. Saved: on the problems that both solved."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
-MARKS: Mapping[Outcome | State, str] = {
-    "solved": "✓ solved",
-    "unsolved": "✗ unsolved",
-    "cancelled": "- cancelled",
-    "error": "! error",
-    "running": "▶ running",
-    "paused": "‖ paused",
-    "interrupted": "⚡ interrupted",
-    "planned": "· waiting",
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the outcome or state of an experiment is shown: its word, and its glyph before that in a text.
+
+    ``cell``: the heavier glyph in a colored cell, where it stands without the word.
+    """
+
+    word: str
+    glyph: str
+    cell: str
+    color: str
+
+
+LOOKS: Mapping[Outcome | State, Look] = {
+    "solved": Look("solved", "✓", "✔", "green"),
+    "unsolved": Look("unsolved", "✗", "✘", "red"),
+    "error": Look("error", "!", "!", "orange"),
+    "cancelled": Look("cancelled", "-", "–", "gray"),
+    "running": Look("running", "▶", "▶", "blue"),
+    "paused": Look("paused", "‖", "‖", "violet"),
+    "interrupted": Look("interrupted", "⚡", "⚡", "orange"),
+    "planned": Look("waiting", "·", "·", "gray"),
 }
+MARKS: Mapping[Outcome | State, str] = {state: f"{look.glyph} {look.word}" for state, look in LOOKS.items()}
 STATES: Mapping[BenchmarkState, str] = {
     "queued": "· queued",
-    "running": "▶ running",
-    "paused": "‖ paused",
+    "running": MARKS["running"],
+    "paused": MARKS["paused"],
     "stopping": "■ stopping",
     "stopped": "■ stopped",
-    "interrupted": "⚡ interrupted",
+    "interrupted": MARKS["interrupted"],
     "finished": "✓ finished",
 }
 
@@ -114,14 +129,6 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def day(at: float) -> str:
-    """``2026-11-21 14:05 UTC``; ``?`` for what is no time, as a stranger's journal may have it."""
-    try:
-        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
-    except (ValueError, OverflowError, OSError):
-        return "?"
 
 
 def money(usd: float | None) -> str:

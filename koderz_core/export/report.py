@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.export import formats
 from koderz_core.export.comparison import common, curves_table, frontier_table, helped, tables
-from koderz_core.export.formats import TextTable, day, isolation, numbered, one_line
+from koderz_core.export.formats import TextTable, isolation, numbered, one_line
 from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.rows import Provenance
+from koderz_core.times import day, minute
 
 TITLE = "koderz: configurations compared"
 INTERVALS = (
@@ -65,7 +66,7 @@ class Report:
         for one in self.stands_on:
             called = f"{one.benchmark}{f' ({one.name})' if one.name else ''}"
             yield (
-                f"{called}: begun {day(one.opened_at)}, {asked(one, one.origin.said)}; koderz {one.koderz_version}, "
+                f"{called}: begun {minute(one.opened_at)}, {asked(one, one.origin.said)}; koderz {one.koderz_version}, "
                 f"prices {one.price_version}, isolation {isolation(one.isolation, one.self_test)}; "
                 f"journal: {journal(one)}."
             )
@@ -73,7 +74,7 @@ class Report:
     @property
     def made(self) -> str:
         """When and by what."""
-        return f"Made {day(self.made_at)} by koderz {self.version}."
+        return f"Made {minute(self.made_at)} by koderz {self.version}."
 
 
 def markdown(report: Report) -> str:
@@ -131,7 +132,7 @@ def _measured(of: Provenance) -> Mapping[str, str]:
     about = f"Benchmark {_safe(of.name) or _safe(of.benchmark)}: {asked(of, _safe(of.dataset))}"
     note = (
         *(["SCRIPTED: some answers come from a script, not from a model"] if of.scripted else []),
-        f"Begun {day(of.opened_at)}, koderz {_safe(of.koderz_version)}",
+        f"Begun {minute(of.opened_at)}, koderz {_safe(of.koderz_version)}",
         f"{numbered(of.configurations, 'configuration')}, {of.ended} of {of.planned} experiments with a result",
         f"problems: SHA-256 {_safe(of.dataset_sha256[:12])}",
         f"journal: {journal(of)}",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 from koderz_core.analysis.specs import Built, ComparedSpecs
 from koderz_core.export.formats import NONE, TextTable, count, duration, marked_rate, money
 from koderz_core.records.forecasts import Range, Receipt
 from koderz_core.records.notes import SpecRow
+from koderz_core.times import day
 
 CAUTION = (
     "Each line is of one coder with one strategy, but its problems, reviewers and settings need not be those of the "
@@ -39,13 +39,12 @@ def version(prompt: str, wording: str | None) -> str:
 
 def written(spec: SpecRow) -> str:
     """By whom, when, how, and at what cost."""
-    day = datetime.fromtimestamp(spec.at, UTC).date()
-    took = f"{count(spec.output_tokens)} tokens, {_seconds(spec.seconds)}"
+    date, took = day(spec.at), f"{count(spec.output_tokens)} tokens, {_seconds(spec.seconds)}"
     asked = f"{spec.model or 'an unknown model'} ({version(spec.prompt, spec.wording)})"
     if spec.origin:
         price = f"for nothing: writing it cost {money(spec.cost_usd)}"
-        return f"{spec.words} words by {asked}, reused from {spec.origin} on {day} {price}, {took}"
-    return f"{spec.words} words by {asked}, written in {spec.experiment} on {day} for {money(spec.cost_usd)}, {took}"
+        return f"{spec.words} words by {asked}, reused from {spec.origin} on {date} {price}, {took}"
+    return f"{spec.words} words by {asked}, written in {spec.experiment} on {date} for {money(spec.cost_usd)}, {took}"
 
 
 def built_on(one: Built) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 
 from koderz_core.export.formats import STATES, count, money, numbered, plain
 from koderz_core.records import Allowance, StopReason
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.times import second
 
 STALE_SECONDS, QUIET_SECONDS = 10.0, 60.0  # since it was read, and since anything happened in what runs
 MOST_CHARACTERS = 500  # of a cause
@@ -108,7 +108,7 @@ def changed(change: AllowanceChange) -> str:
     told = [] if before.usd == after.usd else [f"budget {_usd(before)} → {_usd(after)}"]
     if before.concurrency != after.concurrency:
         told.append(f"experiments at once {before.concurrency} → {after.concurrency}")
-    return f"{datetime.fromtimestamp(change.at, tz=UTC):%Y-%m-%d %H:%M:%S} UTC: {', '.join(told)} (process {change.by})"
+    return f"{second(change.at)}: {', '.join(told)} (process {change.by})"
 
 
 def ago(seconds: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from koderz_core.export.formats import count, duration, numbered, plain
 from koderz_core.records.progress import ModelTrouble
+from koderz_core.times import local_second
 
 BLIP_SECONDS = 2.0  # trouble that is over sooner is not shown
 SHOWN_SECONDS = 15.0  # for so long a recovery is shown
@@ -79,7 +79,7 @@ def _closed(until: float, now: float) -> str:
     wait = "The circuit breaker is open: experiments with this provider wait"
     if until <= now:
         return f"{wait} for one attempt, which is due now."
-    return f"{wait} until {time.strftime('%H:%M:%S', time.localtime(until))} (in {_whole(until - now)})."
+    return f"{wait} until {local_second(until)} (in {_whole(until - now)})."
 
 
 def _whole(seconds: float) -> str:

@@ -19,6 +19,7 @@ import msgspec
 
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.errors import DataError
+from koderz_core.files import replacement
 from koderz_core.grading import recording
 from koderz_core.protocols import Judge
 from koderz_core.records import PlusTests, Problem, TestSet
@@ -188,11 +189,11 @@ class Kept:
     def put(self, parts: Sequence[object], record: Record) -> Record:
         """Keep a record if there is room for it, and hand it through: on a full disk it is computed anew next time."""
         path = self._path(parts)
-        part = path.with_suffix(".part")  # what a killed process left has the same name, so that it goes with this one
+        part = path.with_suffix(".part")  # fixed: two writers may spoil it, and then it is computed once more
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(msgspec.json.encode(record))
-            part.replace(path)  # two at once may spoil it, and then it is computed once more
+            with replacement(path, part=part, private=False, durable=False) as file:
+                file.write(msgspec.json.encode(record))
         return record
 
     def _path(self, parts: Sequence[object]) -> Path:

@@ -2,7 +2,8 @@
 
 Only the process that runs a benchmark writes its journal. Each event is one line; the file reaches the disk at least
 once a second and, without making anybody wait, as soon as an experiment has ended. A crash can tear only the last line,
-which the next writer cuts off. Anyone may read at any time.
+which the next writer cuts off. Anyone may read at any time. This is the one file that is not written by
+``koderz_core.files``: it grows by a line at a time, and is never replaced while it is written.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, decode, encode
 from koderz_core.journal.checking import end_of_lines, put_back, require_unharmed
-from koderz_core.journal.lock import acquire, holder, reason, release
+from koderz_core.journal.lock import acquire, holder, reason
 
 __all__ = ["Journal", "Tail", "end_of_lines", "holder", "read", "read_all"]
 
@@ -34,7 +35,7 @@ class Journal:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock_file = acquire(path)
+            self._lock = acquire(path)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise JournalError(
@@ -121,7 +122,7 @@ class Journal:
             ) from error
         finally:
             os.close(self._file)
-            release(self._lock_file)
+            self._lock.close()
 
     def _sync_regularly(self) -> None:
         while not self._closing.is_set():

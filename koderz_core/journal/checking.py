@@ -12,6 +12,7 @@ from pathlib import Path
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, decode
 from koderz_core.events.lines import LaterLineError
+from koderz_core.files import replacement
 from koderz_core.journal.lock import reason
 
 
@@ -116,13 +117,10 @@ def put_back(file: int, path: Path) -> None:
     if os.fstat(file).st_nlink or path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
     os.lseek(file, 0, os.SEEK_SET)
-    with part.open("wb") as copy, os.fdopen(os.dup(file), "rb") as deleted:
+    part = path.with_suffix(".part")  # the same each time: the lock of the journal is held
+    with replacement(path, part=part, private=False) as copy, os.fdopen(os.dup(file), "rb") as deleted:
         shutil.copyfileobj(deleted, copy)
-        copy.flush()
-        os.fsync(copy.fileno())
-    part.rename(path)
 
 
 def end_of_lines(file: int) -> int:

@@ -6,7 +6,6 @@ journals are the truth: without this file everything is offered anew.
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from koderz_core.errors import CortexError
+from koderz_core.files import Lock
 
 BUSY_SECONDS = 5.0
 FILE_NAME = "mirrored.db"  # in the data folder
@@ -74,17 +74,9 @@ class Ledger:
         with self._explained():
             folder = self._path.parent / "cache"
             folder.mkdir(exist_ok=True)
-            lock = (folder / f"{file}.{self._server}.mirroring").open("ab")
+            lock = Lock(folder / f"{file}.{self._server}.mirroring")
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                yield False
-                return
-            try:
-                yield True
-            finally:
-                fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough if a child was forked meanwhile
+            yield lock.acquire()
 
     def begin(self, file: str) -> None:
         """This journal is to be mirrored from its beginning, if that is not known yet."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from koderz_core.events import (
@@ -32,6 +31,7 @@ from koderz_core.memory.told import Spent, Tally, Told, benchmark_summary, known
 from koderz_core.records import Configuration, Experiment, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import MODES
+from koderz_core.times import iso
 
 MAX_TAGS = 10  # claude-cortex-core drops what is beyond
 
@@ -159,10 +159,6 @@ def _without_scripts(plan: Plan) -> Plan:
     """The plan without the configurations that have a scripted model in some role."""
     kept = (one for one in plan.configurations if not scripted(name for names in one.models.values() for name in names))
     return replace(plan, configurations=tuple(kept))
-
-
-def iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
 Telling = Callable[[Any, Tally, Callable[[str], str]], Told]  # Any: each takes the event that it stands beside

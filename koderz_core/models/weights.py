@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.downloading import alone, sha256_of, size_bytes
+from koderz_core.downloading import alone, size_bytes
 from koderz_core.errors import OfflineError, UnknownNameError, WeightsError
+from koderz_core.files import replace_file, sha256_of
 from koderz_core.models.weights_download import (
     PIP_DOWNLOAD,
     WEIGHTS,
@@ -169,10 +171,5 @@ class _Verified:
 
     def _remember(self, known: dict[str, _Hashed]) -> None:
         """Two processes may overwrite each other's entry, a folder may be read-only: then a file is hashed again."""
-        fresh = self.memory.with_suffix(".new")
-        try:
-            self.memory.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_bytes(msgspec.json.encode(known))
-            fresh.replace(self.memory)
-        except OSError:
-            return
+        with suppress(OSError):
+            replace_file(self.memory, msgspec.json.encode(known), private=False, durable=False)

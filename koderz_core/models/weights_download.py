@@ -17,8 +17,9 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from koderz_core.config import Settings
-from koderz_core.downloading import check_room, download, sha256_of, size_bytes
+from koderz_core.downloading import check_room, download, size_bytes
 from koderz_core.errors import DownloadError, WeightsError
+from koderz_core.files import sha256_of
 
 
 @dataclass(frozen=True, slots=True)

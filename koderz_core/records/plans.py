@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
@@ -58,6 +59,13 @@ class Budget:
     def limits(self) -> bool:
         """Whether it limits anything."""
         return self.usd is not None or self.per_experiment_usd is not None
+
+
+def check_limits(budget: Budget) -> None:
+    """Raise PlanError for a limit that is no amount of money."""
+    for usd in (budget.usd, budget.per_experiment_usd):
+        if usd is not None and not 0 <= usd < math.inf:
+            raise PlanError(f"A budget must be an amount of US dollars, 0 or more, not {usd!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +191,11 @@ def check_size(problems: int, configurations: int, repeats: int) -> None:
             f"experiments. One benchmark has at most {MOST_EXPERIMENTS:,}. Lower the repeats, or divide the problems "
             "or the configurations among several benchmarks."
         )
+
+
+def default_concurrency(plan: Plan) -> int:
+    """One at a time where a model is embedded, since its calls queue and would wait on the clock of others; else 4."""
+    return 1 if any(name.startswith("embedded/") for name in plan.models()) else 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import msgspec
 from koderz_core.records.completions import Tier
 from koderz_core.records.plans import Configuration, Outcome, Scalar, ScoreKind, StopReason
 from koderz_core.records.verdicts import ErrorClass
+from koderz_core.sums import known_sum
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):
@@ -114,9 +115,8 @@ class Measured:
     def of(self, problems: frozenset[str]) -> tuple[int, int, float | None]:
         """How many of its experiments on these problems there are, how many were solved, and their mean dollars."""
         chosen = [at for at, problem in enumerate(self.problems) if problem in problems]
-        usd = [self.usd[at] for at in chosen]
-        known = [one for one in usd if one is not None]
-        mean = sum(known) / len(known) if known and len(known) == len(usd) else None
+        usd = known_sum(self.usd[at] for at in chosen)
+        mean = usd / len(chosen) if chosen and usd is not None else None
         return len(chosen), sum(self.solved[at] for at in chosen), mean
 
 

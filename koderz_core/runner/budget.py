@@ -6,10 +6,9 @@ same time. What a journal does not tell the end of, such as a call under way at 
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -192,22 +191,6 @@ class Ledger:
     def _hold(self, experiment: str, picodollars: int) -> None:
         self._reserved[experiment] += picodollars
         self._all_reserved += picodollars
-
-
-def check_limits(budget: Budget) -> None:
-    """Raise PlanError for a limit that is no amount of money."""
-    for usd in (budget.usd, budget.per_experiment_usd):
-        if usd is not None and not 0 <= usd < math.inf:
-            raise PlanError(f"A budget must be an amount of US dollars, 0 or more, not {usd!r}.")
-
-
-def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
-    """Raise PlanError for a budget that models without a known price would escape, if that is not allowed."""
-    if unpriced and budget.limits and not budget.allow_unpriced:
-        raise PlanError(
-            f"No price is known of {', '.join(unpriced)}, so no budget can hold what is asked of it. Leave it out, "
-            f"leave the budget out, or take that as costing nothing: --allow-unpriced."
-        )
 
 
 def _told(limit: int, spent: int, amount: int) -> str:

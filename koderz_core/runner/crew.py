@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
 
+from koderz_core.conditions import policy_of
 from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events import AllowanceSet, ControlObeyed, Event, ExperimentFinished
 from koderz_core.records import Allowance, Control, Experiment, Plan, Problem
 from koderz_core.runner.budget import Ledger
-from koderz_core.runner.conditions import policy_of
 from koderz_core.runner.control import Wish
 from koderz_core.runner.experiment import Work, perform, without_result
 from koderz_core.runner.gate import Gate, Passage, Target

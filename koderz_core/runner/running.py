@@ -16,7 +16,7 @@ from pathlib import Path
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.journal import holder
 from koderz_core.records import Budget, Control, Plan
-from koderz_core.runner.budget import check_limits
+from koderz_core.records.plans import check_limits, default_concurrency
 from koderz_core.runner.control import MOST_AT_ONCE, Wish, ask
 from koderz_core.runner.gate import Target
 from koderz_core.runner.runner import Runner
@@ -182,8 +182,3 @@ class _Starts:
 
     turn: threading.Lock = field(default_factory=threading.Lock)  # two threads must not open the same journal
     wishes: list[list[Wish]] = field(default_factory=list)
-
-
-def default_concurrency(plan: Plan) -> int:
-    """One at a time where a model is embedded, since its calls queue and would wait on the clock of others; else 4."""
-    return 1 if any(name.startswith("embedded/") for name in plan.models()) else 4

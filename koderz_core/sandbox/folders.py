@@ -26,7 +26,7 @@ class Folder:
             except FileNotFoundError:  # somebody swept it before it was opened
                 self._made.cleanup()
                 continue
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)  # no files.Lock: the folder is its own lock, and goes with it
             if os.fstat(self._lock).st_nlink:
                 return
             self.remove()  # somebody swept it before it was locked

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
 from koderz_core.records import Scalar, Tier
-from koderz_core.records.trials import Ground, Measured, Sought
+from koderz_core.records.trials import Ground, Measured
 from koderz_core.store.index import Index
 from koderz_core.store.reading import records
 
@@ -22,23 +21,6 @@ def measured(index: Index) -> list[Measured]:
 def grounds(index: Index, benchmarks: Collection[str]) -> list[Ground]:
     """What these benchmarks, by id, are about and under which conditions."""
     return [row.ground() for row in records(index.con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
-
-
-def baseline_for(found: Iterable[Measured], sought: Sought) -> Measured | None:
-    """The first of these that is what is sought: same model, dataset, prompts and sampling, and a result of all."""
-    return next((one for one in found if _same(one, sought)), None)
-
-
-def _same(one: Measured, sought: Sought) -> bool:
-    wanted = sought.configuration
-    agreed = (
-        (one.model,) == wanted.models["coder"]
-        and one.dataset_sha256 == sought.dataset_sha256
-        and dict(one.parameters) == dict(wanted.parameters)
-        and all(one.conditions.get(name) == value for name, value in sought.conditions.items())
-    )
-    times = Counter(one.problems)
-    return agreed and all(times[problem] >= sought.repeats for problem in sought.problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     }
     yield Change("benchmarks", "insert", columns | {"opened_at": place.at})
     yield Change("benchmarks", "merge", columns)  # a plan that has grown began when it was first opened
-    from koderz_core.store.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
+    from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
 
     named = labels(plan.configurations)
     for one in plan.configurations:

@@ -43,7 +43,7 @@ def question(
     """The method of ``Results`` that asks this. ``kept``: its answer serves until the journals change."""
 
     @wraps(ask)
-    def method(self: Results, *arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:
+    def method(self: Results, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:
         def answer(index: Index) -> Answer:
             return ask(index, *arguments, **options)
 
@@ -175,8 +175,8 @@ class Results:
             row = meant(rows, benchmark)
             standing = None if row is None else benchmarks.standing(index, self._followed, row)
             seen = Seen(standing, rows)
-            told = standing is not None and not index.unread
-            self._ahead.begin(asked, seen, basis(index.con, standing) if told else None)
+            known = None if standing is None or index.unread else basis(index.con, standing)
+            self._ahead.begin(asked, seen, known)
             return seen
 
         read = partial(self._answered, asked.question, look, writers, asked.moment)

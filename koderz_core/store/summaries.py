@@ -28,9 +28,8 @@ def summaries(
     found = []
     for row in mappings(index.con, _SUMMARIES, asked):
         at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None
-        more = {"tiers": tiers.get((row["benchmark"], row["configuration"]), [])}
-        more |= {"running": row["running"] if at_work else 0, "only": asked["only"], "score_kind": None}
-        made = msgspec.convert({**row, **more}, SummaryRow)
+        row |= {"tiers": tiers.get((row["benchmark"], row["configuration"]), []), "only": asked["only"]}
+        made = msgspec.convert({**row, "running": row["running"] if at_work else 0, "score_kind": None}, SummaryRow)
         found.append(replace(made, score_kind=made.marks.kind))
     return found
 

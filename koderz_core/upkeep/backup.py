@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from koderz_core.errors import DataError, UsageError
+from koderz_core.files import replacement, sync
 from koderz_core.upkeep.restoring import (
     CHUNK_BYTES,
     FORMAT,
@@ -58,26 +59,23 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackedUp:
     if path.exists():
         raise UsageError(f"{path} exists, and a backup overwrites nothing. Name another file.")
     made = _Made()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as archive:
-            for name, file in _files(source.home):
-                made.add(archive, name, file)
-            made.add_settings(archive, source)
-            made.add_memories(archive, source)
-            manifest = Manifest(FORMAT, version, now, made.files)
-            archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
-        _sync(part)
-        if verified(part) != manifest:
-            raise spoiled(part, "it reads otherwise than it was written")
-        part.rename(path)
+        with replacement(path, private=False) as whole:
+            with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, file in _files(source.home):
+                    made.add(archive, name, file)
+                made.add_settings(archive, source)
+                made.add_memories(archive, source)
+                manifest = Manifest(FORMAT, version, now, made.files)
+                archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+            sync(whole)
+            if verified(Path(whole.name)) != manifest:
+                raise spoiled(Path(whole.name), "it reads otherwise than it was written")
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
             f"The backup {path} cannot be written ({why}). Make room there, or name another file."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
     return BackedUp(path, manifest, path.stat().st_size, tuple(made.left_out), tuple(made.secrets))
 
 
@@ -168,8 +166,3 @@ def _copy_memories(memories: Path, copy: Path) -> None:
         (verdict,) = target.execute("pragma quick_check(1)").fetchone()
     if verdict != "ok":
         raise sqlite3.DatabaseError(verdict)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

@@ -6,7 +6,6 @@ with wrong numbers: it is taken out whole, and `koderz resume` does it again. Al
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,9 +14,10 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished, ExperimentStarted
+from koderz_core.files import replacement, sync
 from koderz_core.journal import Journal
 from koderz_core.journal.checking import Line, check, lines
-from koderz_core.journal.lock import acquire, beside, holder, reason, release
+from koderz_core.journal.lock import acquire, beside, dead_writer, holder, reason
 
 MOST_LINES = 5  # shown by their numbers
 _EXPERIMENT = re.compile(rb"exp_[0-9a-f]{12}")
@@ -58,12 +58,9 @@ def _clear(journal: Path) -> Iterator[Mended]:
     """Remove the lock and the wishes of a journal that is gone."""
     if journal.exists() or holder(journal) is not None:
         return
-    lock = acquire(journal)
-    try:
+    with acquire(journal):
         journal.with_suffix(".control").unlink(missing_ok=True)
         beside(journal).unlink(missing_ok=True)
-    finally:
-        release(lock)
     yield Mended(journal.stem, "has no journal any more; what stood beside it was removed")
 
 
@@ -78,7 +75,7 @@ def _mend(path: Path) -> Iterator[Mended]:
     if condition.corrupt:
         yield _mend_lines(path)
         return
-    said, dead = [], _dead_writer(path)
+    said, dead = [], dead_writer(path)
     if dead:
         said.append(f"the lock of process {dead}, which is gone, was opened")
     if condition.torn:
@@ -90,8 +87,7 @@ def _mend(path: Path) -> Iterator[Mended]:
 
 def _mend_lines(path: Path) -> Mended:
     """Write the journal anew without what is lost or may be wrong. On JournalError and OSError it is as before."""
-    lock = acquire(path)
-    try:
+    with acquire(path):
         seen = [_seen(line) for line in lines(path)]
         if not _begins_well(path):
             return Mended(
@@ -100,8 +96,6 @@ def _mend_lines(path: Path) -> Mended:
         lost = _suspects(seen) | _unfinished(seen)
         before = _free_name(path)
         _rewrite(path, (line for line in lines(path) if _stays(line, lost)), before)
-    finally:
-        release(lock)
     corrupt = [str(number) for number, one in enumerate(seen, 1) if one.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
     again = f". Experiments to be done again, since that may be of them: {len(lost)} (koderz resume {path.stem})"
@@ -110,17 +104,11 @@ def _mend_lines(path: Path) -> Mended:
 
 
 def _rewrite(path: Path, kept: Iterable[Line], before: Path) -> None:
-    part = path.with_suffix(".part")
-    try:
-        with part.open("wb") as file:
-            file.writelines(line.content for line in kept)
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copystat(path, part)  # when it was last written to is how old it is
+    with replacement(path, part=path.with_suffix(".part")) as file:
+        file.writelines(line.content for line in kept)
+        sync(file)
+        shutil.copystat(path, file.name)  # when it was last written to is how old it is
         before.hardlink_to(path)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _seen(line: Line) -> _Seen:
@@ -178,13 +166,6 @@ def _begins_well(path: Path) -> bool:
 def _free_name(path: Path) -> Path:
     taken = len([*path.parent.glob(f"{path.name}.damaged*")])
     return path.with_name(f"{path.name}.damaged{f'-{taken + 1}' if taken else ''}")
-
-
-def _dead_writer(path: Path) -> str:
-    """The process that left its id in the lock, as who closes in good order does not; "" if none did."""
-    lock = beside(path)
-    said = lock.read_text(errors="replace").strip() if lock.exists() else ""
-    return said if said.isdigit() else ""
 
 
 def _what(error: Exception) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
-from koderz_core.journal.lock import acquire, beside, holder, reason, release
+from koderz_core.journal.lock import acquire, beside, holder, reason
 from koderz_core.upkeep.mending import Mended
 
 PIN_SUFFIX = ".pin"
@@ -39,13 +39,10 @@ def remove(journal: Path) -> None:
     """Delete it, with what mending kept of it. Raises as ``require_removable``, also if it has just been begun."""
     require_removable(journal)
     try:
-        lock = acquire(journal)
-        try:
+        with acquire(journal):
             for path in _files(journal):
                 path.unlink(missing_ok=True)
             beside(journal).unlink(missing_ok=True)  # who waits for it sees that it is gone and takes a new one
-        finally:
-            release(lock)
     except OSError as error:
         raise JournalError(f"{journal.name} cannot be deleted: {reason(error)}") from error
 

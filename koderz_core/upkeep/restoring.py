@@ -24,6 +24,7 @@ import msgspec
 
 from koderz_core.config import PROGRAMS
 from koderz_core.errors import DataError, UsageError
+from koderz_core.files import sha256_of, sync
 from koderz_core.reading import require_file
 
 FORMAT = 1
@@ -113,8 +114,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 def _is_there(target: Path, kept: Kept) -> bool:
     if not target.is_file() or target.stat().st_size != kept.size:
         return False
-    with target.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == kept.sha256
+    return sha256_of(target) == kept.sha256
 
 
 def _refuse(conflicts: dict[str, Path]) -> None:
@@ -170,8 +170,7 @@ def _writing(copy: Path | None) -> Iterator[Callable[[bytes], object]]:
     copy.parent.mkdir(parents=True, exist_ok=True)
     with copy.open("xb") as file:
         yield file.write
-        file.flush()
-        os.fsync(file.fileno())
+        sync(file)
 
 
 def _put(copy: Path, target: Path) -> None:

@@ -10,8 +10,9 @@ from statistics import fmean
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.sums import known_sum
 from koderz_core.verification.journals import Difference, Verified
-from koderz_core.verification.tally import Tallied, Tally, added, counted
+from koderz_core.verification.tally import Tallied, Tally, added
 
 Lines = Sequence[Mapping[str, object]]
 _CLOSE = 1e-9  # relative: sums of floats depend on their order
@@ -103,8 +104,8 @@ def _summed(of: Sequence[Tallied]) -> dict[str, object]:
     return {
         **_counts(of),
         "mean_iterations": fmean(scored) if scored else None,
-        "input_tokens": counted([one.input_tokens for one in of]),
-        "output_tokens": counted([one.output_tokens for one in of]),
+        "input_tokens": known_sum(one.input_tokens for one in of),
+        "output_tokens": known_sum(one.output_tokens for one in of),
         "cost_usd": _cost(of),
         "unpriced": sum(one.unpriced for one in of),
         "seconds": _seconds([one for one in of if one.outcome is not None]),

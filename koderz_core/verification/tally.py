@@ -20,6 +20,7 @@ from koderz_core.events import (
 )
 from koderz_core.events.unanswered import Unanswered, UnansweredCall
 from koderz_core.records import Experiment, Outcome, Plan
+from koderz_core.sums import all_known, known_sum
 
 
 @dataclass(slots=True)
@@ -63,11 +64,11 @@ class Tallied:
 
     @property
     def input_tokens(self) -> int | None:
-        return counted([one.usage.input_tokens for one in self.answered.values()])
+        return known_sum(one.usage.input_tokens for one in self.answered.values())
 
     @property
     def output_tokens(self) -> int | None:
-        return counted([one.usage.output_tokens for one in self.answered.values()])
+        return known_sum(one.usage.output_tokens for one in self.answered.values())
 
     @property
     def seconds(self) -> float | None:
@@ -99,16 +100,9 @@ def tally(entries: Iterable[Entry]) -> Tally:
 
 
 def added(numbers: Iterable[float | None]) -> float | None:
-    """Their sum, None if one of them is not known."""
-    found = list(numbers)
-    known = [number for number in found if number is not None]
-    return fsum(known) if len(known) == len(found) else None
-
-
-def counted(numbers: Iterable[int | None]) -> int | None:
-    """As ``added``, of whole numbers."""
-    total = added(numbers)
-    return None if total is None else int(total)
+    """As ``known_sum``, rounded once: who adds in another order comes to the same."""
+    known = all_known(numbers)
+    return None if known is None else fsum(known)
 
 
 def _take(told: Tally, entry: Entry) -> None:

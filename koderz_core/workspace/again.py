@@ -13,10 +13,11 @@ from koderz_core.datasets.selection import chosen_by, typed
 from koderz_core.errors import DataError, KoderzError, PlanError
 from koderz_core.export.dump import DumpFile, files_of, named, write
 from koderz_core.export.formats import plain
+from koderz_core.plan.clone import is_plannable, order_of, settings_of, wanted_of
+from koderz_core.plan.command_line import command_of
+from koderz_core.plan.order import Order
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.runner.planning import Order
-from koderz_core.runner.wording import command_of, is_plannable, order_of, settings_of, wanted_of
 from koderz_core.store.details import Naming, Several
 from koderz_core.store.results import Results
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from koderz_core.analysis.selecting import ranked
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.grading.dividing import Divide
@@ -26,11 +27,12 @@ from koderz_core.runner.gate import Gate, Passage
 from koderz_core.runner.live import LiveText
 from koderz_core.runner.parts import Parts, Recollection
 from koderz_core.runner.recorder import Redactor
-from koderz_core.store.measurements import Sought, recalled
+from koderz_core.store.measurements import Sought, measurements, recalled
 from koderz_core.store.results import Results
+from koderz_core.store.store import Store
 from koderz_core.strategies.reminding import ADVICE_TEMPERATURE
+from koderz_core.strategies.selected import DIRECT
 from koderz_core.workspace.memories import Memories
-from koderz_core.workspace.selecting import recommended
 
 
 class Asking:
@@ -101,3 +103,17 @@ def recollection(settings: Settings, results: Results, memories: Memories) -> Re
         return recalled(results.store, sought, query.limit)
 
     return recall
+
+
+def recommended(query: Query, asker: Asker, settings: Settings, store: Store) -> Sequence[Memory]:
+    """The members of a role, the preferred one first, for ``Query("statistics", {"policy": ..., "role": ...})``.
+
+    Known is what came of asking them directly on other problems, in other benchmarks. Raises StoreError.
+    """
+    models, role = asker.models.get(query.tags["role"], ()), query.tags["role"]
+    contexts = {model: capabilities_of(model, settings).context_tokens for model in models}
+    found = measurements(store, DIRECT, role, [asker.problem], asker.experiment)
+    rows = ranked(query.tags["policy"], models, found, contexts)
+    return [
+        Memory(row.reason, row.model, {"member": str(models.index(row.model)), "score": str(row.score)}) for row in rows
+    ]

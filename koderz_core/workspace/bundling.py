@@ -28,7 +28,7 @@ from koderz_core.bundles.making import (
 )
 from koderz_core.bundles.redaction import Identities, level_of
 from koderz_core.config import Settings, load_settings
-from koderz_core.errors import JournalError, KoderzError, UsageError
+from koderz_core.errors import JournalError, KoderzError
 from koderz_core.export.orders import ExportOrder
 from koderz_core.journal import read_all
 from koderz_core.store.results import Results
@@ -102,8 +102,6 @@ class Bundling:
         require_own(self.settings.home)
 
     def _journal(self, benchmark: str) -> Path:
-        if not benchmark.startswith("bench_"):
-            raise UsageError(f"{benchmark} is an experiment. Name its benchmark: `koderz results` lists them.")
         return self.settings.journals_dir / f"{benchmark}.jsonl"
 
     def _shown(self, benchmark: str) -> Shown:

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.analysis.pairs import frontier_asked_once, letter, usual_baseline
 from koderz_core.analysis.sensitivity import can_show
-from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.conditions import HELD_OUT, TIME_LIMIT
+from koderz_core.errors import UsageError
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Plan, Scalar
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow
-from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.trials import Trial
-from koderz_core.runner.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines, given
+from koderz_core.workspace.names import configuration_named, configurations_named
 
 if TYPE_CHECKING:
     from koderz_core.analysis.attempts import AttemptByAttempt
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.incidence import Axis
     from koderz_core.analysis.supervision import Supervision
-
-Found = TypeVar("Found")
-MOST_SHOWN = 12
 
 
 class Comparing:
@@ -48,7 +45,7 @@ class Comparing:
         benchmarks = self._results.benchmarks()
         if not wanted:
             wanted = [benchmarks[0].id] if benchmarks else []
-        found = [row for word in wanted for row in self._meant(word, benchmarks)]
+        found = [row for word in wanted for row in configurations_named(self._results, word, benchmarks)]
         rows = list({_key(row): row for row in found}.values())
         return self.on_shared_problems(rows) if same_problems else rows
 
@@ -67,7 +64,7 @@ class Comparing:
         """
         from koderz_core.analysis.comparison import AXES, compare  # noqa: PLC0415 (numpy, which no run needs)
 
-        chosen = None if baseline is None else _configuration(baseline, rows)
+        chosen = None if baseline is None else configuration_named(baseline, rows)
         found = compare(rows, self._trials(rows, apart=apart), chosen, AXES if axes is None else axes)
         return replace(
             found,
@@ -138,7 +135,7 @@ class Comparing:
 
     def among(self, word: str, rows: Sequence[SummaryRow]) -> SummaryRow:
         """The one of these that a word names: its letter, or as in ``named``. Raises UnknownNameError, UsageError."""
-        return _configuration(word, rows)
+        return configuration_named(word, rows)
 
     def _held(self, rows: Sequence[SummaryRow]) -> dict[tuple[str, str], list[Trial]]:
         held: dict[tuple[str, str], list[Trial]] = {_key(row): [] for row in rows}
@@ -171,19 +168,6 @@ class Comparing:
             if len(values) > 1:
                 yield f"{said} ({', '.join(sorted(map(str, values)))}): a difference may be theirs."
 
-    def _meant(self, word: str, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
-        whole = _benchmarks(word, benchmarks)
-        if whole:
-            return self._results.summaries(_only(word, whole, lambda row: row.id).id)
-        name, _, configuration = word.rpartition("/")
-        within = _benchmarks(name, benchmarks) if name else []
-        if within:
-            rows = self._results.summaries(_only(name, within, lambda row: row.id).id)
-            return [_configuration(configuration, rows)]
-        if word.startswith("conf_"):
-            return [_configuration(word, self._results.summaries())]
-        raise UnknownNameError("benchmark", word, [row.id for row in benchmarks])
-
 
 def _key(row: SummaryRow) -> tuple[str, str]:
     return row.benchmark, row.configuration
@@ -192,41 +176,3 @@ def _key(row: SummaryRow) -> tuple[str, str]:
 def _reviewed(row: SummaryRow) -> bool:
     """Whether it could be: looking at what was tried takes a while."""
     return "reviewer" in row.models
-
-
-def _benchmarks(word: str, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:
-    """By id, else by name, else by the beginning of an id, with or without ``bench_``."""
-    ways: tuple[Callable[[BenchmarkRow], bool], ...] = (
-        lambda row: row.id == word,
-        lambda row: bool(word) and row.name == word,
-        lambda row: bool(word) and (row.id.startswith(word) or row.id.partition("_")[2].startswith(word)),
-    )
-    return next((found for way in ways if (found := [row for row in rows if way(row)])), [])
-
-
-def _configuration(word: str, rows: Sequence[SummaryRow]) -> SummaryRow:
-    """By its letter among these, else by id, label, or the beginning of an id."""
-    name, _, rest = word.rpartition("/")
-    among = [row for row in rows if not name or row.benchmark.startswith(name)]
-    ways: tuple[Callable[[SummaryRow], bool], ...] = (
-        lambda row: row.configuration == rest,
-        lambda row: row.label == word,
-        lambda row: bool(rest) and (row.configuration.startswith((rest, f"conf_{rest}"))),
-    )
-    by_letter = {letter(place): row for place, row in enumerate(rows)}
-    if word.upper() in by_letter:
-        return by_letter[word.upper()]
-    found = next((found for way in ways if (found := [row for row in among if way(row)])), [])
-    if not found:
-        choices = [f"{letter(place)} = {row.label}" for place, row in enumerate(rows)]
-        raise UnknownNameError("configuration", word, choices)
-    return _only(word, found, lambda row: f"{row.benchmark}/{row.configuration}")
-
-
-def _only(word: str, found: Sequence[Found], name: Callable[[Found], str]) -> Found:
-    if len(found) == 1:
-        return found[0]
-    shown = ", ".join(name(one) for one in found[:MOST_SHOWN])
-    raise UsageError(
-        f"{word!r} fits several: {shown}{', ...' if len(found) > MOST_SHOWN else ''}. Give more of the id."
-    )

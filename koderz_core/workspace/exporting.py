@@ -20,6 +20,7 @@ from koderz_core.records.rows import Excerpt, Provenance
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
 from koderz_core.workspace.comparing import Comparing
+from koderz_core.workspace.names import benchmark_named
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("koderz")
 _PIECE_BYTES = 1 << 20
+_FILES = "Its files are written by: koderz analyze {experiment} --dump DIR"
 
 
 class Exporting:
@@ -47,7 +49,8 @@ class Exporting:
     def found(self, order: ExportOrder) -> ExportOrder:
         """The same with every benchmark and configuration by its id. Raises UnknownNameError, UsageError."""
         if order.table not in COMPARED:
-            return replace(order, of=tuple(dict.fromkeys(map(self._benchmark, order.of))))
+            named = (benchmark_named(self._results, word, _FILES) for word in order.of)
+            return replace(order, of=tuple(dict.fromkeys(named)))
         rows = self._comparing.named(order.of, same_problems=order.same_problems)
         if not rows:
             raise UsageError("There is nothing to compare yet. Begin with: koderz quickstart")
@@ -132,12 +135,6 @@ class Exporting:
             found = tables.provenance(benchmarks)
         folder = self._results.store.journals_dir
         return tuple(replace(one, journal_sha256=_sha256(folder / f"{one.benchmark}.jsonl", one)) for one in found)
-
-    def _benchmark(self, word: str) -> str:
-        found = self._results.find(word)
-        if found.startswith("exp_"):
-            raise UsageError(f"{found} is an experiment. Its files are written by: koderz analyze {found} --dump DIR")
-        return found
 
 
 def _part(order: ExportOrder) -> Part:

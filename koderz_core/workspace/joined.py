@@ -6,6 +6,7 @@ A process opens a workspace of its own, or shares one.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -24,9 +25,9 @@ from koderz_core.workspace import parts
 if TYPE_CHECKING:
     from koderz_core.models.availability import Availability
     from koderz_core.models.weights_download import Report
+    from koderz_core.plan.order import Order
     from koderz_core.protocols import Model
     from koderz_core.runner.live import Spoken
-    from koderz_core.runner.planning import Order
     from koderz_core.runner.recorder import Watch
     from koderz_core.sandbox.judge import BoxedJudge
 
@@ -64,11 +65,15 @@ class Workspace:
 
     @part
     def costs(self) -> parts.Costs:
-        return parts.Costs(self.settings, self.results)
+        return parts.Costs(self.settings, self._evidence)
+
+    @part
+    def planner(self) -> parts.Planner:
+        return parts.Planner(self.settings, self._evidence, self.costs, self.dataset, self.judging.gate)
 
     @part
     def baselines(self) -> parts.Baselines:
-        return parts.Baselines(self.settings, self.results, self.costs, self.plan, self.dataset)
+        return parts.Baselines(self.settings, self.results, self.costs, self.dataset)
 
     @part
     def comparing(self) -> parts.Comparing:
@@ -95,12 +100,8 @@ class Workspace:
         return parts.Judging(self.settings, self.sandbox, self._redactor)
 
     @part
-    def launching(self) -> parts.Launching:
-        return parts.Launching(self.settings, self.recorded)
-
-    @part
-    def allowing(self) -> parts.Allowing:
-        return parts.Allowing(self.settings.journals_dir, self._running, self.costs.check)
+    def allowing(self) -> parts.Allowances:
+        return parts.Allowances(self.settings.journals_dir, self._running, self.costs.check)
 
     @part
     def memories(self) -> parts.Memories:
@@ -109,6 +110,17 @@ class Workspace:
     @part
     def upkeep(self) -> parts.Upkeep:
         return parts.Upkeep(self.settings, self.results)
+
+    @part
+    def _evidence(self) -> parts.Evidence:
+        return parts.Evidence(
+            measurements=partial(parts.measurements, self.results.store),
+            baselines=self.results.measured,
+            experiments=self.results.experiments,
+            summaries=self.results.summaries,
+            past=self.results.past,
+            plan=self.recorded,
+        )
 
     @part
     def _redactor(self) -> parts.Redactor:
@@ -220,7 +232,7 @@ class Workspace:
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
         """What an order comes to. Raises UsageError if it cannot be done."""
-        return parts.planned(order, self.dataset(dataset), self.settings, self.results.store, self.judging.gate)
+        return self.planner.plan(order, dataset)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; what it did before is not done again. Raises as ``runner``."""

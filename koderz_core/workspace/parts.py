@@ -13,31 +13,35 @@ if TYPE_CHECKING:
     from koderz_core.models.availability import lacking, survey
     from koderz_core.models.opened import OpenModels
     from koderz_core.models.weights import fetch
-    from koderz_core.runner.header import dataset_of, forked, header, recorded_plan
-    from koderz_core.runner.outside import require_strategies
+    from koderz_core.plan.clone import dataset_of, forked
+    from koderz_core.plan.command_line import command_of
+    from koderz_core.plan.costs import Costs
+    from koderz_core.plan.evidence import Evidence
+    from koderz_core.plan.planner import Planner
+    from koderz_core.plan.strategy_files import require_strategies
+    from koderz_core.records.plans import default_concurrency
+    from koderz_core.runner.header import header, recorded_plan
     from koderz_core.runner.parts import Parts
     from koderz_core.runner.recorder import Redactor
     from koderz_core.runner.runner import Assignment, Runner
-    from koderz_core.runner.running import Running, default_concurrency
-    from koderz_core.runner.wording import command_of
+    from koderz_core.runner.running import Running
     from koderz_core.sandbox.opening import Sandbox
+    from koderz_core.store.measurements import measurements
+    from koderz_core.workspace.allowances import Allowances
     from koderz_core.workspace.announcing import Announcing
     from koderz_core.workspace.asking import Asking
     from koderz_core.workspace.background import Awaiting
     from koderz_core.workspace.baselines import Baselines
     from koderz_core.workspace.bundling import Bundling
     from koderz_core.workspace.comparing import Comparing
-    from koderz_core.workspace.costs import Allowing, Costs
     from koderz_core.workspace.exporting import Exporting
     from koderz_core.workspace.judging import Judging, require_gradable
-    from koderz_core.workspace.launching import Launching
     from koderz_core.workspace.memories import Memories
     from koderz_core.workspace.remembering import Remembering
-    from koderz_core.workspace.selecting import planned
     from koderz_core.workspace.upkeep import Upkeep
 
 __all__ = [
-    "Allowing",
+    "Allowances",
     "Announcing",
     "Asking",
     "Assignment",
@@ -46,12 +50,13 @@ __all__ = [
     "Bundling",
     "Comparing",
     "Costs",
+    "Evidence",
     "Exporting",
     "Judging",
-    "Launching",
     "Memories",
     "OpenModels",
     "Parts",
+    "Planner",
     "Redactor",
     "Remembering",
     "Runner",
@@ -68,7 +73,7 @@ __all__ = [
     "keep",
     "lacking",
     "load",
-    "planned",
+    "measurements",
     "problem_of",
     "recorded_plan",
     "require_gradable",
@@ -79,7 +84,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Allowing": "koderz_core.workspace.costs",
+    "Allowances": "koderz_core.workspace.allowances",
     "Announcing": "koderz_core.workspace.announcing",
     "Asking": "koderz_core.workspace.asking",
     "Assignment": "koderz_core.runner.runner",
@@ -87,35 +92,36 @@ _HOMES = {
     "Baselines": "koderz_core.workspace.baselines",
     "Bundling": "koderz_core.workspace.bundling",
     "Comparing": "koderz_core.workspace.comparing",
-    "Costs": "koderz_core.workspace.costs",
+    "Costs": "koderz_core.plan.costs",
+    "Evidence": "koderz_core.plan.evidence",
     "Exporting": "koderz_core.workspace.exporting",
     "Judging": "koderz_core.workspace.judging",
-    "Launching": "koderz_core.workspace.launching",
     "Memories": "koderz_core.workspace.memories",
     "OpenModels": "koderz_core.models.opened",
     "Parts": "koderz_core.runner.parts",
+    "Planner": "koderz_core.plan.planner",
     "Redactor": "koderz_core.runner.recorder",
     "Remembering": "koderz_core.workspace.remembering",
     "Runner": "koderz_core.runner.runner",
     "Running": "koderz_core.runner.running",
     "Sandbox": "koderz_core.sandbox.opening",
     "Upkeep": "koderz_core.workspace.upkeep",
-    "command_of": "koderz_core.runner.wording",
+    "command_of": "koderz_core.plan.command_line",
     "dataset_names": "koderz_core.datasets",
-    "dataset_of": "koderz_core.runner.header",
-    "default_concurrency": "koderz_core.runner.running",
+    "dataset_of": "koderz_core.plan.clone",
+    "default_concurrency": "koderz_core.records.plans",
     "fetch": "koderz_core.models.weights",
-    "forked": "koderz_core.runner.header",
+    "forked": "koderz_core.plan.clone",
     "header": "koderz_core.runner.header",
     "keep": "koderz_core.datasets.typed",
     "lacking": "koderz_core.models.availability",
     "load": "koderz_core.datasets",
-    "planned": "koderz_core.workspace.selecting",
+    "measurements": "koderz_core.store.measurements",
     "problem_of": "koderz_core.grading.typed",
     "recorded_plan": "koderz_core.runner.header",
     "require_gradable": "koderz_core.workspace.judging",
     "require_solved": "koderz_core.grading.typed",
-    "require_strategies": "koderz_core.runner.outside",
+    "require_strategies": "koderz_core.plan.strategy_files",
     "survey": "koderz_core.models.availability",
     "typed_row": "koderz_core.grading.typed",
 }

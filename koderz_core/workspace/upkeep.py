@@ -11,6 +11,7 @@ from koderz_core import __version__
 from koderz_core.config import PROGRAMS, SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
+from koderz_core.files import keep_file
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.shelf import forget, remembered_of
 from koderz_core.settings_shown import has_password
@@ -20,7 +21,7 @@ from koderz_core.upkeep.backup import BackedUp, Source, back_up
 from koderz_core.upkeep.mending import Mended, mend_journals
 from koderz_core.upkeep.removing import clear_left, remove, require_removable, size_of
 from koderz_core.upkeep.restoring import Restored, restore
-from koderz_core.writing import keep_file
+from koderz_core.workspace.names import benchmark_named
 
 DAY_SECONDS = 86_400.0
 ABOUT_EXAMPLE = (
@@ -84,10 +85,7 @@ class Upkeep:
         """The id of a benchmark, also of one whose journal cannot be read. Raises UnknownNameError, UsageError."""
         if text in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
             return text
-        found = self._results.find(text)
-        if found.startswith("exp_"):
-            raise UsageError(f"{found} is an experiment. Name its benchmark.")
-        return found
+        return benchmark_named(self._results, text)
 
     def pin(self, benchmark: str) -> None:
         """Let nothing delete the benchmark of that id. Raises JournalError."""

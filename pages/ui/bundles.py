@@ -15,10 +15,10 @@ from koderz_core.bundles.making import KEPT
 from koderz_core.bundles.redaction import ABOUT
 from koderz_core.export.formats import count, plain
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.times import utc
 from koderz_core.verification.journals import Verified
 from pages.ui.address import choice, line
 from pages.ui.edge import edge
-from pages.ui.tables import when
 from pages.ui.text import listed
 
 NAMES: Mapping[str, str] = {"public_safe": "Public", "team_safe": "Team", "full_internal": "Internal"}
@@ -65,7 +65,7 @@ def _kept(workspace: Workspace) -> None:
     st.subheader("Bundles here")
     table = {
         "file": [one.path.name for one in found],
-        "made": [when(one.made_at) for one in found],
+        "made": [utc(one.made_at) for one in found],
         "bytes": [one.size for one in found],
         "pinned": ["📌 pinned" if one.pinned else "" for one in found],
     }

@@ -13,22 +13,13 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.errors import StoreError
 from koderz_core.export.course import Cell, lanes
+from koderz_core.export.formats import LOOKS
 from koderz_core.records.progress import BenchmarkProgress, Snapshot
 from koderz_core.records.rows import ExperimentRow
 from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome
 
 FEW = 60  # of more a browser takes longer for the cells than for all the rest of a page
-MEANING = "✔ solved, ✘ unsolved, ! error, – cancelled, ▶ running, ‖ paused, ⚡ interrupted, · waiting."
-SIGNS = {
-    "solved": ("green", "✔"),
-    "unsolved": ("red", "✘"),
-    "error": ("orange", "!"),
-    "cancelled": ("gray", "–"),
-    "running": ("blue", "▶"),
-    "paused": ("violet", "‖"),
-    "interrupted": ("orange", "⚡"),
-    "planned": ("gray", "·"),
-}
+MEANING = f"{', '.join(f'{look.cell} {look.word}' for look in LOOKS.values())}."
 
 
 def draw_cells(rows: Sequence[ExperimentRow]) -> None:
@@ -49,8 +40,8 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
 
 
 def _badge(cell: Cell) -> str:
-    color, sign = SIGNS[cell.shown]
-    badge = f":{color}-badge[{sign} {cell.name}]"
+    look = LOOKS[cell.shown]
+    badge = f":{look.color}-badge[{look.cell} {cell.name}]"
     return badge if cell.experiment is None else f"[{badge}](experiment?experiment={cell.experiment})"
 
 

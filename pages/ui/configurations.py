@@ -11,10 +11,10 @@ from koderz_core import KoderzError, Parameter, Preset, Role, StrategyForm, Want
 from koderz_core.datasets import fetched_by
 from koderz_core.datasets.selection import way_of
 from koderz_core.export.formats import plain
-from koderz_core.export.strategies import calls_of
 from koderz_core.grading.gates import GATES
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.models.availability import Availability
+from koderz_core.plan.descriptions import calls_of
 from koderz_core.records import Scalar
 from koderz_core.strategies.parameters import asked_of
 
@@ -45,7 +45,7 @@ class Row:
 def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
     """The configurations as the person left them, each with its ablations; another preset begins anew."""
     rows = _rows(preset)
-    forms = {form.name: form for form in workspace.launching.strategies()}
+    forms = {form.name: form for form in workspace.planner.strategies()}
     models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
     for key in list(rows):
         with st.container(border=True, key=f"row-{key}"):

@@ -10,11 +10,11 @@ from koderz_core import Clone, Concern, Order, Workspace
 from koderz_core.export.formats import count, duration, money, numbered
 from koderz_core.export.specs import LAST_RUN, between, receipt
 from koderz_core.models.availability import Availability
+from koderz_core.plan.baselines import Offer
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
 from koderz_core.records.rows import BenchmarkRow
-from koderz_core.workspace.baselines import Offer
 from pages.ui.address import keep, meant
 from pages.ui.frame import show_isolation, show_origin
 from pages.ui.text import called, worded
@@ -161,16 +161,16 @@ def _agree(benchmark: str) -> None:
 
 
 def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Offer, bool]:
-    """The plan of an order with the baselines it lacks, unless the person wants none. Raises as ``Baselines.offer``.
+    """The plan of an order with the baselines it lacks, unless the person wants none. Raises as ``Planner.offer``.
 
     A ``clone`` has had those that it was to have.
     """
-    lacking = workspace.baselines.lacking(order)
+    lacking = workspace.planner.lacking(order)
     of = f" of {clone.plan.id}" if clone else ""
     wanted = st.checkbox(
         "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
     )
-    offer = workspace.baselines.offer(order, dataset) if wanted else Offer(workspace.plan(order, dataset))
+    offer = workspace.planner.offer(order, dataset, baselines=wanted)
     for line in offer.told:
         st.text(line)
     return offer, wanted
@@ -192,7 +192,7 @@ def clone_link(benchmark: str) -> None:
 
 
 def cloned(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | None:
-    """The benchmark that the address asks to begin with, None if it asks for none. Raises as ``Launching.clone``."""
+    """The benchmark that the address asks to begin with, None if it asks for none. Raises as ``Planner.clone``."""
     asked = st.query_params.get(CLONE_KEY)
     if asked is None:
         return None
@@ -217,7 +217,7 @@ def _read(workspace: Workspace, row: BenchmarkRow) -> Clone:
     now = (row.id, row.planned)
     if read is None or read[0] != now:
         with st.spinner("Reading its plan"):
-            read = st.session_state[CLONE_KEY] = (now, workspace.launching.clone(row.id))
+            read = st.session_state[CLONE_KEY] = (now, workspace.planner.clone(row.id))
     return read[1]
 
 

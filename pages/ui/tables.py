@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Literal
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
@@ -17,6 +16,7 @@ from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
+from koderz_core.times import utc
 from pages.ui.text import worded
 
 
@@ -31,7 +31,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
             "solved": [row.solved for row in rows],
             "no result": [row.errors + row.cancelled for row in rows],
             "cost": [money(row.cost_usd) for row in rows],
-            "begun": [when(row.opened_at) for row in rows],
+            "begun": [utc(row.opened_at) for row in rows],
             "isolation": [row.isolation + (" ⚠" if row.isolation == "limited" else "") for row in rows],
             "models": [", ".join(row.models) for row in rows],
         }
@@ -72,11 +72,6 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
 def outcome(row: ExperimentRow) -> str:
     """The outcome with its mark, or how far it is."""
     return MARKS[row.shown]
-
-
-def when(seconds: float) -> datetime:
-    """Seconds since 1970 as a moment, which the browser shows in its own time."""
-    return datetime.fromtimestamp(seconds, tz=UTC)
 
 
 def selected(table: pd.DataFrame, key: str, column: str, **options: object) -> str | None:

@@ -24,6 +24,7 @@ from koderz_core.analysis.pairs import Compared
 from koderz_core.analysis.pairs import compared as placed
 from koderz_core.export.formats import count, duration, marked_rate, money
 from koderz_core.records.progress import SummaryRow
+from koderz_core.times import local_second
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -64,7 +65,7 @@ def _awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | N
     if found.computed is None:
         _show_known(rows, ONCE)
         return None
-    said = f"As of {time.strftime('%H:%M:%S', time.localtime(found.computed.at))}."
+    said = f"As of {local_second(found.computed.at)}."
     if found.outdated and found.since is None:
         _offer_anew(workspace, rows, baseline, said)
     else:

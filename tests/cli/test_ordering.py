@@ -97,9 +97,9 @@ def test_one_workspace_runs_a_scripted_model_on_several_datasets() -> None:
 def test_what_a_page_needs_stands_in_the_workspace() -> None:
     order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")
     with open_workspace() as workspace:
-        assert [form.name for form in workspace.launching.strategies()] == [*offered()]
+        assert [form.name for form in workspace.planner.strategies()] == [*offered()]
         assert workspace.command(order).endswith("'direct coder=scripted/weak'")
-        assert next(preset.name for preset in workspace.launching.presets([])) == "quick look"
+        assert next(preset.name for preset in workspace.planner.presets([])) == "quick look"
         with pytest.raises(DataError, match="prompt"):
             workspace.keep_problem("", TESTS)
 

@@ -14,11 +14,11 @@ import yaml
 
 import koderz_core
 from koderz_core import Order, Wanted, Workspace, open_workspace
-from koderz_core.export.formats import day
 from koderz_core.export.orders import ExportOrder
 from koderz_core.export.report import CITATION_TITLE, bibtex, markdown
 from koderz_core.records import Plan
 from koderz_core.records.rows import Provenance
+from koderz_core.times import minute
 
 HOSTILE = '}\n}\n```\n@misc{x, title={\\input{/etc/passwd}} 100% #1 $x$ a_b & ~ ^ `x` <b> "a |\x07'
 STRONG = Wanted("direct", {"coder": "scripted/strong"})
@@ -149,7 +149,7 @@ def test_what_no_script_answered_is_not_called_scripted() -> None:
 
 @pytest.mark.parametrize("at", [1e18, 1e300, 2.6e11, -1e11, float("nan")])
 def test_what_is_no_time_is_no_bug_of_koderz(at: float) -> None:
-    assert day(at) == "?"
+    assert minute(at) == "?"
 
 
 def test_the_file_for_those_who_cite_koderz_alone_has_its_title() -> None:

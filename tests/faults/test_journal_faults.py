@@ -19,7 +19,7 @@ import koderz_core
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished, TextStored
 from koderz_core.journal import Journal, holder, read_all
-from koderz_core.journal.lock import acquire, beside, release
+from koderz_core.journal.lock import acquire, beside
 
 TEXT = Entry(1.0, TextStored("0" * 64, "text"))
 
@@ -104,7 +104,7 @@ def test_who_waited_for_the_lock_of_a_deleted_journal_takes_a_new_one(tmp_path: 
 
     def delete() -> None:
         beside(path).unlink()
-        release(lock)
+        lock.close()
 
     soon = threading.Timer(0.1, delete)
     soon.start()

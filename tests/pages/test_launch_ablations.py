@@ -8,7 +8,7 @@ import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
-from koderz_core.runner.forms import strategy_forms
+from koderz_core.plan.forms import strategy_forms
 from koderz_core.strategies import MODES
 
 Visit = Callable[..., AppTest]

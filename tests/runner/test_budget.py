@@ -12,8 +12,10 @@ import pytest
 
 from koderz_core.errors import BudgetSpent, Cancelled, ModelError, OverBudget, PlanError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, Entry
+from koderz_core.plan.costs import check_priced
 from koderz_core.records import Budget, Cost, Sampling, Usage
-from koderz_core.runner.budget import PICO, Ledger, Spending, check_limits, check_priced
+from koderz_core.records.plans import check_limits
+from koderz_core.runner.budget import PICO, Ledger, Spending
 
 AT_ONCE, TRIALS = 64, 1000
 

@@ -11,8 +11,8 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
 from koderz_core.events import CallFinished, ConsensusReached, Entry, ExperimentFinished, TurnSpoken
+from koderz_core.plan.order import Wanted, configuration
 from koderz_core.records import Budget, Configuration, Request
-from koderz_core.runner.planning import Wanted, configuration
 from koderz_core.strategies import complete, create
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
+from koderz_core.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, of_prompts, policy_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import BenchmarkOpened, CandidateScored, ExperimentFinished
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, split
+from koderz_core.plan.clone import ONCE_NAMED
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.planner import draft
 from koderz_core.records import Configuration, Dataset, DatasetOrigin, Plan, PlusTests, Problem, PublicProblem, TestSet
-from koderz_core.runner.conditions import BY_CANONICAL, HELD_OUT, PLUS, check_same, conditions, of_prompts, policy_of
-from koderz_core.runner.header import ONCE_NAMED
-from koderz_core.runner.planning import Order, Wanted, draft
 
 Make = Callable[..., Any]  # Any: Bench of conftest.py, which a test module cannot import
 CODER = {"coder": "scripted/weak"}

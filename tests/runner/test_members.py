@@ -11,8 +11,8 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
 from koderz_core.events import SpecWritten
+from koderz_core.plan.order import Wanted, configuration
 from koderz_core.protocols import Context
-from koderz_core.runner.planning import Wanted, configuration
 from koderz_core.strategies import PRESETS, STRATEGIES, facts_of
 
 LADDERS = [name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).needs_several_coders]

@@ -10,11 +10,11 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import CallStarted
+from koderz_core.plan.ablations import with_ablations
+from koderz_core.plan.command_line import configuration_of, words_of
+from koderz_core.plan.order import Wanted, configuration
 from koderz_core.records import Sampling
-from koderz_core.runner.ablations import with_ablations
-from koderz_core.runner.planning import Wanted, configuration
-from koderz_core.runner.wording import configuration_of, words_of
-from koderz_core.store.labels import labels
+from koderz_core.strategies.labels import labels
 
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
 CODER = {"coder": "scripted/weak"}

@@ -17,7 +17,8 @@ import pytest
 from koderz_core.errors import JournalError, PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Control, DatasetOrigin, Plan, Request
-from koderz_core.runner.running import Running, default_concurrency
+from koderz_core.records.plans import default_concurrency
+from koderz_core.runner.running import Running
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 SECONDS = 60.0  # generous: only a failing test waits as long

@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 from cases_as_asserts import as_asserts
 
+from koderz_core.conditions import HELD_OUT, PLUS, policy_of
 from koderz_core.events import CandidateScored, CodeTested, ProgramProbed, SpecWritten
 from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.dividing import Divider
 from koderz_core.grading.testsets import Split
 from koderz_core.grading.visible import FEEDBACKS
+from koderz_core.plan.forms import CATALOGUE
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import (
@@ -36,8 +38,6 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.conditions import HELD_OUT, PLUS, policy_of
-from koderz_core.runner.forms import CATALOGUE
 from koderz_core.runner.session import Session, Subject
 from koderz_core.sandbox.inside.faults import fault_of
 from koderz_core.sandbox.inside.recorder import Recorder

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from koderz_core.analysis.timing import seconds_left
 from koderz_core.events import BenchmarkClosed, CallFailed, ControlObeyed, ExperimentFinished, ExperimentStarted
-from koderz_core.journal.lock import acquire, release
+from koderz_core.journal.lock import acquire
 from koderz_core.store.ahead import AHEAD_SECONDS, LATE_SECONDS
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
@@ -61,8 +61,7 @@ def held(journal):
     try:
         yield lock
     finally:
-        if not lock.closed:
-            release(lock)
+        lock.close()
 
 
 @pytest.fixture
@@ -167,7 +166,7 @@ def test_the_store_is_asked_when_an_ended_experiment_begins_anew(watcher, journa
 
 
 def test_the_store_is_asked_once_its_writer_is_gone(watcher, lock):
-    release(lock)
+    lock.close()
     assert watcher.asks()
     assert watcher.look().benchmark.state == "interrupted"
 

@@ -33,7 +33,7 @@ class Relay:
     shows_attempts: ClassVar = False
 
     laps: int = parameter(1, "How often each coder is asked.")
-    end: str = parameter("last", "Whose program counts.", ("last", "first"))
+    counting: str = parameter("last", "Whose program counts.", ("last", "first"))
 
     def roles(self):
         return ("coder",)
@@ -42,7 +42,7 @@ class Relay:
         messages = coding.first_attempt(coding.Brief(ctx.problem))
         members = [member for _ in range(self.laps) for member in range(ctx.members("coder"))]
         programs = [candidate(ctx.ask("coder", messages, member=member), ctx.problem).code for member in members]
-        return programs[-1 if self.end == "last" else 0]
+        return programs[-1 if self.counting == "last" else 0]
 '''
 WITH_ENTRY = """
 import sys
@@ -74,9 +74,9 @@ def test_it_is_listed_with_its_roles_and_parameters(koderz: Koderz) -> None:
     (form,) = (form for form in json.loads(koderz("strategies", "--json").stdout) if form["name"] == "relay")
     assert (form["tested"], form["calls"], form["source"]) == (False, "laps of each coder.", "An idea of this test.")
     assert form["roles"] == [{"name": "coder", "doc": "Writes the programs.", "several": True}]
-    laps, end = form["parameters"]
+    laps, counting = form["parameters"]
     assert (laps["name"], laps["default"], laps["doc"]) == ("laps", 1, "How often each coder is asked.")
-    assert end["choices"] == ["last", "first"]
+    assert counting["choices"] == ["last", "first"]
 
 
 def test_its_parameters_are_options_and_its_name_stands_beside_the_others(koderz: Koderz) -> None:
@@ -89,13 +89,13 @@ def test_it_is_planned_run_and_recorded(koderz: Koderz) -> None:
     ended = koderz(*TWO, "--laps", "2", "--json")
     (row,) = json.loads(ended.stdout)
     assert (ended.returncode, row["strategy"], row["solved"], row["unsolved"]) == (0, "relay", 2, 0)
-    assert (row["parameters"], row["calls"]) == ({"laps": 2, "end": "last"}, 8)
+    assert (row["parameters"], row["tiers"][0]["calls"]) == ({"laps": 2, "counting": "last"}, 8)
     again = koderz("resume", row["benchmark"], "--json")
     assert json.loads(again.stdout)[0]["solved"] == 2
 
 
 def test_its_other_parameter_decides_which_program_counts(koderz: Koderz) -> None:
-    configuration = "relay coder=scripted/never,scripted/strong end=first"
+    configuration = "relay coder=scripted/never,scripted/strong counting=first"
     (row,) = json.loads(koderz("benchmark", "--problems", "0:1", "--configuration", configuration, "--json").stdout)
     assert (row["solved"], row["unsolved"]) == (0, 1)
 
@@ -105,7 +105,7 @@ def test_its_other_parameter_decides_which_program_counts(koderz: Koderz) -> Non
     [
         (("--coder", "scripted/strong"), "relay goes on from each coder to the next, so it needs several coders"),
         (("--gate", "examples"), "relay never runs gate tests, so --gate would be ignored"),
-        (("--end", "middle"), "relay: end must be one of last, first, not 'middle'"),
+        (("--counting", "middle"), "relay: counting must be one of last, first, not 'middle'"),
     ],
 )
 def test_what_contradicts_its_facts_is_refused(koderz: Koderz, words: tuple[str, ...], reason: str) -> None:

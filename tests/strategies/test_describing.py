@@ -9,8 +9,8 @@ import pytest
 
 import koderz_core
 from koderz_core.errors import PlanError
-from koderz_core.export.strategies import calls_of, strategies_markdown
-from koderz_core.runner.forms import strategy_form
+from koderz_core.plan.descriptions import calls_of, strategies_markdown
+from koderz_core.plan.forms import strategy_form
 from koderz_core.strategies import STRATEGIES, class_of, create, offered
 from koderz_core.strategies.facts import ROLES, Facts
 from koderz_core.strategies.parameters import Description, about, choices_of, describe

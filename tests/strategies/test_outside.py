@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.conditions import check_same
 from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
-from koderz_core.runner.conditions import check_same
-from koderz_core.runner.forms import faults_of_installed, strategy_form, strategy_forms
+from koderz_core.plan.forms import faults_of_installed, strategy_form, strategy_forms
 from koderz_core.strategies import called, class_of, complete
 from koderz_core.strategies.outside import installed, is_named_file, is_recorded_file, read_file, version_of
 
@@ -130,7 +130,7 @@ def test_an_installed_strategy_is_run_and_recorded_with_its_package(install: Ins
         plan = workspace.plan(Order([Wanted("threefold", models, {"size": 4})], "0:1"))
         workspace.run(plan)
         (row,) = workspace.results.experiments(plan.id)
-        assert workspace.launching.clone(plan.id).order.configurations[0].parameters == {"size": 4}
+        assert workspace.planner.clone(plan.id).order.configurations[0].parameters == {"size": 4}
     assert (row.strategy, row.outcome, row.reason) == ("threefold", "unsolved", "gave_up")
     assert plan.conditions["threefold strategy"] == "offering_three 1.2"
 

@@ -11,7 +11,6 @@ Small columns stand before large ones: SQLite reads a row from its beginning, an
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from koderz_core.errors import CortexError, UsageError
+from koderz_core.files import Lock
 
 BUSY_SECONDS = 30.0
 VERSION = 1
@@ -74,7 +74,7 @@ class MemoryFile(sqlite3.Connection):
     """
 
     def __init__(self, path: Path, **how: Any) -> None:  # Any: as sqlite3.connect takes it
-        self.lock = Path(f"{path}.lock").open("wb")  # noqa: SIM115 (open as long as the file is)
+        self.lock = Lock(Path(f"{path}.lock"))
         super().__init__(path, **how)
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ def open_memories(path: Path, max_megabytes: int) -> MemoryFile:
 @contextmanager
 def transaction(connection: MemoryFile) -> Iterator[MemoryFile]:
     """All of it or nothing."""
-    fcntl.flock(connection.lock, fcntl.LOCK_EX)
+    connection.lock.acquire(None)
     try:
         connection.execute("begin immediate")
         yield connection
@@ -112,7 +112,7 @@ def transaction(connection: MemoryFile) -> Iterator[MemoryFile]:
             connection.execute("rollback")
         raise
     finally:
-        fcntl.flock(connection.lock, fcntl.LOCK_UN)
+        connection.lock.release()
 
 
 def explained(error: sqlite3.Error | UnicodeEncodeError | OverflowError) -> CortexError | UsageError:

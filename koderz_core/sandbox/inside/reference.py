@@ -19,7 +19,7 @@ from typing import Any
 def main() -> None:
     """Answer the order; a call that raises ends it with ``fault``."""
     sys.path.insert(0, __file__.rsplit("/", 2)[0])
-    names = ("confine", "landlock", "seccomp", "literals", "reading", "values")
+    names = ("confine", "landlock", "seccomp", "literals", "values")
     inside = SimpleNamespace(**{name: import_module(f"inside.{name}") for name in names})
     confine = inside.confine
     sys.path.pop(0)  # solutions have no business there
@@ -45,7 +45,7 @@ def _answers(order: dict[str, Any], inside: Any) -> dict[str, Any]:  # Any: JSON
         exec(compile(order["code"], "<canonical>", "exec", dont_inherit=True), scope)  # noqa: S102 (the point)
         function = scope[order["entry_point"]]
         for line in order["calls"]:
-            arguments = inside.reading.decode(json.loads(line))
+            arguments = inside.values.decode(json.loads(line))
             started = time.process_time()
             answer = function(*arguments)
             outputs.append(_line(answer, inside))

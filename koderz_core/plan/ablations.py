@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.visible import NONE
+from koderz_core.plan.order import Wanted
 from koderz_core.prompts.coding import MINIMAL
 from koderz_core.records import Scalar, fingerprint
-from koderz_core.runner.planning import Wanted
 from koderz_core.strategies import create
 from koderz_core.strategies.checkpoints import INTERVAL
 from koderz_core.strategies.parameters import asked_of, is_override, of_roles

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.runner.ablations import ABLATIONS, ablations, ablations_named, with_ablations
-from koderz_core.runner.planning import Wanted
+from koderz_core.plan.ablations import ABLATIONS, ablations, ablations_named, with_ablations
+from koderz_core.plan.order import Wanted
 from koderz_core.strategies import complete
 
 WHOLE = Wanted("supervised", {"coder": "a", "reviewer": "b"}, {"max_iterations": 20}, feedback="count")

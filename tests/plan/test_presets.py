@@ -14,12 +14,13 @@ from koderz_core.models.availability import Availability
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
+from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.forms import CATALOGUE, Parameter, Preset, StrategyForm, presets, strategy_forms
+from koderz_core.plan.order import Order, Wanted, configuration
+from koderz_core.plan.planner import draft
 from koderz_core.records import Tier, Usage
-from koderz_core.runner.forms import CATALOGUE, Parameter, Preset, StrategyForm, presets, strategy_forms
-from koderz_core.runner.planning import Order, Wanted, configuration, draft
 from koderz_core.strategies import MODES, offered
 from koderz_core.strategies.parameters import MOST
-from koderz_core.workspace.launching import unreviewed
 
 NOTHING = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
 

@@ -14,11 +14,11 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
+from koderz_core.files import replace_file
 from koderz_core.reading import MOST_TEXT_BYTES, read_bytes
 from koderz_core.records import Plan
 from koderz_core.strategies import class_of
 from koderz_core.strategies.outside import is_recorded_file, loaded, shortened, take
-from koderz_core.writing import replace_file
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from koderz_core.errors import PlanError
 from koderz_core.models.availability import FOR_CODING, Availability
+from koderz_core.plan.ablations import ABLATIONS, is_ablated
+from koderz_core.plan.order import Wanted
 from koderz_core.records import Scalar
 from koderz_core.records.plans import scripted
-from koderz_core.runner.ablations import ABLATIONS, is_ablated
-from koderz_core.runner.planning import Wanted
 from koderz_core.strategies import MODES, PRESETS, STRATEGIES, class_of, complete, create, doc_of, facts_of, offered
 from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.outside import installed

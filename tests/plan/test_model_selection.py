@@ -11,9 +11,9 @@ from koderz_core.config import load_settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import CallFinished, CallStarted, Event, MemoryRecalled
 from koderz_core.journal import read_all
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.selection import sentence
 from koderz_core.records import Plan
-from koderz_core.runner.planning import Order, Wanted
-from koderz_core.runner.selection import told
 from koderz_core.workspace import Workspace
 
 NEVER, STRONG = "scripted/never", "scripted/strong"
@@ -42,7 +42,7 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     (one,) = plan.selections
     assert (one.role, one.policy, [row.model for row in one.ranked]) == ("coder", "quality", [STRONG, NEVER])
     assert [row.score for row in one.ranked] == [1.0, 0.0]
-    assert told(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Else: {NEVER}."
+    assert sentence(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Else: {NEVER}."
 
 
 def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
@@ -75,7 +75,7 @@ def test_another_strategy_goes_by_its_own_results_once_all_have_some_and_else_by
 ) -> None:
     (one,) = planned(measured, f"select:quality:{BOTH}", strategy="swarm").selections
     assert (one.strategy, one.chosen, one.results_of) == ("swarm", STRONG, "direct")
-    assert f"is {STRONG} (solved 100.0% on 3 problems by direct)." in told(one)
+    assert f"is {STRONG} (solved 100.0% on 3 problems by direct)." in sentence(one)
     measured.run(planned(measured, NEVER, "8:9", "repair"))
     assert planned(measured, f"select:quality:{BOTH}", strategy="repair").selections[0].results_of == "direct"
     measured.run(planned(measured, STRONG, "8:9", "repair"))
@@ -87,7 +87,7 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     (one,) = planned(measured, f"select:fixed:gpt-4o+{NEVER}").selections
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
-    assert f"is {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in told(one)
+    assert f"is {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in sentence(one)
     with pytest.raises(PlanError, match="None can be coder of direct now: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 

@@ -10,8 +10,7 @@ import pytest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import PlanError
-from koderz_core.runner.baselines import sought
-from koderz_core.store.baselines import baseline_for
+from koderz_core.plan.baselines import baseline_for, sought
 
 STRONG, WEAK = "scripted/strong", "scripted/weak"
 ROLES = {"coder": WEAK, "spec": STRONG, "reviewer": STRONG}
@@ -27,7 +26,7 @@ def workspace() -> Iterator[Workspace]:
 
 def coders(workspace: Workspace, order: Order) -> list[str]:
     """The models that are asked directly in what is offered for an order."""
-    configurations = workspace.baselines.offer(order).plan.configurations
+    configurations = workspace.planner.offer(order).plan.configurations
     return [one.models["coder"][0] for one in configurations if one.strategy == "direct"]
 
 
@@ -41,10 +40,10 @@ def measured(workspace: Workspace) -> str:
 
 def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Workspace) -> None:
     order = Order([SUPERVISED], "0:2")
-    offer = workspace.baselines.offer(order)
+    offer = workspace.planner.offer(order)
     assert [one.models["coder"] for one in offer.added] == [(STRONG,), (WEAK,)]
     workspace.run(offer.plan)
-    again = workspace.baselines.offer(order)
+    again = workspace.planner.offer(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
     assert "nothing more, as all of it is measured" in again.told[0]
 
@@ -52,12 +51,12 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     workspace: Workspace, measured: str
 ) -> None:
-    offer = workspace.baselines.offer(Order([SUPERVISED], "0:3"))
+    offer = workspace.planner.offer(Order([SUPERVISED], "0:3"))
     assert [one.models["coder"] for one in offer.added] == [(WEAK,)]
     assert [one.benchmark for one in offer.reused] == [measured]
     assert offer.told[1].startswith("Not asked again: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00")
     workspace.run(offer.plan)
-    assert workspace.baselines.offer(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
+    assert workspace.planner.offer(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
 
 
 @pytest.mark.usefixtures("measured")
@@ -92,10 +91,10 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
 
 def test_a_model_without_a_measurement_shows_what_it_can_cost_at_most(workspace: Workspace) -> None:
     roles = {"coder": WEAK, "spec": "gpt-4o", "reviewer": "gpt-4o"}
-    (told,) = workspace.baselines.offer(Order([Wanted("supervised", roles)], "0:3")).told
+    (told,) = workspace.planner.offer(Order([Wanted("supervised", roles)], "0:3")).told
     assert "direct gpt-4o, direct SCRIPTED weak, for at most $0." in told
     with pytest.raises(PlanError):
-        workspace.baselines.offer(Order([Wanted("supervised", {})], "0:3"))
+        workspace.planner.offer(Order([Wanted("supervised", {})], "0:3"))
 
 
 def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: Workspace, measured: str) -> None:

@@ -10,20 +10,13 @@ import pytest
 from koderz_core.config import Settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.plan.ablations import ABLATIONS, with_ablations
+from koderz_core.plan.clone import changes, is_plannable, order_of, settings_of, wanted_of
+from koderz_core.plan.command_line import command_of, configuration_of, words_of
+from koderz_core.plan.order import Order, Wanted, configuration
+from koderz_core.plan.planner import draft
 from koderz_core.records import Budget, Plan, Scalar
-from koderz_core.runner.ablations import ABLATIONS, with_ablations
 from koderz_core.runner.header import recorded_plan
-from koderz_core.runner.planning import Order, Wanted, configuration, draft
-from koderz_core.runner.wording import (
-    changes,
-    command_of,
-    configuration_of,
-    is_plannable,
-    order_of,
-    settings_of,
-    wanted_of,
-    words_of,
-)
 from koderz_core.strategies import facts_of, offered
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.config import Settings
+from koderz_core.plan.baselines import lacking_baselines
+from koderz_core.plan.command_line import command_of
+from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Scalar
-from koderz_core.runner.baselines import baselines
-from koderz_core.runner.planning import Order, Wanted
-from koderz_core.runner.wording import command_of
 
 LOCAL, MINI, FRONTIER = "embedded/qwen2.5-coder-0.5b", "openai/gpt-4o-mini", "anthropic/claude-opus-4-5"
 
@@ -18,7 +18,7 @@ def supervised(coder: str = LOCAL, reviewer: str = FRONTIER, **parameters: Scala
 
 
 def lacked(settings: Settings, *wanted: Wanted) -> list[object]:
-    found = baselines(Order(wanted), settings)
+    found = lacking_baselines(Order(wanted), settings)
     assert {one.strategy for one in found} <= {"direct"}
     return [one.models["coder"] for one in found]
 
@@ -55,7 +55,7 @@ def test_nothing_is_offered_where_nobody_supervises(settings: Settings, strategy
 
 
 def test_a_baseline_may_write_as_much_as_what_is_held_against_it(settings: Settings) -> None:
-    (one, _) = baselines(Order([supervised(max_tokens=300, chain_of_thought=False)]), settings)
+    (one, _) = lacking_baselines(Order([supervised(max_tokens=300, chain_of_thought=False)]), settings)
     assert one.parameters == {"max_tokens": 300, "chain_of_thought": False}
 
 

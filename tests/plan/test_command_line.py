@@ -16,9 +16,10 @@ from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.grading.visible import FEEDBACKS
-from koderz_core.runner.ablations import ablations
-from koderz_core.runner.planning import Order, Wanted, draft
-from koderz_core.runner.wording import command_of, configuration_of, words_of
+from koderz_core.plan.ablations import ablations
+from koderz_core.plan.command_line import command_of, configuration_of, words_of
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.planner import draft
 from koderz_core.strategies import facts_of
 
 MODELS = some.sampled_from(["scripted/weak", "gpt-4o", "gpt-oss:20b", "ollama/it's", "lmstudio/a b=$c", "vllm/ü"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from koderz_core.writing import replace_file
+from koderz_core.files import replace_file
 
 
 def test_who_may_read_a_file_stays_as_it_was_and_is_at_first_its_owner_only(tmp_path: Path) -> None:

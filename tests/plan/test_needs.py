@@ -7,8 +7,9 @@ import pytest
 from koderz_core.config import Settings, load_settings
 from koderz_core.datasets import load
 from koderz_core.errors import PlanError
+from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.planner import draft
 from koderz_core.records import Plan, Scalar
-from koderz_core.runner.planning import Order, Wanted, draft
 
 
 def planned(settings: Settings, coder: str, strategy: str = "supervised", **parameters: Scalar) -> Plan:

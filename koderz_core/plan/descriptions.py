@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from koderz_core.plan.forms import Parameter, StrategyForm
 from koderz_core.records import Scalar
-from koderz_core.runner.forms import Parameter, StrategyForm
 from koderz_core.strategies.parameters import MOST
 
 

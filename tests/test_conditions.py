@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from koderz_core.conditions import check_same, conditions
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
 from koderz_core.records import Configuration, DatasetOrigin, Plan
-from koderz_core.runner.conditions import check_same, conditions
 from koderz_core.runner.header import continued, header
 
 CONFIGURATIONS = [Configuration("direct", {"coder": ("vllm/it",)}, {})]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from koderz_core.records import Configuration
-from koderz_core.store.labels import labels
 from koderz_core.strategies import complete
+from koderz_core.strategies.labels import labels
 
 SMALL, LARGE = "embedded/qwen2.5-coder-0.5b", "hf/Qwen/qwen2.5-coder-1.5b"
 

@@ -6,21 +6,21 @@ A limit can be changed by any process, and a resumed benchmark keeps it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from koderz_core.analysis.timing import forecast
 from koderz_core.config import Settings
-from koderz_core.errors import StoreError
+from koderz_core.errors import PlanError, StoreError
+from koderz_core.export.formats import money
 from koderz_core.models.worst_case import WorstCases, unpriced
+from koderz_core.plan.evidence import Evidence
 from koderz_core.prompts import coding
-from koderz_core.records import Configuration, Plan, PublicProblem, Request, Sampling
+from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
-from koderz_core.runner.budget import check_limits, check_priced
-from koderz_core.runner.header import last_concurrency, recorded_plan, under_newest_budget
-from koderz_core.runner.running import Running, default_concurrency
-from koderz_core.store.results import Results
+from koderz_core.records.plans import check_limits, default_concurrency
+from koderz_core.sums import known_sum
 
 RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
 
@@ -28,9 +28,9 @@ RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
 class Costs:
     """Answers from the settings and from what has ended so far."""
 
-    def __init__(self, settings: Settings, results: Results) -> None:
+    def __init__(self, settings: Settings, evidence: Evidence) -> None:
         self._settings = settings
-        self._results = results
+        self._evidence = evidence
 
     def check(self, plan: Plan) -> None:
         """Raise PlanError for a budget that is no amount of money, or that models without a price would escape."""
@@ -59,11 +59,11 @@ class Costs:
         """
         chosen = plan.configurations if of is None else of
         ended = RESULTS if retry_errors else {*RESULTS, "error"}
-        rows = self._results.experiments(plan.id)
+        rows = self._evidence.experiments(plan.id)
         done = {row.id for row in rows if row.outcome in ended}
         number = Counter(one.configuration for one in plan.experiments() if one.id not in done)
         left = [(configuration, number[configuration.id]) for configuration in chosen]
-        past = self._results.past({configuration.strategy for configuration in chosen})
+        past = self._evidence.past({configuration.strategy for configuration in chosen})
         told = forecast(left, past, concurrency or default_concurrency(plan))
         spent = sum(row.cost_usd or 0.0 for row in rows)
         return replace(told, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
@@ -72,9 +72,25 @@ class Costs:
         """Dollars that these direct configurations cannot exceed on these problems; None if a price is not known."""
         cases = WorstCases(self._settings)
         chosen = list(problems)
-        costs = [cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen]
-        known = [usd for usd in costs if usd is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return known_sum(
+            cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen
+        )
+
+    def price(self, plan: Plan, asked: Sequence[Configuration], dataset: Dataset) -> str:
+        """What these direct configurations of a plan will cost, in words: as past ones; else what no answer exceeds.
+
+        ``dataset``: the one that the plan is of.
+        """
+        with suppress(StoreError):
+            expected = self.forecast(plan, of=asked)
+            if not expected.experiments:
+                return "nothing more, as all of it is measured"
+            if expected.cost_usd is not None:
+                return f"about {money(expected.cost_usd.p50)}, in 9 of 10 cases at most {money(expected.cost_usd.p90)}"
+        wanted = set(plan.problems)
+        problems = [problem.public for problem in dataset.problems if problem.id in wanted]
+        usd = self.at_most(asked, problems)
+        return "a price that is not known" if usd is None else f"at most {money(usd * plan.repeats)}"
 
 
 def _only_request(one: Configuration, problem: PublicProblem) -> Request:
@@ -84,30 +100,10 @@ def _only_request(one: Configuration, problem: PublicProblem) -> Request:
     return Request(coding.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
 
 
-class Allowing:
-    """Of the benchmarks whose journals are in one folder."""
-
-    def __init__(self, journals: Path, running: Running, check: Callable[[Plan], None]) -> None:
-        """``check`` raises PlanError for a plan whose budget cannot be held."""
-        self._journals = journals
-        self._running = running
-        self._check = check
-
-    def change(self, benchmark: str, max_cost_usd: float | None = None, concurrency: int | None = None) -> int:
-        """Let a benchmark that is being run cost that much in all, and have so many experiments at once.
-
-        None leaves that as it is. Gives and raises as ``Running.control``, and PlanError for a budget that cannot be
-        held. What has stopped for its budget already goes on only with a resumption.
-        """
-        if max_cost_usd is not None:
-            plan = recorded_plan(self._journals / f"{benchmark}.jsonl")
-            self._check(replace(plan, budget=replace(plan.budget, usd=max_cost_usd)))
-        return self._running.change(benchmark, max_cost_usd, concurrency)
-
-    def concurrency(self, benchmark: str) -> int | None:
-        """How many experiments it was last allowed to run at once, None if that is not known. Raises JournalError."""
-        return last_concurrency(self._journals / f"{benchmark}.jsonl")
-
-    def kept(self, plan: Plan) -> Plan:
-        """The plan under the budget that its benchmark was given while it ran, unless it asks for a new one."""
-        return under_newest_budget(plan, self._journals / f"{plan.id}.jsonl")
+def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
+    """Raise PlanError for a budget that models without a known price would escape, if that is not allowed."""
+    if unpriced and budget.limits and not budget.allow_unpriced:
+        raise PlanError(
+            f"No price is known of {', '.join(unpriced)}, so no budget can hold what is asked of it. Leave it out, "
+            f"leave the budget out, or take that as costing nothing: --allow-unpriced."
+        )

@@ -1,0 +1,179 @@
+"""The planner: an order becomes a plan, with its models chosen and the baselines that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from koderz_core.conditions import conditions, of_problems
+from koderz_core.config import Settings
+from koderz_core.datasets.selection import select
+from koderz_core.datasets.sources import require_libraries
+from koderz_core.errors import PlanError, StoreError
+from koderz_core.grading.gates import ALL_TESTS
+from koderz_core.grading.testsets import Outside, Split, TestPolicy, check_tests, split
+from koderz_core.models.availability import Availability
+from koderz_core.plan.baselines import (
+    Offer,
+    baseline_for,
+    describe_added,
+    describe_reused,
+    is_stronger,
+    lacking_baselines,
+    sought,
+    with_more,
+)
+from koderz_core.plan.clone import Clone, as_recorded, clone_of
+from koderz_core.plan.concern import Concern, concern_of
+from koderz_core.plan.costs import Costs
+from koderz_core.plan.evidence import Evidence
+from koderz_core.plan.forms import Preset, StrategyForm, presets, strategy_forms
+from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
+from koderz_core.plan.selection import is_open, select_models
+from koderz_core.records import Configuration, Dataset, Plan, Problem
+from koderz_core.records.forecasts import Forecast
+from koderz_core.records.plans import check_limits, check_size
+from koderz_core.records.trials import Measured
+
+Gating = Callable[[Problem, TestPolicy], Split | Outside]
+"""A problem's gate, or why there is none."""
+
+
+class Planner:
+    """Plans under the settings, by the evidence. ``dataset`` gives a dataset by name, ``gating`` the gate of a problem.
+
+    Nothing is asked of a model, and nothing is recorded.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        evidence: Evidence,
+        costs: Costs,
+        dataset: Callable[[str], Dataset],
+        gating: Gating,
+    ) -> None:
+        self._settings, self._evidence, self._costs = settings, evidence, costs
+        self._dataset, self._gating = dataset, gating
+
+    def strategies(self) -> tuple[StrategyForm, ...]:
+        """What can be chosen: every strategy with its roles and parameters."""
+        return strategy_forms()
+
+    def presets(self, surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
+        """Benchmarks to start from, filled with the models that ``available_models`` found ready."""
+        return presets(surveyed)
+
+    def clone(self, benchmark: str) -> Clone:
+        """A recorded benchmark (by id), to be ordered again. Raises JournalError, and as ``clone_of``."""
+        return clone_of(self._evidence.plan(benchmark), self._settings)
+
+    def concern(self, plan: Plan, forecast: Forecast) -> Concern | None:
+        """As ``concern_of``."""
+        return concern_of(plan, forecast, self._settings)
+
+    def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
+        """The plan that fulfils an order, once its models are chosen. Raises as ``draft`` and ``select_models``."""
+        return self.offer(order, dataset, baselines=False).plan
+
+    def offer(self, order: Order, dataset: str = "humaneval", *, baselines: bool = True) -> Offer:
+        """What an order comes to, with the ``baselines`` that it lacks. Raises as ``plan``.
+
+        A stronger model that was measured on all these problems, by the same prompts and sampling, is not asked again,
+        unless the benchmark has begun to measure it itself: the same order finds the same benchmark again.
+        """
+        of = self._dataset(dataset)
+        order = self._selected(order, of)
+        lacking = self.lacking(order) if baselines else ()
+        plan = self._draft(with_more(order, lacking), of)
+        added = plan.configurations[len(plan.configurations) - len(lacking) :]
+        measured = {asked.id: found for asked in added if (found := self._measured(plan, asked))}
+        if measured:
+            pairs = zip(lacking, added, strict=True)
+            plan = self._draft(with_more(order, [more for more, asked in pairs if asked.id not in measured]), of)
+            added = tuple(asked for asked in added if asked.id not in measured)
+        said = [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
+        reused = tuple(measured.values())
+        return Offer(plan, added, reused, (*said, *(describe_reused(plan, found) for found in reused)))
+
+    def lacking(self, order: Order) -> tuple[Wanted, ...]:
+        """The baselines that an order lacks. Raises as ``offer``."""
+        return lacking_baselines(order, self._settings)
+
+    def _draft(self, order: Order, dataset: Dataset) -> Plan:
+        return draft(order, dataset, self._settings, self._gating)
+
+    def _selected(self, order: Order, dataset: Dataset) -> Order:
+        if not is_open(order):
+            return order
+        own = [problem.id for problem in select(dataset, order.problems, order.seed)]
+        return select_models(order, own, self._settings, self._evidence)
+
+    def _measured(self, plan: Plan, one: Configuration) -> Measured | None:
+        """None too if the store cannot be asked: a benchmark needs only its journal."""
+        if not is_stronger(one.models["coder"][0], self._settings):
+            return None
+        try:
+            if any(row.configuration == one.id for row in self._evidence.summaries(plan.id)):
+                return None
+            return baseline_for(self._evidence.baselines(), sought(plan, one, self._settings))
+        except StoreError:
+            return None
+
+
+def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = split) -> Plan:
+    """The plan that fulfils an order. Raises UsageError (unknown names, contradictions) before anything is paid.
+
+    Problems that one of its gates cannot be made of are left out for all configurations. Raises as ``gating``.
+    """
+    if order.repeats < 1:
+        raise PlanError(f"Repeats must be at least 1, not {order.repeats!r}.")
+    if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
+        raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
+    check_limits(order.budget)
+    configurations = tuple(configuration(wanted, settings) for wanted in order.configurations)
+    if not configurations:
+        raise PlanError("Name at least one strategy.")
+    if len({one.id for one in configurations}) < len(configurations):
+        raise PlanError("Two configurations are the same: name each strategy with the same models only once.")
+    problems = select(dataset, order.problems, order.seed)
+    check_size(len(problems), len(configurations), order.repeats)
+    require_libraries(problems)
+    for problem in problems:
+        check_tests(problem)
+    outside = _outside(problems, configurations, order.seed, gating)
+    problems = tuple(problem for problem in problems if problem.id not in outside)
+    plan = Plan(
+        dataset=dataset.origin,
+        problems=tuple(problem.id for problem in problems),
+        configurations=configurations,
+        seed=order.seed,
+        repeats=order.repeats,
+        name=order.name,
+        conditions=conditions(configurations, settings) | of_problems(problems),
+        budget=order.budget,
+        outside=outside,
+        selections=order.selections,
+    )
+    try:
+        plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
+    except msgspec.ValidationError as error:
+        raise PlanError(f"The order cannot be planned: {error}.") from error
+    return as_recorded(plan, settings)
+
+
+def _outside(
+    problems: Sequence[Problem], configurations: Sequence[Configuration], seed: int, gating: Gating
+) -> dict[str, str]:
+    """The problems that some gate cannot be made of, with the reason. Raises PlanError if that is all of them."""
+    policies = [TestPolicy(gate, seed) for gate in sorted({one.gate for one in configurations} - {ALL_TESTS})]
+    found: dict[str, str] = {}
+    for problem in problems:
+        outside = (one for policy in policies if isinstance(one := gating(problem, policy), Outside))
+        if first := next(outside, None):
+            found[problem.id] = first.reason
+    if found and len(found) == len(problems):
+        gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(found.items()))
+        raise PlanError(f"None of these problems can be used with the gate {gates}: {name}: {reason}. Choose others.")
+    return found
