@@ -228,8 +228,8 @@ _ORDER: Options = (
     _strategy(
         "--strategy",
         metavar="NAME,...",
-        help=f"One or more of {', '.join(offered())}, of installed plugins, or your own as FILE.py:NAME, which is "
-        f"executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
+        help=f"One or more of {', '.join(offered())}, strategies of installed packages, or your own as "
+        f"FILE.py:NAME, which is executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
     ),
     _strategy(
         "--mode",
