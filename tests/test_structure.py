@@ -22,8 +22,6 @@ SHORT = {
     "koderz_core/sandbox/inside/warm.py": "imports what programs need into the process that forks them",
     "koderz_core/sandbox/inside/worker.py": "the start of a process in a bare interpreter",
     "koderz_core/similarity/measuring.py": "the start of a process of its own",
-    "koderz_core/store/marks.py": "SQL that several modules of the store put into their queries",
-    "koderz_core/store/reading.py": "rows of DuckDB as records, for all modules of the store",
     "koderz_core/strategies/direct.py": "one strategy is one file",
     "koderz_core/sums.py": "stands below all packages that add up what may be unknown",
     "pages/settings.py": "one page is one file",
