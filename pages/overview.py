@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.findings import remarks, untested
 from koderz_core.export.comparison import glance_table
+from koderz_core.export.findings import remarks, untested
 from koderz_core.export.formats import STATES, count, money
 from koderz_core.export.standing import marked_state, state
 from koderz_core.records.rows import BenchmarkRow

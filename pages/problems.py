@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core.analysis.difficulty import Difficulty, only_solved
-from koderz_core.analysis.findings import remarks
+from koderz_core.export.findings import remarks
 from koderz_core.export.formats import count
 from koderz_core.records.progress import SummaryRow
 from pages.ui.choosing import choose_ground, choose_rows

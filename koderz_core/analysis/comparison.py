@@ -9,7 +9,6 @@ from msgspec import structs
 
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
-from koderz_core.analysis.findings import NO_BASELINE, across, frontier, picked, remarks
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.many import rank_groups
 from koderz_core.analysis.money import (
@@ -25,10 +24,8 @@ from koderz_core.analysis.pairs import (
     Key,
     Pair,
     compared,
-    frontier_asked_once,
     of_two_kinds,
     pairs,
-    telling,
     usual_baseline,
 )
 from koderz_core.analysis.rates import Interval, by_problem, clustered
@@ -76,10 +73,10 @@ class Comparison:
     margins: tuple[Margin[Key], ...]
     curves: Mapping[Axis, Curves[Key]]
     differences: Differences
-    findings: tuple[str, ...]
-    remarks: tuple[str, ...]
-    across: str | None
     mixed_problems: int
+    findings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    across: str | None = None
 
     @property
     def scripted(self) -> bool:
@@ -109,24 +106,19 @@ def compare(
     keys = [(row.benchmark, row.configuration) for row in rows]
     held = _held(rows, trials)
     configurations = tuple(_with_rate(compared(row, at), held[keys[at]]) for at, row in enumerate(rows))
-    names = _names(configurations)
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
-    tested = pairs(base, [one for one in configurations if one != base], held, names) if base else ()
-    placed = tradeoff(held)
+    tested = pairs(base, [one for one in configurations if one != base], held) if base else ()
     return Comparison(
         configurations=configurations,
         measured={key: _measured(held[key]) for key in keys},
         baseline=base.key if base else None,
         pairs=tested,
         groups=tuple(rank_groups(keys, held)),
-        tradeoff=placed,
+        tradeoff=tradeoff(held),
         margins=margins(held),
         curves={axis: curves(_shared(held), axis) for axis in axes},
         differences=differences(rows),
-        findings=_findings(rows, tested, frontier(_starred(configurations, names), placed)),
-        remarks=remarks(rows),
-        across=across(rows),
         mixed_problems=of_two_kinds(held.values()),
     )
 
@@ -146,30 +138,6 @@ def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]
     """Those of the problems that all were given, as a baseline from elsewhere was given more; all if there are none."""
     given = set.intersection(*({one.problem for one in trials} for trials in held.values())) if held else set()
     return {key: [one for one in held[key] if one.problem in given] for key in held} if given else held
-
-
-def _findings(rows: Sequence[SummaryRow], tested: Sequence[Pair], best: str | None) -> tuple[str, ...]:
-    first = telling(tested)
-    said = (
-        first and first.finding,
-        first and picked(first.test.at_once),
-        best if len(tested) > 1 else None,
-        None if frontier_asked_once(rows) else NO_BASELINE,
-    )
-    return tuple(one for one in said if one)
-
-
-def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
-    """Labels, with the letter where several are called the same."""
-    labels = [one.label for one in configurations]
-    return {
-        one.key: one.label if labels.count(one.label) == 1 else f"{one.label} ({one.letter})" for one in configurations
-    }
-
-
-def _starred(configurations: Sequence[Compared], names: Mapping[Key, str]) -> dict[Key, str]:
-    """The names with the signs that the remarks explain."""
-    return {one.key: names[one.key] + one.marks.signs for one in configurations}
 
 
 def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -62,16 +62,21 @@ def rental_usd(tiers: Sequence[TierCost]) -> float | None:
     return known_sum(one.rental_usd for one in local) if local else None
 
 
-def flips(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    """A sentence for each pair of configurations, at most three, whose order by $ per solved hangs on electricity."""
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The price of electricity above which ``frugal`` is cheaper per solved problem, and below which ``thirsty`` is."""
+
+    usd_per_kwh: float
+    thirsty: SummaryRow
+    frugal: SummaryRow
+
+
+def flips(rows: Sequence[SummaryRow]) -> list[Flip]:
+    """The pairs of configurations, at most three, whose order by $ per solved depends on the price of electricity."""
     bills = [(row, bill) for row in rows if (bill := bill_per_solved(row)) is not None]
-    said = 0
+    found = []
     for (one, first), (other, second) in combinations(bills, 2):
         price = break_even_usd_per_kwh(first, second)
-        if price is not None and CHEAPEST_USD_PER_KWH <= price <= DEAREST_USD_PER_KWH and said < MOST_PAIRS:
-            said += 1
-            thirsty, frugal = (one, other) if first.kwh > second.kwh else (other, one)
-            yield (
-                f"Electricity decides: below {price:.2g} USD/kWh {thirsty.label} is cheaper per solved problem, above "
-                f"{frugal.label} is."
-            )
+        if price is not None and CHEAPEST_USD_PER_KWH <= price <= DEAREST_USD_PER_KWH:
+            found.append(Flip(price, *((one, other) if first.kwh > second.kwh else (other, one))))
+    return found[:MOST_PAIRS]

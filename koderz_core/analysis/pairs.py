@@ -11,11 +11,10 @@ from math import inf
 from koderz_core.analysis.bounds import ALPHA, Cases, WorstCase, worst_case
 from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.energy import rental_usd
-from koderz_core.analysis.findings import Against, finding, rate_of
 from koderz_core.analysis.many import compatible, holm
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.paired import Paired, paired
-from koderz_core.analysis.rates import ClusteredRate, Interval, Rate
+from koderz_core.analysis.rates import ClusteredRate, Interval, Rate, rate_of
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records import ScoreKind, Tier
 from koderz_core.records.marks import Marks, kinds_by_problem
@@ -67,8 +66,8 @@ class Pair:
     break_even: BreakEven | None
     savings: Savings | None
     mixed: int
-    finding: str
     worst: WorstCase | None = None
+    finding: str = ""
 
     @property
     def told_apart(self) -> bool:
@@ -89,9 +88,8 @@ def pairs(
     baseline: Compared,
     others: Sequence[Compared],
     trials_by_key: Mapping[Key, Sequence[Trial]],
-    names: Mapping[Key, str],
 ) -> tuple[Pair, ...]:
-    """One pair per other configuration, in their order; ``names``: what each is called in findings."""
+    """One pair per other configuration, in their order."""
     base = trials_by_key[baseline.key]
     tested = sum(bool(common_problems((trials_by_key[one.key], base))) for one in others) or 1
     tests = [paired(trials_by_key[one.key], base, tested) for one in others]
@@ -103,9 +101,8 @@ def pairs(
         price, saved = price_ratio(trials, base, tested), savings(trials, base, tested)
         even = break_even(trials, base, tested, _direction(test, p))
         mixed = of_two_kinds((trials, base))
-        told = finding(Against(names[one.key], names[baseline.key], test, p, price, even, mixed, case))
         partings = tuple(_partings(test, trials, base))
-        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, told, case))
+        found.append(Pair(one.key, baseline.key, test, p, partings, price, even, saved, mixed, case))
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.student import student
+from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
 
 Array = NDArray[np.float64]
@@ -58,6 +59,11 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Rate:
     """
     assert 0 <= successes <= n, f"{successes} successes of {n}"
     return Rate(successes, n, *_score_interval(successes / n, n, confidence)) if n else Rate(0, 0, None, None)
+
+
+def rate_of(row: SummaryRow) -> Rate | None:
+    """The rate with Wilson's interval, which is for independent trials: None where problems are repeated."""
+    return wilson(row.solved, row.solved + row.unsolved) if row.planned == row.problems else None
 
 
 def clustered(successes_by_problem: Mapping[str, tuple[int, int]], confidence: float = 0.95) -> ClusteredRate:

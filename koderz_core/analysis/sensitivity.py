@@ -1,4 +1,4 @@
-"""What a plan can show: how large a difference must be to be seen, and what that assumes about its configurations."""
+"""What a plan can show: how large a difference must be to be seen, and what past pairs say about its configurations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations
 from math import inf
 from statistics import median
 
-from koderz_core.analysis.power import detectable, observed_discordance, variance_left_by
+from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.records import Configuration, Plan
 from koderz_core.records.forecasts import PastPair
 from koderz_core.records.plans import scripted
@@ -39,12 +39,12 @@ class Expectation:
     repeated: int = 0
 
 
-def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
-    """What a plan can show, and what that assumes, in sentences for a person who is about to launch it.
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """True differences, as shares of problems: one that half of all benchmarks show, one that four in five do."""
 
-    ``past``: the pairs of configurations that were measured on its dataset.
-    """
-    return _said(len(plan.problems), plan.repeats, len(plan.configurations), expected(plan, past))
+    half: float
+    most: float
 
 
 def expected(plan: Plan, past: Sequence[PastPair]) -> Expectation:
@@ -71,56 +71,14 @@ def expected(plan: Plan, past: Sequence[PastPair]) -> Expectation:
 
 
 @cache
-def _said(n: int, repeats: int, configurations: int, of: Expectation) -> str:
-    """With more than two configurations each is held against one of them, and told apart by the strictest step that
-    Holm's adjustment may take: the level divided by the number of such pairs.
+def visible(n: int, pairs: int, discordance: float, variance_left: float) -> Visible | None:
+    """What ``n`` problems show of each of so many pairs; None if no difference can be significant.
+
+    With more than two configurations each is held against one of them, and told apart by the strictest step that Holm's
+    adjustment may take: the level divided by the number of such pairs.
     """
-    pairs = max(1, configurations - 1)
-    left = variance_left_by(repeats, of.from_chance or 0.0)
-    figures = _figures(n, pairs, of.discordance, left)
-    plan = f"With {n} problem{'s' if n != 1 else ''}{f', {repeats} times each,' if repeats > 1 else ''}"
-    if figures is None:
-        return f"{plan} no difference can be statistically significant."
-    unseen, seen = figures
-    against = f" ({pairs} configurations against one)" if pairs > 1 else ""
-    shown = (
-        f"{plan} a difference below {unseen} points will usually go unnoticed; one of {seen} points is seen four times "
-        f"in five{against}."
-    )
-    return " ".join(part for part in (shown, _source(of), _about_repeats(n, repeats, pairs, of)) if part)
-
-
-def _figures(n: int, pairs: int, discordance: float, variance_left: float) -> tuple[str, str] | None:
-    """The points that are seen in half of all benchmarks and in four of five; None if none are."""
-    alpha = _LEVEL / pairs
-    found = [detectable(n, discordance, power, alpha, variance_left) for power in (0.5, 0.8)]
-    return None if found[0] == inf else (f"{100 * found[0]:.2g}", f"{100 * found[1]:.2g}")
-
-
-def _source(of: Expectation) -> str:
-    assumed = f"This assumes that two configurations differ on about {100 * of.discordance:.0f} % of the problems"
-    if not of.pairs:
-        return (
-            f"{assumed}, as in koderz' own study (23 to 25 %), because too little like this plan was measured on "
-            f"{of.dataset} so far."
-        )
-    what = "of the same strategies and models" if of.same else "of configurations"
-    if of.pairs == 1:
-        return f"{assumed}, as one earlier pair {what} did on {of.dataset}."
-    return f"{assumed}, the median of {of.pairs} earlier pairs {what} on {of.dataset}."
-
-
-def _about_repeats(n: int, repeats: int, pairs: int, of: Expectation) -> str:
-    if repeats == 1:
-        return ""
-    if of.from_chance is not None:
-        gone = 1 - variance_left_by(repeats, of.from_chance)
-        measured = "one earlier pair" if of.repeated == 1 else f"{of.repeated} earlier pairs"
-        removed = f"{repeats} repeats to remove {100 * gone:.0f} % of the variance"
-        return f"It counts on {removed}, by the repeats of {measured}."
-    best = _figures(n, pairs, of.discordance, variance_left_by(repeats, 1.0))
-    at_best = f"; at best, if only chance makes two trials differ, it is {best[0]} and {best[1]} points" if best else ""
-    return f"It counts on no gain from repeats, as no earlier pair with repeats tells how large that is{at_best}."
+    half, most = (detectable(n, discordance, power, _LEVEL / pairs, variance_left) for power in (0.5, 0.8))
+    return None if half == inf else Visible(half, most)
 
 
 def _scripted(pair: PastPair) -> bool:

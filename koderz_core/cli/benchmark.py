@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from koderz_core.analysis.findings import remarks
 from koderz_core.cli.analyze import print_details
 from koderz_core.cli.debugging import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.drawing import drawn
@@ -21,6 +20,7 @@ from koderz_core.cli.options import as_json, data_dir, print_json, quiet, report
 from koderz_core.cli.ordering import order, order_options, settings
 from koderz_core.cli.tables import console, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
+from koderz_core.export.findings import remarks
 from koderz_core.export.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.export.specs import between, receipt
 from koderz_core.export.spending import UNKNOWN, savings_said, spending_table

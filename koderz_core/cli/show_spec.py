@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.findings import footnotes
 from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
+from koderz_core.export.findings import footnotes
 from koderz_core.export.formats import plain
 from koderz_core.export.specs import CAUTION, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.findings import remarks, untested
 from koderz_core.analysis.pairs import compared
 from koderz_core.analysis.timing import PHASES, Timing
+from koderz_core.export.findings import remarks, untested
 from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow

@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 from koderz_core.analysis.attempts import AttemptByAttempt
 from koderz_core.analysis.pairs import Compared, Key
-from koderz_core.export.comparison_numbers import Row, sayable, spread
+from koderz_core.export.columns import Numbers, json_row
+from koderz_core.export.comparison_numbers import spread
 from koderz_core.export.formats import TextTable, columns, count, money, percent, rate
 
 Found = Mapping[Key, AttemptByAttempt]
@@ -80,10 +81,10 @@ def repeats_table(rows: Sequence[Compared], found: Found) -> TextTable:
     return TextTable("The same program again, but for layout and comments", names, tuple(lines))
 
 
-def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Row]:
+def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Numbers]:
     """All of it for programs, an entry per configuration."""
     return [
-        sayable(
+        json_row(
             {
                 "letter": row.letter,
                 "configuration": "/".join(row.key),
@@ -96,16 +97,16 @@ def attempt_numbers(rows: Sequence[Compared], found: Found) -> list[Row]:
     ]
 
 
-def attempt_rows(rows: Sequence[Compared], found: Found) -> list[Row]:
+def attempt_rows(rows: Sequence[Compared], found: Found) -> list[Numbers]:
     """One flat row per configuration and attempt."""
     return [
-        sayable({"letter": row.letter, "configuration": "/".join(row.key), "label": row.label} | one)
+        json_row({"letter": row.letter, "configuration": "/".join(row.key), "label": row.label} | one)
         for row in _asked(rows, found)
         for one in _attempts(found[row.key])
     ]
 
 
-def _attempts(told: AttemptByAttempt) -> Iterator[Row]:
+def _attempts(told: AttemptByAttempt) -> Iterator[Numbers]:
     for place, one in enumerate(told.attempts):
         cost = told.costs[place] if told.costs else None
         yield {

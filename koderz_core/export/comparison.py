@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isinf
+from math import inf
 
-from koderz_core.analysis.comparison import Comparison, Measured
-from koderz_core.analysis.curves import BreakEven, Curve
+from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.paired import in_points
-from koderz_core.analysis.pairs import Compared, Key, Pair, compared, telling
+from koderz_core.analysis.pairs import Key, Pair, compared, telling
+from koderz_core.export.columns import shown, text_table
+from koderz_core.export.configuration_columns import CONFIGURATIONS, FRONTIER, GLANCE, configurations
 from koderz_core.export.formats import (
-    CASES,
     NONE,
     TextTable,
     amount,
@@ -21,20 +22,15 @@ from koderz_core.export.formats import (
     chance,
     columns,
     count,
-    duration,
     marked_rate,
     money,
-    money_span,
     percent,
-    point_cases,
-    points,
     rate,
     share,
-    share_cases,
     tier_name,
-    with_column,
     worded,
 )
+from koderz_core.export.pair_columns import PAIRS, pairs
 from koderz_core.export.supervision import Helped, reviews_table, supervision_table
 from koderz_core.records.marks import Marks
 from koderz_core.records.progress import SummaryRow
@@ -46,24 +42,8 @@ HELD = "‡"
 
 def frontier_table(comparison: Comparison) -> TextTable:
     """Where each configuration lies between cost and success, on the problems that all have a result of."""
-    named = {row.key: row for row in comparison.configurations}
-    rows = tuple(
-        (
-            named[one.key].letter,
-            named[one.key].label,
-            money_span(one.usd, one.usd_low, one.usd_high),
-            marked_rate(one.success, one.success_low, one.success_high, named[one.key].marks),
-            worded(one.on_frontier),
-            chance(one.probability),
-            worded(one.on_hull),
-        )
-        for one in comparison.tradeoff.points
-    )
-    names = "letter | configuration | $ per problem [95 %] | solved [95 %] | Pareto frontier | P(frontier) | "
-    names += "by mixtures too"
-    table = TextTable(f"Cost and success on {comparison.tradeoff.problems} problems", columns(names), rows)
-    cases = [share_cases(one.cases) if one.cases else None for one in comparison.tradeoff.points]
-    return with_column(table, "solved [95 %]", CASES, cases)
+    rows = [row for row in configurations(comparison) if row.point]
+    return text_table(f"Cost and success on {comparison.tradeoff.problems} problems", FRONTIER, rows)
 
 
 def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
@@ -158,45 +138,14 @@ def tables(comparison: Comparison) -> tuple[TextTable, ...]:
 
 def configurations_table(comparison: Comparison) -> TextTable:
     """One line per configuration; the letter stands for it everywhere else."""
-    groups = group_of(comparison)
-    placed = {point.key: point.probability for point in comparison.tradeoff.points}
-    rows = tuple(
-        (
-            row.letter,
-            row.label,
-            share(row),
-            f"{row.n}/{row.planned}",
-            groups.get(row.key, NONE),
-            _price(comparison.measured[row.key]),
-            money(row.cost_per_experiment_usd),
-            chance(placed.get(row.key)),
-            NONE if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
-            duration(row.seconds_per_experiment),
-        )
-        for row in comparison.configurations
-    )
-    names = (
-        "letter | configuration | solved [95 %] | n | group | $ per solved [95 %] | $ each | P(frontier) | "
-        "iterations | time each"
-    )
-    table = TextTable("Configurations", columns(names), rows)
-    return with_column(table, "n", CASES, [bounded(row) for row in comparison.configurations])
+    return text_table("Configurations", shown(CONFIGURATIONS), configurations(comparison))
 
 
 def pairs_table(comparison: Comparison) -> TextTable:
     """Every configuration against the baseline."""
-    named = {row.key: row for row in comparison.configurations}
-    base = named[comparison.baseline].letter if comparison.baseline else NONE
-    names = (
-        f"letter | configuration | points [95 %] | p (Holm) | told apart | only it | only {base} | both | n | "
-        f"reaches {base} at | P(never) | × $ per solved | saved"
-    )
-    rows = tuple(_pair(pair, named[pair.key]) for pair in comparison.pairs)
-    table = TextTable(f"Against {base} on the same problems{at_once(comparison)}", columns(names), rows)
-    worst = [pair.worst for pair in comparison.pairs]
-    differences = [point_cases(one.difference) if one and one.missing and one.difference else None for one in worst]
-    table = with_column(table, "p (Holm)", "p worst", [chance(one.p) if one else None for one in worst])
-    return with_column(table, "points [95 %]", CASES, differences)
+    base = comparison.of(comparison.baseline).letter if comparison.baseline else NONE
+    title = f"Against {base} on the same problems{at_once(comparison)}"
+    return text_table(title, shown(PAIRS), pairs(comparison), base)
 
 
 def at_once(comparison: Comparison) -> str:
@@ -235,24 +184,6 @@ def common(comparison: Comparison) -> str:
     return f"The same for all: {said}." if said else "Nothing is the same for all."
 
 
-def break_even_price(found: BreakEven | None) -> str:
-    """The dollars per problem, ``never``, or ``nothing to reach`` if the baseline solved nothing."""
-    if found is None:
-        return NONE
-    if found.usd is None:
-        return "nothing to reach"
-    return "never" if isinf(found.usd) else money(found.usd)
-
-
-def group_of(comparison: Comparison) -> Mapping[Key, str]:
-    """The numbers of the groups that a configuration is in, 1 the best: inside a group nobody can be told apart."""
-    found: dict[Key, list[str]] = {}
-    for number, group in enumerate(comparison.groups, start=1):
-        for key in group:
-            found.setdefault(key, []).append(str(number))
-    return {key: " ".join(numbers) for key, numbers in found.items()}
-
-
 def _supervision(comparison: Comparison) -> TextTable:
     return supervision_table(helped(comparison))
 
@@ -261,43 +192,10 @@ def _reviews(comparison: Comparison) -> TextTable:
     return reviews_table(helped(comparison))
 
 
-def _price(told: Measured) -> str:
-    return money_span(told.price.value, told.price.low, told.price.high) if told.price else money(None)
-
-
-def _pair(pair: Pair, row: Compared) -> tuple[str, ...]:
-    test, saved = pair.test, pair.savings
-    return (
-        row.letter,
-        row.label,
-        points(test.difference, test.low, test.high, pair.seems_apart),
-        chance(pair.p_adjusted),
-        worded(pair.told_apart if test.n else None),
-        *map(str, (test.only_a, test.only_b, test.both, test.n)),
-        break_even_price(pair.break_even),
-        chance(pair.break_even.never) if pair.break_even else NONE,
-        NONE if pair.price is None else f"{pair.price.value:.2g}",
-        percent(saved.share.value) if saved and saved.share else NONE,
-    )
-
-
 def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
     """One line per configuration."""
     found = [compared(row, place) for place, row in enumerate(rows)]
-    cells = tuple(
-        (
-            one.label,
-            share(one),
-            f"{one.n}/{one.planned}",
-            money(one.cost_per_experiment_usd),
-            duration(one.seconds_per_experiment) if one.seconds_per_experiment is not None else NONE,
-            NONE if one.mean_iterations is None else f"{one.mean_iterations:.1f}",
-        )
-        for one in found
-    )
-    names = columns("configuration | solved [95 %] | n | $ each | time each | iterations")
-    table = TextTable("What each configuration solved, at what cost", names, cells)
-    return with_column(table, "n", CASES, [bounded(one) for one in found])
+    return text_table("What each configuration solved, at what cost", GLANCE, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.differences import Beside, Differences
-from koderz_core.analysis.findings import footnotes
 from koderz_core.analysis.rates import clustered
+from koderz_core.export.findings import footnotes
 from koderz_core.export.formats import MARKS, NONE, TextTable, count, duration, marked_rate, money, share_cases, worded
 from koderz_core.prompts.sections import WHOLE
 from koderz_core.records import Outcome

@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
-from koderz_core.analysis.bounds import Cases
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.paired import in_points
-from koderz_core.analysis.pairs import Compared, Key
-from koderz_core.analysis.rates import ClusteredRate, Rate
-from koderz_core.analysis.tradeoff import Tradeoff
 from koderz_core.records import Outcome, Scalar
 from koderz_core.records.marks import Marks
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import BenchmarkState, State
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy and pandas are slow to import
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
+    from koderz_core.analysis.bounds import Cases
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.incidence import Axis
+    from koderz_core.analysis.pairs import Compared, Key
+    from koderz_core.analysis.rates import ClusteredRate, Rate
+    from koderz_core.analysis.tradeoff import Tradeoff
 
 SHARED = "shared: these tests ran in the program's own process, which could in principle fake what it reports"
 """Said beside a verdict whose tests need values that are not plain data."""
@@ -267,15 +268,6 @@ class TextTable:
 def columns(names: str) -> tuple[str, ...]:
     """``letter | configuration | n``: names of columns; that of a configuration's letter is left empty."""
     return tuple("" if name == "letter" else name for name in names.split(" | "))
-
-
-def with_column(table: TextTable, after: str, name: str, cells: Sequence[str | None]) -> TextTable:
-    """With one column more, behind the one called ``after``; as it was if no row has anything to say there."""
-    if not any(cells):
-        return table
-    at = table.columns.index(after) + 1
-    rows = tuple((*row[:at], cell or NONE, *row[at:]) for row, cell in zip(table.rows, cells, strict=True))
-    return TextTable(table.title, (*table.columns[:at], name, *table.columns[at:]), rows)
 
 
 def noted(note: NoteRow, notes: Sequence[NoteRow]) -> str:

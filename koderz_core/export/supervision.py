@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from koderz_core.analysis.supervision import Supervision
-from koderz_core.export.comparison_numbers import Row, review_rows, sayable, spread
+from koderz_core.export.columns import Numbers, json_row
+from koderz_core.export.comparison_numbers import review_rows, spread
 from koderz_core.export.formats import TextTable, columns, count, percent, points, rate
 
 SHOWS = (
@@ -65,10 +66,10 @@ def reviews_table(found: Helped) -> TextTable:
     return TextTable("Before and after each checkpoint", names, rows)
 
 
-def supervision_numbers(found: Mapping[str, Supervision]) -> list[Row]:
+def supervision_numbers(found: Mapping[str, Supervision]) -> list[Numbers]:
     """All of it for programs, by id of the configuration."""
     return [
-        sayable(
+        json_row(
             {
                 "configuration": key,
                 "n": one.trials,

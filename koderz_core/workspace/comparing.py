@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.analysis.pairs import frontier_asked_once, letter, usual_baseline
-from koderz_core.analysis.sensitivity import can_show
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.errors import UsageError
+from koderz_core.export.sensitivity import can_show
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Plan, Scalar
 from koderz_core.records.plans import scripted
@@ -63,9 +63,11 @@ class Comparing:
         while half a million tries are read. Raises UnknownNameError, UsageError.
         """
         from koderz_core.analysis.comparison import AXES, compare  # noqa: PLC0415 (numpy, which no run needs)
+        from koderz_core.export.findings import with_sentences  # noqa: PLC0415 (as above)
 
         chosen = None if baseline is None else configuration_named(baseline, rows)
-        found = compare(rows, self._trials(rows, apart=apart), chosen, AXES if axes is None else axes)
+        numbers = compare(rows, self._trials(rows, apart=apart), chosen, AXES if axes is None else axes)
+        found = with_sentences(numbers, rows)
         return replace(
             found,
             findings=(*found.findings, *self._about_the_baseline(found, rows)),

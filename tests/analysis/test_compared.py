@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from koderz_core.analysis.findings import remarks as sentences
-from koderz_core.analysis.findings import untested
 from koderz_core.analysis.pairs import compared, letter
 from koderz_core.analysis.rates import wilson
+from koderz_core.export.findings import remarks as sentences
+from koderz_core.export.findings import untested
 from koderz_core.export.formats import money
 from koderz_core.records.progress import SummaryRow, TierCost
 

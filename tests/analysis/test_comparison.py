@@ -12,10 +12,10 @@ from test_compared import ROW
 
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.differences import differences
-from koderz_core.analysis.findings import NO_BASELINE
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.pairs import telling
 from koderz_core.analysis.rates import Interval, wilson
+from koderz_core.export.findings import NO_BASELINE, with_sentences
 from koderz_core.records.progress import SummaryRow, TierCost
 
 DEAR, CHEAP, FREE = 1.0, 0.01, 0.0
@@ -63,7 +63,7 @@ def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = No
         for one in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
         if row.scored_problems
     ]
-    return compare(rows, held, baseline)
+    return with_sentences(compare(rows, held, baseline), rows)
 
 
 def test_the_others_are_held_against_the_frontier_model_that_was_asked_once() -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from koderz_core.analysis.power import detectable, observed_discordance
-from koderz_core.analysis.sensitivity import can_show, expected
+from koderz_core.analysis.sensitivity import expected
+from koderz_core.export.sensitivity import can_show
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.records.forecasts import PastPair
 

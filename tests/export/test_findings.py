@@ -9,10 +9,10 @@ import pytest
 from made_courses import answers
 
 from koderz_core.analysis.curves import BreakEven
-from koderz_core.analysis.findings import Against, finding, frontier, picked
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import tradeoff
+from koderz_core.export.findings import Against, finding, frontier, picked
 
 TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
 OF = Against("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)

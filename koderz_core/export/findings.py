@@ -6,17 +6,19 @@ A finding says how sure it is and claims no more than was tested.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor, inf, log10
 from typing import TypeVar
 
 from koderz_core.analysis.bounds import ALPHA, WorstCase
+from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import BreakEven
 from koderz_core.analysis.energy import flips
 from koderz_core.analysis.paired import Paired, in_points
+from koderz_core.analysis.pairs import Compared, Key, Pair, frontier_asked_once, telling
 from koderz_core.analysis.power import detectable, observed_discordance
-from koderz_core.analysis.rates import Interval, Rate, wilson
+from koderz_core.analysis.rates import Interval, rate_of
 from koderz_core.analysis.tradeoff import Tradeoff
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
@@ -71,6 +73,20 @@ def finding(of: Against) -> str:
     return " ".join(parts)
 
 
+def with_sentences(comparison: Comparison, rows: Sequence[SummaryRow]) -> Comparison:
+    """The comparison of these configurations with its findings and remarks, and each pair with its own finding."""
+    names = _names(comparison.configurations)
+    pairs = tuple(replace(pair, finding=finding(_against(pair, names))) for pair in comparison.pairs)
+    best = frontier(_starred(comparison.configurations, names), comparison.tradeoff)
+    return replace(
+        comparison,
+        pairs=pairs,
+        findings=_findings(rows, pairs, best),
+        remarks=remarks(rows),
+        across=across(rows),
+    )
+
+
 def picked(pairs: int) -> str | None:
     """What must be said of a finding that was picked out of those of so many pairs; None if there is no other."""
     if pairs < 2:
@@ -95,6 +111,35 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
     return f"{said}{off} (in brackets: share of resamples that put it on the frontier)."
 
 
+def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
+    first = telling(pairs)
+    said = (
+        first and first.finding,
+        first and picked(first.test.at_once),
+        best if len(pairs) > 1 else None,
+        None if frontier_asked_once(rows) else NO_BASELINE,
+    )
+    return tuple(one for one in said if one)
+
+
+def _names(configurations: Sequence[Compared]) -> dict[Key, str]:
+    """Labels, with the letter where several are called the same."""
+    labels = [one.label for one in configurations]
+    return {
+        one.key: one.label if labels.count(one.label) == 1 else f"{one.label} ({one.letter})" for one in configurations
+    }
+
+
+def _starred(configurations: Sequence[Compared], names: Mapping[Key, str]) -> dict[Key, str]:
+    """The names with the signs that the remarks explain."""
+    return {one.key: names[one.key] + one.marks.signs for one in configurations}
+
+
+def _against(pair: Pair, names: Mapping[Key, str]) -> Against:
+    label, other = names[pair.key], names[pair.baseline]
+    return Against(label, other, pair.test, pair.p_adjusted, pair.price, pair.break_even, pair.mixed, pair.worst)
+
+
 def _difference(of: Against) -> str:
     test = of.test
     difference = 100 * (test.difference or 0.0)
@@ -114,7 +159,7 @@ def _verdict(of: Against) -> str:
     if of.test.method != "exact McNemar":
         return "no significant difference"
     discordance = observed_discordance(of.test.only_a + of.test.only_b, of.test.n)
-    # The strictest step of Holm's, as can_show takes.
+    # The strictest step of Holm's, as ``visible`` takes.
     unseen = detectable(of.test.n, discordance, power=0.5, alpha=ALPHA / of.test.at_once)
     if unseen == inf:
         return "no significant difference; with so few problems no difference can be statistically significant"
@@ -195,14 +240,9 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def rate_of(row: SummaryRow) -> Rate | None:
-    """The rate with Wilson's interval, which is for independent trials: None where problems are repeated."""
-    return wilson(row.solved, row.solved + row.unsolved) if row.planned == row.problems else None
-
-
 def remarks(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
     """The sentences that apply to these configurations, however they are compared."""
-    found = (_origins, _limits, _kinds, _missing, _across, flips, _graded, _scripted)
+    found = (_origins, _limits, _kinds, _missing, _across, _electricity, _graded, _scripted)
     return tuple(sentence for tell in found for sentence in tell(rows))
 
 
@@ -302,6 +342,14 @@ def _across(rows: Sequence[SummaryRow]) -> Iterator[str]:
         yield said
     elif any(row.only for row in rows):
         yield f"About the {rows[0].problems} problems that all of these were given, though some were given more."
+
+
+def _electricity(rows: Sequence[SummaryRow]) -> Iterator[str]:
+    for flip in flips(rows):
+        yield (
+            f"Electricity decides: below {flip.usd_per_kwh:.2g} USD/kWh {flip.thirsty.label} is cheaper per solved "
+            f"problem, above {flip.frugal.label} is."
+        )
 
 
 def _graded(rows: Sequence[SummaryRow]) -> Iterator[str]:
