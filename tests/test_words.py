@@ -14,7 +14,7 @@ from sentences import Sentence, faults, forbidden, guides, sources  # noqa: E402
 
 NOT_YET = """
 docs/architecture.md
-koderz_core/analysis/findings.py
+koderz_core/export/findings.py
 koderz_core/bundles/archive.py
 koderz_core/bundles/bug_report.py
 koderz_core/bundles/checking.py
