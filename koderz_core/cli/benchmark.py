@@ -266,7 +266,7 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
     """What to know about the cost before the first call."""
     for model in forecast.unpriced:
-        yield f"The price of {plain(model)} is unknown, so its cost is not reported and no budget limits it."
+        yield f"No price is known for {plain(model)}, so its cost is not reported and no budget limits it."
     if forecast.may_exceed(plan.budget.usd):
         usd = money(plan.budget.usd)
         yield f"The total budget of {usd}, which includes what is already spent, may not be enough."

@@ -65,7 +65,7 @@ def compare(
     Each of A, B, ... is a benchmark (name, id or start of an id), or BENCHMARK/CONFIGURATION with the id, label or
     letter of a configuration. The default is the newest benchmark.
 
-    The default baseline is the configuration that the others are ablations of. Otherwise it is a frontier model with
+    The default baseline is the configuration that the others are ablations of. Otherwise it is the frontier model with
     strategy direct, if needed from another benchmark on the same problems, or else the most expensive model with
     strategy direct.
     """

@@ -29,7 +29,7 @@ LISTED = 8  # problems of one lesson
 @as_json
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
-    """Find memories by words, kind and category, or the newest ones. A search does not change the memories."""
+    """Find memories by words, kind and category. Without WORDS, show the newest. A search changes no memory."""
     asked = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
         found = opened.memories.find(Sought(" ".join(words), **asked))  # type: ignore[arg-type]  # parsed by click

@@ -11,9 +11,8 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.help import GROUPS, option
+from koderz_core.cli.help import GROUPS, Command, option
 from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import Command
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
@@ -228,8 +227,8 @@ _ORDER: Options = (
     _strategy(
         "--strategy",
         metavar="NAME,...",
-        help=f"One or more of {', '.join(offered())}, of installed plugins, or your own as FILE.py:NAME, which is "
-        f"executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
+        help=f"One or more of {', '.join(offered())}, strategies of installed packages, or your own as "
+        f"FILE.py:NAME, which is executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
     ),
     _strategy(
         "--mode",

@@ -31,7 +31,7 @@ PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # app.py in a wheel and in a
     "--open",
     "bundle",
     type=click.Path(path_type=Path),
-    help="Show this bundle. It is verified first and read-only.",
+    help="Show this bundle. It is verified first and opened read-only.",
 )
 @data_dir
 def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) -> NoReturn:

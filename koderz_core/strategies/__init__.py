@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, replace
+from typing import Any
 
 from koderz_core.errors import PlanError, UnknownNameError, UsageError
 from koderz_core.records import Scalar
@@ -34,7 +35,7 @@ class Preset:
     strategy: str
     parameters: Mapping[str, Scalar]
     doc: str
-    facts: Mapping[str, bool] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)  # Any: facts have values of several types
 
 
 STRATEGIES: Mapping[str, type[DataclassStrategy]] = {
@@ -85,7 +86,7 @@ MODES: Mapping[str, tuple[str, ...]] = {
 }
 """The modes of the original koderz, by the strategies that they mean here."""
 
-ADDED: Mapping[str, Scalar] = {field.name: field.default for field in fields(Reminded)}
+ADDED: Mapping[str, Scalar] = asdict(Reminded())
 """Parameters that earlier configurations did not have, with what they did: left at that, none gets another id."""
 
 
@@ -104,7 +105,7 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
         _check(name, value, known[parameter])
     given = {**(PRESETS[name].parameters if name in PRESETS else {}), **own}
     fitting = {parameter: _fitting(value, known[parameter].default) for parameter, value in given.items()}
-    created = strategy(**fitting)  # type: ignore[arg-type]  # _check held each value against its default
+    created = strategy(**fitting)  # _check held each value against its default
     _overrides(created, parameters)
     return created
 
