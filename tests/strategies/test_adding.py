@@ -80,7 +80,7 @@ def test_it_is_listed_with_its_roles_and_parameters(koderz: Koderz) -> None:
 
 
 def test_its_parameters_are_options_and_its_name_stands_beside_the_others(koderz: Koderz) -> None:
-    said = " ".join(koderz("benchmark", "--help").stdout.split())
+    said = " ".join(koderz("benchmark", "--help-all").stdout.split())
     assert "How often each coder is asked. Of relay. [default: 1]" in said
     assert "cascade, ensemble, escalation, relay, selected take all of them" in said
 
