@@ -15,7 +15,6 @@ from koderz_core.analysis.bounds import ALPHA
 from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
 from koderz_core.analysis.paired import in_points
-from koderz_core.analysis.pairs import telling
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
@@ -120,6 +119,8 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
+    from koderz_core.analysis.pairs import telling  # noqa: PLC0415 (numpy is slow to import)
+
     first = telling(pairs)
     said = (
         first and first.finding,
