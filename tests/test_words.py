@@ -14,7 +14,6 @@ from sentences import Sentence, faults, forbidden, guides, sources  # noqa: E402
 
 NOT_YET = """
 docs/architecture.md
-koderz_core/analysis/findings.py
 koderz_core/bundles/archive.py
 koderz_core/bundles/bug_report.py
 koderz_core/bundles/checking.py
@@ -31,10 +30,12 @@ koderz_core/datasets/typed.py
 koderz_core/diagnosis/ground.py
 koderz_core/diagnosis/journals.py
 koderz_core/export/attempts.py
-koderz_core/export/comparison.py
+koderz_core/export/configuration_columns.py
 koderz_core/export/dictionary.py
 koderz_core/export/dump.py
+koderz_core/export/findings.py
 koderz_core/export/formats.py
+koderz_core/export/pair_columns.py
 koderz_core/export/specs.py
 koderz_core/export/standing.py
 koderz_core/export/supervision.py

@@ -9,20 +9,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor, inf, log10
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from koderz_core.analysis.bounds import ALPHA, WorstCase
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.curves import BreakEven
+from koderz_core.analysis.bounds import ALPHA
 from koderz_core.analysis.energy import flips
-from koderz_core.analysis.paired import Paired, in_points
-from koderz_core.analysis.pairs import Compared, Key, Pair, frontier_asked_once, telling
+from koderz_core.analysis.paired import in_points
+from koderz_core.analysis.pairs import frontier_asked_once, telling
 from koderz_core.analysis.power import detectable, observed_discordance
-from koderz_core.analysis.rates import Interval, rate_of
-from koderz_core.analysis.tradeoff import Tradeoff
+from koderz_core.analysis.rates import rate_of
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow
+
+if TYPE_CHECKING:  # most commands need no comparison
+    from koderz_core.analysis.bounds import WorstCase
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.curves import BreakEven
+    from koderz_core.analysis.paired import Paired
+    from koderz_core.analysis.pairs import Compared, Key, Pair
+    from koderz_core.analysis.rates import Interval
+    from koderz_core.analysis.tradeoff import Tradeoff
 
 K = TypeVar("K")
 

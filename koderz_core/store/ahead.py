@@ -35,6 +35,7 @@ from koderz_core.store.answers import Moment
 from koderz_core.store.benchmarks import MESSAGE_CHARACTERS, NEWEST, Standing
 from koderz_core.store.ingest import NOTES
 from koderz_core.store.loading import Basis, Fold, Row
+from koderz_core.sums import known_sum
 
 _COUNTED = (ExperimentStarted, CallStarted, CallFinished, CallFailed, CodeTested, CandidateScored, ExperimentFinished)
 _PASSED_OVER = (TextStored, ProgramProbed, RemainingRead, *NOTES)
@@ -123,15 +124,15 @@ def _iteration(row: ExperimentRow, at: float, event: CodeTested) -> NewestIterat
     return NewestIteration(row.id, row.problem, row.label, event.iteration, at, *tests, verdict.error, message)
 
 
-def _summed(row: ExperimentRow, rows: Mapping[str, list[Row]]) -> ExperimentRow:
+def _summed(row: ExperimentRow, rows: Mapping[str, list[dict[str, Any]]]) -> ExperimentRow:  # Any: columns
     """An experiment as its rows have it; ``schema.py`` says the same in SQL."""
     (now,) = rows["experiments"]
     calls = [call for call in rows["calls"] if call["state"] == "finished"]
     costs = [call.get("cost_usd") for call in rows["calls"] if _has_cost(call)]
     score = next((one for one in rows["scores"] if one["code"] == now.get("code")), {})
-    more: dict[str, Any] = {name: now.get(name) for name in _OWN}  # Any: columns of many types
-    more |= {name: _total(call.get(name) for call in calls) for name in _TOKENS}
-    more["cost_usd"] = _total(costs)
+    more: dict[str, Any] = {name: now.get(name) for name in _OWN}
+    more |= {name: known_sum(call.get(name) for call in calls) for name in _TOKENS}
+    more["cost_usd"] = known_sum(costs)
     more |= {name: score.get(name) for name in _SCORED}
     unpriced = sum(call.get("cost_usd") is None for call in calls)
     return replace(row, **more, iterations=len(rows["iterations"]), calls=len(calls), unpriced=unpriced)
@@ -159,15 +160,10 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
         scripted_failures=sum(one.outcome in ("cancelled", "error") for one in scripted),
         iterations=sum(one.iterations for one in experiments),
         calls=sum(one.calls for one in experiments),
-        cost_usd=_total(one.cost_usd for one in experiments),
+        cost_usd=known_sum(one.cost_usd for one in experiments),
         unpriced=sum(one.unpriced for one in experiments),
         seconds=sum(one.seconds or 0.0 for one in experiments),
     )
-
-
-def _total(parts: Iterable[Any]) -> Any:  # Any: numbers, or None where one is not known
-    known = list(parts)
-    return None if None in known else sum(known)
 
 
 _LOG = logging.getLogger("koderz")

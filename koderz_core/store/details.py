@@ -14,6 +14,7 @@ from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, 
 from koderz_core.store.experiments import experiment as row_of
 from koderz_core.store.index import Index, in_effect
 from koderz_core.store.reading import records
+from koderz_core.sums import known_sum
 
 KINDS: Mapping[NoteKind, StepKind] = {
     "spec_written": "spec",
@@ -105,9 +106,7 @@ def _seconds(calls: Sequence[CallRow]) -> float:
 
 
 def _cost(calls: Sequence[CallRow]) -> float | None:
-    if any(call.cost_usd is None for call in calls if call.state == "finished"):
-        return None
-    return sum((call.cost_usd for call in calls if call.cost_usd is not None), 0.0)
+    return known_sum([0.0, *(call.cost_usd for call in calls if call.state == "finished" or call.cost_usd is not None)])
 
 
 Naming = Callable[[ExperimentDetails], Collection[str]]
