@@ -10,7 +10,6 @@ from math import inf
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.paired import in_points
 from koderz_core.analysis.pairs import Key, Pair, compared, telling
 from koderz_core.export.columns import shown, text_table
 from koderz_core.export.configuration_columns import CONFIGURATIONS, FRONTIER, GLANCE, configurations
@@ -22,6 +21,7 @@ from koderz_core.export.formats import (
     chance,
     columns,
     count,
+    in_points,
     marked_rate,
     money,
     percent,
