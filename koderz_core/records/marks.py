@@ -10,6 +10,9 @@ from koderz_core.records.plans import ScoreKind
 
 RateKind = Literal["held_out", "oracle", "mixed"]
 ORACLE, SAW_BASE_TESTS = "*", "†"
+SHOW_NO_ATTEMPTS = frozenset({"direct", "cascade", "selected", "ensemble", "ladder", "best_of"})
+"""The strategies whose facts say so, a test holds, for the store: `koderz results` would take a third longer if it
+imported them. Any other strategy counts as one that shows its attempts."""
 
 
 @dataclass(frozen=True, slots=True)

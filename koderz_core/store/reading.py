@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 from duckdb import DuckDBPyConnection
 
-from koderz_core.strategies import STRATEGIES, facts_of
+from koderz_core.records.marks import SHOW_NO_ATTEMPTS
 
 Record = TypeVar("Record")
 Values = Sequence[object] | Mapping[str, object]
@@ -32,7 +32,7 @@ def mappings(con: DuckDBPyConnection, sql: str, values: Values = ()) -> list[dic
     return rows
 
 
-_SILENT = ", ".join(f"'{name}'" for name in sorted(STRATEGIES) if not facts_of(name).shows_attempts)
+_SILENT = ", ".join(f"'{name}'" for name in sorted(SHOW_NO_ATTEMPTS))
 SAW_BASE_TESTS = f"""
 (f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
     and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1

@@ -10,7 +10,8 @@ from stage import Stage
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import CheckpointReviewed, SpecWritten
 from koderz_core.prompts.sections import guidance
-from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, offered
+from koderz_core.records.marks import SHOW_NO_ATTEMPTS
+from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, facts_of, offered
 from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ladder import Ladder
 from koderz_core.strategies.parameters import ABOUT, about
@@ -164,3 +165,7 @@ def test_every_parameter_is_explained_in_one_line_and_nothing_else_is() -> None:
     said = {field.name: about(field) for strategy in STRATEGIES.values() for field in fields(strategy)}
     assert ABOUT.keys() <= said.keys()
     assert all(text.endswith(".") and "\n" not in text and len(text) < 100 for text in said.values())
+
+
+def test_the_store_knows_which_strategies_show_no_attempts() -> None:
+    assert {name for name in STRATEGIES if not facts_of(name).shows_attempts} == SHOW_NO_ATTEMPTS
