@@ -124,17 +124,6 @@ def bonett_price_of(n: int, mean: Number, square: Number, at_once: int = 1) -> t
     return middle - reach, middle + reach
 
 
-def in_points(low: float, high: float, apart: bool) -> tuple[str, str]:
-    """The bounds of a difference as they are shown.
-
-    ``apart``: p is small enough, so 0 is not inside, and a bound that rounds to 0 is shown as ``>0`` or ``<0``.
-    """
-    found = f"{100 * low:+.0f}", f"{100 * high:+.0f}"
-    if apart and low >= 0 and float(found[0]) == 0:
-        return ">0", found[1]
-    return (found[0], "<0") if apart and high <= 0 and float(found[1]) == 0 else found
-
-
 def _steps(result: tuple[int, int], unit: int) -> int:
     solved, n = result
     return solved * (unit // n)

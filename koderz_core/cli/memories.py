@@ -1,22 +1,33 @@
-"""``koderz cortex recall``, ``show`` and ``lessons``: memories for people to read."""
+"""Commands of ``koderz cortex`` for people: ``recall``, ``show``, ``lessons``, ``backfill`` and ``status``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import click
+import msgspec
 
+from koderz_core import __version__
 from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.export.formats import plain
+from koderz_core.config import load_settings
+from koderz_core.errors import CortexError
+from koderz_core.export.formats import numbered, plain
+from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.cortex.searching import StoredMemory, one_line
 from koderz_core.memory.lessons import LEAST_PROBLEMS, Lesson
+from koderz_core.memory.mirror import mirroring
 from koderz_core.memory.shelf import KINDS, MOST, ORDERS, Sought
+from koderz_core.memory.standing import Condition, Standing, condition, journals, standing
+from koderz_core.memory.standing import backfill as bring
 
 TITLE_CHARS = 200
-LISTED = 8  # problems of one lesson
+MOST_PROBLEMS = 8  # of one lesson
+MOST_LOSSES = 20  # of one journal
+SHOWN_CHARS = 300
 
 
 @click.command()
@@ -92,6 +103,51 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
     return code
 
 
+@click.command()
+@click.argument("benchmark", default="", metavar="[BENCHMARK]")
+@click.option(
+    "--again", is_flag=True, help="Also send what was confirmed before, for example after the memory file was lost."
+)
+@data_dir
+def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
+    """Send to the memory server what is missing from all journals, or from one benchmark.
+
+    The server that comes with koderz stores nothing twice.
+    """
+    settings = load_settings(home=data_dir)
+    files, reported = journals(settings.journals_dir, benchmark), list[Standing]()
+    if not files:
+        click.echo(f"There are no journals in {settings.journals_dir}. Start with: koderz quickstart")
+        return 0
+
+    def report(one: Standing) -> None:
+        reported.append(one)
+        click.echo(worded(one))
+
+    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
+        bring(parts, settings.journals_dir, files, report, again=again)
+    return 0 if all(one.complete for one in reported) else CortexError.exit_code
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@data_dir
+def status(data_dir: Path | None, *, as_json: bool) -> int:
+    """Show whether the memory server answers, what it stores of each journal, and what is missing and why."""
+    settings = load_settings(home=data_dir)
+    folder = settings.journals_dir
+    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
+        server = condition(parts)
+        rows = [standing(folder, parts.ledger, file) for file in journals(folder)]
+    if as_json:
+        told = {"memory": settings.memory, "server": server, "journals": rows}
+        click.echo(json.dumps(msgspec.to_builtins(told), indent=2))
+    else:
+        for line in worded_condition(server, rows, settings.memory):
+            click.echo(line)
+    return CortexError.exit_code if server.fault else 0
+
+
 def _print_line(memory: StoredMemory) -> None:
     click.echo(f"[{memory.id}] {plain(one_line(memory.title), TITLE_CHARS)}\n    {plain(memory.excerpt())}")
 
@@ -102,5 +158,40 @@ def _told(lesson: Lesson) -> dict[str, object]:
 
 def _learnt_from(problems: Iterable[str]) -> str:
     names = [*problems]
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return plain(f"From: {', '.join(names[:LISTED])}{more}")
+    more = f" and {len(names) - MOST_PROBLEMS} more" if len(names) > MOST_PROBLEMS else ""
+    return plain(f"From: {', '.join(names[:MOST_PROBLEMS])}{more}")
+
+
+def worded(one: Standing) -> str:
+    """One journal: how much of it is in memory, then what is missing."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
+    lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
+    lines += [f"  stopped: {plain(one.fault, SHOWN_CHARS)}"] if one.fault else []
+    for loss in one.losses[:MOST_LOSSES]:
+        verb = "partly stored" if loss.stored else "not stored"
+        lines.append(f"  {verb}: {plain(loss.title)} ({plain(loss.why, SHOWN_CHARS)})")
+    if len(one.losses) > MOST_LOSSES:
+        lines.append(f"  … and {len(one.losses) - MOST_LOSSES} more (--json shows all)")
+    return "\n".join(lines)
+
+
+def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
+    """The state of the server, each journal with memories or losses, and what to do."""
+    yield f"Server: {plain(server.command)}"
+    yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
+    if memory == "off":
+        yield "KODERZ_MEMORY is off: running experiments store no memories."
+    if server.held is not None:
+        yield f"Memories in all projects: {server.held}"
+        if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
+            yield f"The server confirmed {counted} but has fewer now. To resend them: koderz cortex backfill --again"
+    if server.trouble:
+        yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
+    yield from map(worded, rows)
+    yield from _cure(rows)
+
+
+def _cure(rows: Iterable[Standing]) -> Iterator[str]:
+    behind = sum(not row.complete for row in rows)
+    if behind:
+        yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"

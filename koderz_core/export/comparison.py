@@ -11,7 +11,6 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import compared
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.paired import in_points
 from koderz_core.analysis.pairs import Key, Pair, telling
 from koderz_core.export.columns import shown, text_table
 from koderz_core.export.configuration_columns import CONFIGURATIONS, FRONTIER, GLANCE, configurations
@@ -23,6 +22,7 @@ from koderz_core.export.formats import (
     chance,
     columns,
     count,
+    in_points,
     marked_rate,
     money,
     percent,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 from koderz_core.analysis.bounds import ALPHA
 from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
-from koderz_core.analysis.paired import in_points
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
+from koderz_core.export.formats import in_points
 from koderz_core.records.marks import ORACLE, SAW_BASE_TESTS, Marks
 from koderz_core.records.plans import SOME_SCRIPTED, scripted
 from koderz_core.records.progress import SummaryRow

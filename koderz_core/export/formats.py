@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
-from koderz_core.analysis.paired import in_points
 from koderz_core.records import Outcome, Scalar
 from koderz_core.records.marks import Marks
 from koderz_core.records.notes import NoteRow
@@ -206,6 +205,17 @@ def points(difference: float | None, low: float | None, high: float | None, apar
     if difference is None or low is None or high is None:
         return "-"
     return f"{100 * difference:+.0f} [{', '.join(in_points(low, high, apart))}]"
+
+
+def in_points(low: float, high: float, apart: bool) -> tuple[str, str]:
+    """The bounds of a difference as they are shown.
+
+    ``apart``: p is small enough, so 0 is not inside, and a bound that rounds to 0 is shown as ``>0`` or ``<0``.
+    """
+    found = f"{100 * low:+.0f}", f"{100 * high:+.0f}"
+    if apart and low >= 0 and float(found[0]) == 0:
+        return ">0", found[1]
+    return (found[0], "<0") if apart and high <= 0 and float(found[1]) == 0 else found
 
 
 def chance(value: float | None) -> str:

@@ -15,14 +15,14 @@ import pytest
 from koderz_core.records import Isolation
 from koderz_core.sandbox import box
 
-LANDLOCK = "kernel.give_up_privileges(); landlock.restrict(readable)"
+LANDLOCK = "seccomp.give_up_privileges(); landlock.restrict(readable)"
 ENCLOSED = "confine.enclose(readable)"
 STRONG = ENCLOSED + "; confine.restrict(confine.Limits(5, 512 << 20), seccomp.Filter('program'))"
 FREE = "pass"
 _BEGINNING = """
 import json, os, sys
 sys.path.insert(0, {folder!r})
-from inside import confine, kernel, landlock, seccomp
+from inside import confine, landlock, seccomp
 readable = landlock.Readable(**json.loads({readable!r}))
 """
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are Linux's")

@@ -51,7 +51,7 @@ def test_limits_cannot_be_raised_again() -> None:
     raising = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)); print('done')"
     assert outcome(raising, FREE) == "done"
     assert (
-        outcome(raising, LIMITED.replace("confine.restrict", "kernel.give_up_privileges(); confine.restrict"))
+        outcome(raising, LIMITED.replace("confine.restrict", "seccomp.give_up_privileges(); confine.restrict"))
         == "ValueError"
     )
     assert outcome(raising, STRONG) == "ValueError"
@@ -59,7 +59,7 @@ def test_limits_cannot_be_raised_again() -> None:
 
 def test_in_the_strong_tiers_not_a_byte_goes_to_a_file(tmp_path: object) -> None:
     code = f"fd = os.open('{tmp_path}/x', os.O_CREAT | os.O_RDWR)\n{{0}}\nprint(os.write(fd, b'x'))"
-    free_to_open = "kernel.give_up_privileges()"
+    free_to_open = "seccomp.give_up_privileges()"
     restrict = "confine.restrict(confine.Limits(5, 512 << 20), seccomp.Filter('program'))"
     assert outcome(code.format(LIMITED), free_to_open) == "1"
     assert outcome(code.format(restrict), free_to_open) == "OSError"

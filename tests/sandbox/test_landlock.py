@@ -67,7 +67,7 @@ def test_nothing_can_be_removed_moved_or_emptied(losing: str, secret: Path) -> N
 
 
 def test_a_file_that_may_be_read_may_not_be_written(secret: Path) -> None:
-    named = f"kernel.give_up_privileges(); landlock.restrict(landlock.Readable(({str(secret)!r},)))"
+    named = f"seccomp.give_up_privileges(); landlock.restrict(landlock.Readable(({str(secret)!r},)))"
     assert outcome(f"print(open({str(secret)!r}).read())", named) == "secret"
     assert outcome(f"open({str(secret)!r}, 'a')", named) == "PermissionError"
     assert outcome(f"os.truncate({str(secret)!r}, 0)", named) == "PermissionError"
@@ -132,7 +132,7 @@ def test_root_is_left_no_power_of_root() -> None:
     powers = (
         "print([int(line.split()[1], 16) for line in open('/proc/self/status') if line.startswith(('CapE', 'CapP'))])"
     )
-    assert outcome(powers, "kernel.give_up_privileges()") == "[0, 0]"
+    assert outcome(powers, "seccomp.give_up_privileges()") == "[0, 0]"
     assert os.getuid() or outcome(powers, FREE) != "[0, 0]"
 
 
