@@ -7,20 +7,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import TYPE_CHECKING
 
 from koderz_core.analysis.bounds import ALPHA, Cases, WorstCase, worst_case
-from koderz_core.analysis.curves import BreakEven, break_even
 from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.many import compatible, holm
-from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import ClusteredRate, Interval, Rate, rate_of
-from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records import ScoreKind, Tier
 from koderz_core.records.marks import Marks, kinds_by_problem
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.records.trials import Trial
+
+if TYPE_CHECKING:
+    from koderz_core.analysis.curves import BreakEven
+    from koderz_core.analysis.money import Savings
 
 Key = tuple[str, str]
 """Benchmark and configuration."""
@@ -90,6 +92,10 @@ def pairs(
     trials_by_key: Mapping[Key, Sequence[Trial]],
 ) -> tuple[Pair, ...]:
     """One pair per other configuration, in their order."""
+    from koderz_core.analysis.curves import break_even  # noqa: PLC0415 (numpy, which a summary does not need)
+    from koderz_core.analysis.money import price_ratio, savings  # noqa: PLC0415 (as above)
+    from koderz_core.analysis.tradeoff import common_problems  # noqa: PLC0415 (as above)
+
     base = trials_by_key[baseline.key]
     tested = sum(bool(common_problems((trials_by_key[one.key], base))) for one in others) or 1
     tests = [paired(trials_by_key[one.key], base, tested) for one in others]
