@@ -8,7 +8,7 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.pairs import letter, usual_baseline
+from koderz_core.analysis.configurations import letter, usual_baseline
 from koderz_core.records.progress import SummaryRow
 from pages.ui.address import choice
 from pages.ui.choosing import choose_ground, choose_rows

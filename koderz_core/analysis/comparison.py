@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
+from koderz_core.analysis.configurations import Compared, compared, usual_baseline
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
 from koderz_core.analysis.incidence import Axis
@@ -19,15 +20,7 @@ from koderz_core.analysis.money import (
     margins,
     parts_per_solved,
 )
-from koderz_core.analysis.pairs import (
-    Compared,
-    Key,
-    Pair,
-    compared,
-    of_two_kinds,
-    pairs,
-    usual_baseline,
-)
+from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs
 from koderz_core.analysis.rates import Interval, by_problem, clustered
 from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from koderz_core.analysis.bootstrap import Array, means, sums, weights
 from koderz_core.analysis.incidence import (
     CENSORED,
     FALSE_PASS,
@@ -23,7 +24,7 @@ from koderz_core.analysis.incidence import (
     steps,
 )
 from koderz_core.analysis.paired import bonett_price_of
-from koderz_core.analysis.rates import Array, ClusteredRate, clustered, means, sums, weights
+from koderz_core.analysis.rates import ClusteredRate, clustered
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from koderz_core.analysis.rates import Array, ratio, sums, weights
+from koderz_core.analysis.bootstrap import Array, ratio, sums, weights
 from koderz_core.records.trials import Trial
 
 Axis = Literal["attempts", "usd", "seconds"]

@@ -10,18 +10,8 @@ from typing import Generic, TypeVar, get_args
 
 import numpy as np
 
-from koderz_core.analysis.rates import (
-    Array,
-    ClusteredRate,
-    Interval,
-    clustered,
-    mean_interval,
-    means,
-    ratio,
-    ratio_interval,
-    sums,
-    weights,
-)
+from koderz_core.analysis.bootstrap import Array, mean_interval, means, ratio, ratio_interval, sums, weights
+from koderz_core.analysis.rates import ClusteredRate, Interval, clustered
 from koderz_core.analysis.tradeoff import common_problems, non_dominated
 from koderz_core.records import Tier
 from koderz_core.records.progress import TierCost

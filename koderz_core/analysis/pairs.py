@@ -1,32 +1,26 @@
-"""Comparison of configurations with a baseline on the same problems: figures, paired tests, choice of the baseline."""
+"""Configurations against a baseline on the same problems: paired tests, prices, the problems that differ."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from koderz_core.analysis.bounds import ALPHA, Cases, WorstCase, worst_case
+from koderz_core.analysis.bounds import ALPHA, WorstCase, worst_case
+from koderz_core.analysis.configurations import Compared
 from koderz_core.analysis.curves import BreakEven, break_even
-from koderz_core.analysis.energy import rental_usd
 from koderz_core.analysis.many import compatible, holm
 from koderz_core.analysis.money import Savings, price_ratio, savings
 from koderz_core.analysis.paired import Paired, paired
-from koderz_core.analysis.rates import ClusteredRate, Interval, Rate, rate_of
+from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import common_problems
-from koderz_core.records import ScoreKind, Tier
-from koderz_core.records.marks import Marks, kinds_by_problem
-from koderz_core.records.plans import scripted
-from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.records import ScoreKind
+from koderz_core.records.marks import kinds_by_problem
 from koderz_core.records.trials import Trial
 
 Key = tuple[str, str]
 """Benchmark and configuration."""
-_TIERS: Sequence[Tier] = ("local", "small_frontier", "frontier")
-DIRECT, SUPERVISED = "direct", "supervised"
-FEWEST = 2  # ablations that make a grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,151 +157,3 @@ def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]
 def _shown(trials: Sequence[Trial], problem: str, *, solved: bool) -> Trial:
     """The first repeat that went that way: who solved more of them has one solved, the other has one unsolved."""
     return next(one for one in trials if one.problem == problem and one.scored and one.solved == solved)
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One configuration of one benchmark.
-
-    ``letter``: what it is called where its label has no room, by its place in the comparison.
-    ``n`` experiments were solved or unsolved; ``share`` of them solved, None if there are none. ``rate`` has the
-    interval too, clustered by problem where problems are repeated; None where their trials were not looked at.
-    ``marks``: by which tests it is scored.
-    ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` is of all calls so far; per
-    experiment it is of those that ended, with a result or without: infinite if money was spent on none, nan if nothing
-    was. What a solved problem costs only trials can tell (``Measured.price``).
-    ``rental_usd``: what its calls to local models would have cost where the same weights are rented.
-    """
-
-    letter: str
-    benchmark: str
-    configuration: str
-    label: str
-    strategy: str
-    tier: Tier | None
-    scripted: bool
-    rate: Rate | ClusteredRate | None
-    share: float | None
-    n: int
-    planned: int
-    solved: int
-    unsolved: int
-    errors: int
-    cancelled: int
-    running: int
-    marks: Marks
-    cost_usd: float | None
-    cost_per_experiment_usd: float | None
-    seconds_per_experiment: float | None
-    mean_iterations: float | None
-    tiers: tuple[TierCost, ...]
-    rental_usd: float | None = None
-
-    @property
-    def missing(self) -> int:
-        """How many of the planned experiments have no result, whether they ended without one or have not ended."""
-        return self.planned - self.n
-
-    @property
-    def not_ended(self) -> int:
-        """How many of these have not ended."""
-        return self.missing - self.errors - self.cancelled
-
-    @property
-    def cases(self) -> Cases | None:
-        """The share solved of all planned if none of the missing was solved, and if all were; None if none is planned.
-
-        Every problem is planned equally often, so that these are means over problems as ``share`` is.
-        """
-        if not self.missing and self.share is not None:
-            return Cases(self.share, self.share)
-        return Cases(self.solved / self.planned, 1 - self.unsolved / self.planned) if self.planned else None
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What tells it from all others, as in ``Trial``."""
-        return self.benchmark, self.configuration
-
-
-def compared(row: SummaryRow, place: int) -> Compared:
-    """What the summary of a configuration says; ``place``: its place in the comparison, from 0."""
-    n = row.solved + row.unsolved
-    ended = n + row.errors + row.cancelled
-    return Compared(
-        letter=letter(place),
-        benchmark=row.benchmark,
-        configuration=row.configuration,
-        label=row.label,
-        strategy=row.strategy,
-        tier=_highest(row.tiers),
-        scripted=scripted(model for members in row.models.values() for model in members),
-        rate=rate_of(row),
-        share=row.solved / n if n else None,
-        n=n,
-        planned=row.planned,
-        solved=row.solved,
-        unsolved=row.unsolved,
-        errors=row.errors,
-        cancelled=row.cancelled,
-        running=row.running,
-        marks=row.marks,
-        cost_usd=row.cost_usd,
-        cost_per_experiment_usd=_per(row.ended_cost_usd, ended),
-        seconds_per_experiment=row.seconds / ended if ended else None,
-        mean_iterations=row.mean_iterations,
-        tiers=row.tiers,
-        rental_usd=rental_usd(row.tiers),
-    )
-
-
-def letter(place: int) -> str:
-    """A, B, ... Z, then AA, AB, ...: by its place, from 0."""
-    return (letter(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
-
-
-def _highest(tiers: Sequence[TierCost]) -> Tier | None:
-    called = [one.tier for one in tiers if one.tier is not None and one.calls]
-    return max(called, key=_TIERS.index, default=None)
-
-
-def _per(cost_usd: float | None, number: int) -> float | None:
-    if cost_usd is None or number:
-        return None if cost_usd is None else cost_usd / number
-    return math.inf if cost_usd else math.nan
-
-
-def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
-    """What others are ablations of, else the frontier model asked once, else the dearest asked once, else the first.
-
-    All on these problems. Of several frontier models the dearest per experiment; a price that is not known counts as
-    none. None of none.
-    """
-    if whole := ablated(rows):
-        return whole
-    asked_once = frontier_asked_once(rows) or [row for row in rows if row.strategy == DIRECT] or rows[:1]
-    return max(asked_once, key=lambda row: (row.cost_usd or 0.0) / (row.planned or 1), default=None)
-
-
-def frontier_asked_once(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The measured baselines: what frontier models solve when they are asked directly; errors measure nothing."""
-    asked = [row for row in rows if row.strategy == DIRECT and any(one.tier == "frontier" for one in row.tiers)]
-    return [row for row in asked if row.solved or row.unsolved]
-
-
-def ablated(rows: Sequence[SummaryRow]) -> SummaryRow | None:
-    """The supervised one that at least two others are ablations of, more than of any other; None: there is none."""
-    counts = [sum(_is_ablation(other, row) for other in rows) for row in rows]
-    most = max(counts, default=0)
-    return rows[counts.index(most)] if most >= FEWEST and counts.count(most) == 1 else None
-
-
-def _is_ablation(row: SummaryRow, whole: SummaryRow) -> bool:
-    """Whether it is the whole but for one thing; a switch is one that was on there."""
-    kin = row.strategy == whole.strategy == SUPERVISED and row.benchmark == whole.benchmark
-    same = (row.gate, row.feedback) == (whole.gate, whole.feedback)
-    if not kin or not same or any(members != whole.models.get(role) for role, members in row.models.items()):
-        return False
-    names = row.parameters.keys() | whole.parameters.keys()
-    changed = {name for name in names if row.parameters.get(name) != whole.parameters.get(name)}
-    changed -= {"retry_temperature"} if "temperature" in changed else set()
-    return len(changed) == 1 and all(row.parameters.get(name) is not True for name in changed)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from koderz_core.analysis.bootstrap import mean_interval
 from koderz_core.analysis.money import FrontierShare, frontier_share
-from koderz_core.analysis.rates import ClusteredRate, Interval, clustered, mean_interval
+from koderz_core.analysis.rates import ClusteredRate, Interval, clustered
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial, Try
 

@@ -9,8 +9,9 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from koderz_core.analysis.bootstrap import Array, means, ratio_interval, sums, weights
 from koderz_core.analysis.bounds import Cases, cases
-from koderz_core.analysis.rates import Array, by_problem, clustered, means, ratio_interval, sums, weights
+from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.pairs import letter
+from koderz_core.analysis.configurations import letter
 from koderz_core.analysis.timing import timings
 from koderz_core.cli.debugging import tell
 from koderz_core.cli.drawing import drawn

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.pairs import compared
+from koderz_core.analysis.configurations import compared
 from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.export.findings import remarks, untested
 from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from koderz_core.analysis.attempts import AttemptByAttempt
-from koderz_core.analysis.pairs import Compared, Key
+from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.pairs import Key
 from koderz_core.export.columns import Numbers, json_row
 from koderz_core.export.comparison_numbers import spread
 from koderz_core.export.formats import TextTable, columns, count, money, percent, rate

@@ -15,7 +15,8 @@ from os.path import commonprefix
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.pairs import Compared, Key
+from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.pairs import Key
 from koderz_core.analysis.tradeoff import Point
 from koderz_core.export.formats import chance, marked_rate, money, money_span, share_cases
 from koderz_core.records import Tier

@@ -12,9 +12,10 @@ from itertools import pairwise
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.configurations import Compared
 from koderz_core.analysis.curves import Curve, Curves
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Compared, Key
+from koderz_core.analysis.pairs import Key
 from koderz_core.export.charts import COLOURS, WIDE, calm, theme_color
 from koderz_core.export.formats import amount, duration, marked_rate, money
 

@@ -67,13 +67,13 @@ yes = partial(Column, type="yes/no")
 json = partial(Column, type="JSON")
 
 
-def interval(number: Column) -> Sequence[Column]:
+def interval(column: Column) -> Sequence[Column]:
     """A number with both ends of its 95 % interval; its path leads to the record that has all three."""
-    ends = {end: f"{end} end of the 95 % interval of `{number.name}`" for end in ("lower", "upper")}
+    ends = {end: f"{end} end of the 95 % interval of `{column.name}`" for end in ("lower", "upper")}
     return (
-        replace(number, path=f"{number.path}.value"),
-        replace(number, name=f"{number.name}_low", meaning=ends["lower"], path=f"{number.path}.low", shown=None),
-        replace(number, name=f"{number.name}_high", meaning=ends["upper"], path=f"{number.path}.high", shown=None),
+        replace(column, path=f"{column.path}.value"),
+        replace(column, name=f"{column.name}_low", meaning=ends["lower"], path=f"{column.path}.low", shown=None),
+        replace(column, name=f"{column.name}_high", meaning=ends["upper"], path=f"{column.path}.high", shown=None),
     )
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from math import inf
 
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.configurations import compared
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key, Pair, compared, telling
+from koderz_core.analysis.pairs import Key, Pair, telling
 from koderz_core.export.columns import shown, text_table
 from koderz_core.export.configuration_columns import CONFIGURATIONS, FRONTIER, GLANCE, configurations
 from koderz_core.export.formats import (

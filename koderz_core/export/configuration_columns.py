@@ -13,7 +13,8 @@ from koderz_core.export.formats import CASES, bounded, chance, duration, marked_
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison, Measured
-    from koderz_core.analysis.pairs import Compared, Key
+    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.pairs import Key
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 

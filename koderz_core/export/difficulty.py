@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from koderz_core.analysis.configurations import letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, only_solved
-from koderz_core.analysis.pairs import letter
 from koderz_core.export.formats import MARKS, TextTable, count, duration, money, percent
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial

@@ -12,8 +12,8 @@ from math import floor, inf, log10
 from typing import TYPE_CHECKING, TypeVar
 
 from koderz_core.analysis.bounds import ALPHA
+from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.analysis.energy import flips
-from koderz_core.analysis.pairs import frontier_asked_once, telling
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.rates import rate_of
 from koderz_core.export.formats import in_points
@@ -24,9 +24,10 @@ from koderz_core.records.progress import SummaryRow
 if TYPE_CHECKING:  # most commands need no comparison
     from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import Compared
     from koderz_core.analysis.curves import BreakEven
     from koderz_core.analysis.paired import Paired
-    from koderz_core.analysis.pairs import Compared, Key, Pair
+    from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Tradeoff
 
@@ -118,6 +119,8 @@ def frontier(labels: Mapping[K, str], found: Tradeoff[K]) -> str | None:
 
 
 def _findings(rows: Sequence[SummaryRow], pairs: Sequence[Pair], best: str | None) -> tuple[str, ...]:
+    from koderz_core.analysis.pairs import telling  # noqa: PLC0415 (numpy is slow to import)
+
     first = telling(pairs)
     said = (
         first and first.finding,

@@ -18,8 +18,9 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
 
     from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import Compared
     from koderz_core.analysis.incidence import Axis
-    from koderz_core.analysis.pairs import Compared, Key
+    from koderz_core.analysis.pairs import Key
     from koderz_core.analysis.rates import ClusteredRate, Rate
     from koderz_core.analysis.tradeoff import Tradeoff
 

@@ -13,9 +13,10 @@ from koderz_core.export.formats import CASES, NONE, chance, money, percent, poin
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.bounds import WorstCase
     from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.configurations import Compared
     from koderz_core.analysis.curves import BreakEven
     from koderz_core.analysis.paired import Paired
-    from koderz_core.analysis.pairs import Compared, Pair
+    from koderz_core.analysis.pairs import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from koderz_core.analysis.pairs import frontier_asked_once
+from koderz_core.analysis.configurations import frontier_asked_once
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from koderz_core.analysis.configurations import frontier_asked_once, letter, usual_baseline
 from koderz_core.analysis.difficulty import Difficulty, difficulties
-from koderz_core.analysis.pairs import frontier_asked_once, letter, usual_baseline
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.errors import UsageError
 from koderz_core.export.sensitivity import can_show

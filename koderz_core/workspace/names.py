@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from koderz_core.analysis.pairs import letter
+from koderz_core.analysis.configurations import letter
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow

@@ -9,8 +9,9 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.analysis.comparison import AXES, Comparison
+from koderz_core.analysis.configurations import Compared
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Compared, Key, Pair, Parting, telling
+from koderz_core.analysis.pairs import Key, Pair, Parting, telling
 from koderz_core.export import formats
 from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
 from koderz_core.export.charts import cost_against_success, cost_by_tier

@@ -11,8 +11,8 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
+from koderz_core.analysis.configurations import letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, Kind, chosen
-from koderz_core.analysis.pairs import letter
 from koderz_core.export.charts import theme_color
 from koderz_core.export.difficulty import (
     MEANING,

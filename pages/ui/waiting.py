@@ -18,10 +18,10 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.analysis.attempts import AttemptByAttempt
 from koderz_core.analysis.comparison import Comparison
+from koderz_core.analysis.configurations import Compared
+from koderz_core.analysis.configurations import compared as placed
 from koderz_core.analysis.difficulty import Difficulty
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Compared
-from koderz_core.analysis.pairs import compared as placed
 from koderz_core.export.formats import count, duration, marked_rate, money
 from koderz_core.records.progress import SummaryRow
 from koderz_core.times import local_second

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_compared import ROW
 
-from koderz_core.analysis.pairs import usual_baseline
+from koderz_core.analysis.configurations import usual_baseline
 from koderz_core.records.progress import SummaryRow, TierCost
 
 PARAMETERS = {"spec": True, "checkpoints": True, "checkpoint_interval": 5, "temperature": 0.0, "retry_temperature": 0.8}

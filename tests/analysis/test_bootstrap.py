@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, ttest_1samp
 
-from koderz_core.analysis.rates import RESAMPLES, Interval, mean_interval, ratio_interval, weights
+from koderz_core.analysis.bootstrap import RESAMPLES, mean_interval, ratio_interval, weights
+from koderz_core.analysis.rates import Interval
 
 DRAW = np.random.default_rng(5)
 

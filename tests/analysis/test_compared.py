@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.analysis.pairs import compared, letter
+from koderz_core.analysis.configurations import compared, letter
 from koderz_core.analysis.rates import wilson
 from koderz_core.export.findings import remarks as sentences
 from koderz_core.export.findings import untested

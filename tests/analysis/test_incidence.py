@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import course
 
+from koderz_core.analysis.bootstrap import weights
 from koderz_core.analysis.incidence import CENSORED, at_the_end, courses, gaps, incidence, steps
-from koderz_core.analysis.rates import weights
 
 ENDS = st.sampled_from("sfxce")
 MADE = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), ENDS), min_size=1, max_size=30)

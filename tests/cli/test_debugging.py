@@ -21,14 +21,14 @@ def names(folder: str | Path) -> set[str]:
 def test_debug_writes_the_files_of_every_experiment(koderz: Any) -> None:
     said = koderz(*ITERATING, "--debug")
     assert said.code == 0
-    assert "of 2 experiments into debug." in said.err
+    assert "of 2 experiments to debug." in said.err
     assert {"spec.txt", "iter001_raw.txt", "iter001_code.py", "iter001_result.txt"} <= names("debug")
 
 
 def test_files_are_written_only_if_asked_for_and_then_also_of_what_was_recorded_before(koderz: Any) -> None:
     assert "Written" not in koderz(*SMALL).err
     assert list(Path.cwd().iterdir()) == []
-    assert "8 files of 2 experiments into here." in koderz(*SMALL, "--debug-dir", "here").err
+    assert "8 files of 2 experiments to here." in koderz(*SMALL, "--debug-dir", "here").err
 
 
 def test_the_files_of_an_experiment_are_there_while_its_benchmark_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +59,7 @@ def test_analyze_dumps_the_same_as_debug_did(koderz: Any) -> None:
     koderz("run", "--problem-id", "0", "--coder", "scripted/weak", "--debug")
     (row,) = koderz("results", "--experiments", "--json").json
     for chosen in (row["id"], row["benchmark"]):
-        assert "4 files of 1 experiment into" in koderz("analyze", chosen, "--dump", chosen, "--json").err
+        assert "4 files of 1 experiment to" in koderz("analyze", chosen, "--dump", chosen, "--json").err
         written, before = ({path.name: path.read_bytes() for path in Path(one).iterdir()} for one in (chosen, "debug"))
         assert written == before
 

@@ -38,7 +38,7 @@ def test_what_only_one_solved_is_where_the_two_differ(koderz: Any, recorded: str
 
 def test_two_ways_to_choose_at_once_are_refused(koderz: Any, recorded: str) -> None:
     said = koderz("problems", *LETTERS)
-    assert (said.code, "Give one of them" in said.err) == (2, True)
+    assert (said.code, "Use one of them" in said.err) == (2, True)
 
 
 def test_an_unknown_configuration_is_answered_with_those_there_are(koderz: Any, recorded: str) -> None:
