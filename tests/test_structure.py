@@ -17,12 +17,12 @@ SHORT = {
     "koderz_core/cli/drawing.py": "tables of texts; those of records are in `tables`",
     "koderz_core/cli/numbers.py": "types of options, for every module of commands",
     "koderz_core/datasets/cases.py": "its text is put behind the tests of a problem, so it imports nothing of koderz",
+    "koderz_core/plan/evidence.py": "what planning is handed of the past, apart from what uses it",
     "koderz_core/models/providers.py": "the explicit list of providers, one line for each",
     "koderz_core/parsing.py": "the one lock around Python's parser, below all packages that parse",
     "koderz_core/sandbox/inside/warm.py": "imports what programs need into the process that forks them",
     "koderz_core/sandbox/inside/worker.py": "the start of a process in a bare interpreter",
     "koderz_core/similarity/measuring.py": "the start of a process of its own",
-    "koderz_core/strategies/direct.py": "one strategy is one file",
     "koderz_core/sums.py": "stands below all packages that add up what may be unknown",
     "pages/settings.py": "one page is one file",
 }

@@ -21,8 +21,7 @@ from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.feed import Feed, Line
-from koderz_core.cli.help import option
-from koderz_core.cli.options import Command
+from koderz_core.cli.help import Command, option
 from koderz_core.cli.tables import console as terminal
 from koderz_core.errors import KoderzError
 from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from koderz_core.cli.help import Command
 from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import Command, OutputPath, data_dir, report_faults, workspace
+from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.export.formats import plain
 from koderz_core.times import minute

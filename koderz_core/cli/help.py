@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import click
 
+Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
 Group = Literal["Problems", "Models and roles", "Strategy", "Budget and limits", "Output"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 ADVANCED = tuple(f"Advanced: {group.lower()}" for group in GROUPS)
@@ -22,7 +23,7 @@ class GroupedOption(click.Option):
         self.title = ADVANCED[GROUPS.index(group)] if advanced else group
 
 
-def option(group: Group, *names: str, advanced: bool = False, **settings: Any) -> Callable[[Any], Any]:  # Any: click's
+def option(group: Group, *names: str, advanced: bool = False, **settings: Any) -> Callable[[Command], Command]:
     """``click.option`` in a group. In the help of a plain command the group has no effect."""
     return click.option(*names, cls=GroupedOption, group=group, advanced=advanced, **settings)
 

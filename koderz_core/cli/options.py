@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import koderz_core
-from koderz_core.cli.help import option
+from koderz_core.cli.help import Command, option
 from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
 
 if TYPE_CHECKING:
     from koderz_core import Workspace
-
-Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
 
 
 class OutputPath(click.Path):

@@ -11,9 +11,8 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.help import GROUPS, option
+from koderz_core.cli.help import GROUPS, Command, option
 from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import Command
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.visible import FEEDBACKS
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
