@@ -70,7 +70,7 @@ ADVICE_TOKENS = 2048
 
 
 def specification(ctx: Context, prompt: str, tokens: int = ADVICE_TOKENS, *, reuse: bool = False) -> str:
-    """Its text, noted with where it comes from. ``prompt``: one of ``spec.PROMPTS``; ``tokens``: the most of them."""
+    """Its text, noted with where it comes from. ``prompt``: one of ``coding.PROMPTS``; ``tokens``: the most of them."""
     note = (_recalled(ctx, prompt) if reuse else None) or _written(ctx, prompt, tokens)
     ctx.note(note)
     return note.text
