@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import StoreError
+from koderz_core.files import Lock, owner_of
 from koderz_core.store.schema import VERSION, version_of
 
 # Nothing may be fetched from outside while a query waits.
@@ -76,25 +76,17 @@ def held(path: Path, patience_seconds: float) -> Iterator[None]:
     The lock is a file of its own, so that the store's file can be replaced. Raises StoreError if others keep it longer
     than ``patience_seconds``, or the folder cannot be written.
     """
-    deadline = time.monotonic() + patience_seconds
+    file = path.with_name(f"{path.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(f"{path.name}.lock").open("a+b", buffering=0)
+        lock = Lock(file, names_owner=True)
+        acquired = lock.acquire(patience_seconds)
     except OSError as error:
         raise unwritable(path, error) from error
     with lock:
-        while not _locked(lock.fileno()):
-            if time.monotonic() > deadline:
-                lock.seek(0)
-                raise _busy(path, lock.read().decode(errors="replace"))
-            _pause()
-        with suppress(OSError):  # a full disk, say: the number only serves those who wait in vain
-            lock.truncate(0)
-            lock.write(str(os.getpid()).encode())
-        try:
-            yield
-        finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough if a child was forked meanwhile
+        if not acquired:
+            raise _busy(path, str(owner_of(file) or ""))
+        yield
 
 
 @contextmanager
@@ -123,14 +115,6 @@ def unwritable(path: Path, error: OSError) -> StoreError:
         f"The store {path.name} cannot be written in {path.parent}: {error.strerror or error}. Make the folder "
         f"writable and look for space, or choose another folder with --data-dir."
     )
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 class _Engine:
@@ -182,12 +166,7 @@ def _when_free(path: Path, deadline: float, connect: Callable[[], DuckDBPyConnec
             if time.monotonic() > deadline:
                 holder = re.search(r"PID (\d+)", str(error))
                 raise _busy(path, holder[1] if holder else "") from error
-        _pause()
-
-
-def _pause() -> None:
-    """Waiting users must not all knock again at the same moment."""
-    time.sleep(random.uniform(0.003, 0.03))  # noqa: S311 (no secret)
+        time.sleep(random.uniform(0.003, 0.03))  # noqa: S311 (no secret: those who wait do not all try at once)
 
 
 def _busy(path: Path, pid: str) -> StoreError:
