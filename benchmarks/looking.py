@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 ROOT = str(Path(__file__).parents[1])
 SERVE = "from koderz_core.cli import main; main()"
 WITHIN = 240.0  # seconds for the dashboard to answer and to end, and for a page to be drawn, on a busy machine
