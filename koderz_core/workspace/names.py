@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 MOST_SHOWN = 12
 
 
-def benchmark_named(results: Results, word: str, cure: str = "Name that.") -> str:
+def benchmark_named(results: Results, word: str, cure: str = "Give the benchmark instead.") -> str:
     """The id of the benchmark that a word names, as ``Results.find`` has it.
 
     Raises UnknownNameError; UsageError if several are named so, or an experiment is. Then ``cure`` says what to do, and
