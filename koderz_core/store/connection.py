@@ -50,23 +50,16 @@ def opened(path: Path, patience_seconds: float) -> Iterator[DuckDBPyConnection]:
 @contextmanager
 def opened_apart(path: Path, patience_seconds: float) -> Iterator[DuckDBPyConnection]:
     """As ``opened``, in a DuckDB of its own: what is set there, a limit of memory say, holds for nobody else."""
-    with failures(path):
-        con = _when_free(path, time.monotonic() + patience_seconds, lambda: duckdb.connect(path, config=_CONFIG))
-        try:
-            yield con
-        finally:
-            con.close()
+    deadline = time.monotonic() + patience_seconds
+    with failures(path), _when_free(path, deadline, lambda: duckdb.connect(path, config=_CONFIG)) as con:
+        yield con
 
 
 @contextmanager
 def created(path: Path) -> Iterator[DuckDBPyConnection]:
     """A new, still empty database at ``path``, which must not exist. Raises StoreError."""
-    with failures(path):
-        con = duckdb.connect(path, config=_CONFIG)
-        try:
-            yield con
-        finally:
-            con.close()
+    with failures(path), duckdb.connect(path, config=_CONFIG) as con:
+        yield con
 
 
 @contextmanager
