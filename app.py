@@ -20,10 +20,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
-from pages.ui.exported import PATH, send
+from pages.ui.downloads import PATH, send
 from pages.ui.exposure import Headers, ask_login, check_exposure, pass_over_left_pages
 from pages.ui.origins import SameOrigin
-from pages.ui.warming import begin_warming, wait_for_imports
+from pages.ui.warm_up import begin_warming, wait_for_imports
 
 WITHIN_SECONDS = 3  # for answers that are being sent when the dashboard is told to end
 MIDDLEWARE = (Middleware(Headers), Middleware(SameOrigin))

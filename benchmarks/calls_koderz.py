@@ -16,8 +16,8 @@ from pathlib import Path
 from koderz_core import Order, Wanted, Workspace, __version__, open_workspace
 from koderz_core.journal import Journal
 from koderz_core.records import Observed, Plan, Problem, PublicProblem, TestSet, Verdict
+from koderz_core.runner.dependencies import Parts
 from koderz_core.runner.header import header
-from koderz_core.runner.parts import Parts
 from koderz_core.runner.runner import Assignment, Runner
 
 MODEL = "vllm/scripted"

@@ -33,7 +33,7 @@ from koderz_core import the_workspace
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import leave
 from koderz_core.workspace.background import THREAD_NAME
-from pages.ui.waiting import WORKERS
+from pages.ui.slow_results import WORKERS
 
 APP = Path(__file__).parents[1] / "app.py"
 LIMIT_MS = 500

@@ -44,8 +44,8 @@ from koderz_core.records import (  # noqa: E402
     Usage,
     Verdict,
 )
-from koderz_core.runner.calls.lanes import Policy  # noqa: E402
-from koderz_core.runner.parts import Parts  # noqa: E402
+from koderz_core.runner.calls.provider_limits import Policy  # noqa: E402
+from koderz_core.runner.dependencies import Parts  # noqa: E402
 from koderz_core.runner.runner import Assignment, Runner  # noqa: E402
 
 NAMES = {"vllm": "vllm/coder", "anthropic": "anthropic/claude-opus-5-5", "ollama": "ollama/coder:7b"}

@@ -30,12 +30,12 @@ from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.datasets.selection import select
 from koderz_core.grading.canonical import Canonical, Expectations
-from koderz_core.grading.dividing import Divider
 from koderz_core.grading.grader import Grader, Sample
+from koderz_core.grading.problem_tests import Divider
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.records import Extracted, Problem
 from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.opening import choose
+from koderz_core.sandbox.local_judge import choose
 from koderz_core.sandbox.reference import answers
 from koderz_core.sandbox.tiers import probe
 

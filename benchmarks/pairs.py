@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from process_tree import machine
 from scipy import stats
 
-from koderz_core.analysis.many import compatible, holm
+from koderz_core.analysis.multiplicity import compatible, holm
 from koderz_core.analysis.paired import Discordant, Paired, bonett_price_of, mcnemar
 from koderz_core.analysis.permutation import label_permutation
 

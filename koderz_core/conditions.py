@@ -28,10 +28,19 @@ PLUS = "plus tests"
 
 def conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
     """What holds now for these configurations; a benchmark under other conditions is another benchmark."""
-    providers = {model.partition("/")[0] for one in configurations for role in one.models.values() for model in role}
+    providers = {
+        model.partition("/")[0]
+        for configuration in configurations
+        for role in configuration.models.values()
+        for model in role
+    }
     addresses = {provider: address_of(provider, settings) for provider in providers}
-    kinds = {gates.gate_of(one.gate).kind for one in configurations}
-    packages = {one.strategy: version_of(one.strategy) for one in configurations if one.strategy not in STRATEGIES}
+    kinds = {gates.gate_of(configuration.gate).kind for configuration in configurations}
+    packages = {
+        configuration.strategy: version_of(configuration.strategy)
+        for configuration in configurations
+        if configuration.strategy not in STRATEGIES
+    }
     return {
         TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
         **({"num_ctx": settings.num_ctx} if providers & CONTEXT_SET else {}),
@@ -61,7 +70,7 @@ def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
 
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """The versions of the prompts that the roles of these configurations are told."""
-    used = {name for one in configurations for role in one.models for name in ROLES[role].prompts}
+    used = {name for configuration in configurations for role in configuration.models for name in ROLES[role].prompts}
     used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
     used |= {REMINDING} if any(map(_reminds, configurations)) else set()
     return {name: version for name, version in VERSIONS.items() if name in used}
@@ -73,7 +82,7 @@ def once_unnamed(plan: Plan) -> dict[str, Scalar]:
 
 
 def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
-    return any(facts_of(one.strategy).shows_attempts for one in configurations)
+    return any(facts_of(configuration.strategy).shows_attempts for configuration in configurations)
 
 
 def _reminds(one: Configuration) -> bool:

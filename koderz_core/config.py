@@ -23,7 +23,7 @@ from platformdirs import user_data_path
 
 from koderz_core.addresses import address, is_loopback, ollama_address, secrets_of
 from koderz_core.errors import ConfigError, DataError, OfflineError
-from koderz_core.reading import read_text
+from koderz_core.input_files import read_text
 from koderz_core.redaction import Redaction, redaction_of
 from koderz_core.settings_fields import SecretStr, Setting
 
@@ -326,7 +326,7 @@ def said_by(variables: Mapping[str, str]) -> dict[str, Any]:
 
 def by_field(said: Mapping[str, Any]) -> dict[str, Any]:
     """The same under the names of fields; what is no setting is left out."""
-    found = {name: [said[one] for one in setting.names if one in said] for name, setting in SETTINGS.items()}
+    found = {name: [said[name] for name in setting.names if name in said] for name, setting in SETTINGS.items()}
     return {name: values[0] for name, values in found.items() if values}
 
 

@@ -11,7 +11,6 @@ from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import letter, usual_baseline
 from koderz_core.records.progress import SummaryRow
 from pages.ui.address import choice
-from pages.ui.choosing import choose_ground, choose_rows
 from pages.ui.comparison import (
     chosen_axis,
     show_answer,
@@ -25,11 +24,12 @@ from pages.ui.comparison import (
     show_frontier,
     show_pairs,
 )
+from pages.ui.downloads import offer_reports
 from pages.ui.edge import edge
-from pages.ui.exported import offer_reports
 from pages.ui.frame import open_page, show_empty, show_remarks
-from pages.ui.offering import clone_links
-from pages.ui.waiting import answered, compared, is_many
+from pages.ui.launch_plan import clone_links
+from pages.ui.pickers import choose_ground, choose_rows
+from pages.ui.slow_results import answered, compared, is_many
 
 ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core import KoderzError, Workspace
-from koderz_core.export.formats import SHARED, count, duration, money
 from koderz_core.records.rows import BenchmarkRow, ExperimentDetails
+from koderz_core.report.formats import SHARED, count, duration, money
 from pages.ui.address import choice, keep
-from pages.ui.beside import show_beside
-from pages.ui.choosing import choose_experiment
 from pages.ui.edge import edge
+from pages.ui.experiment_head import offer_commands, show_ways
+from pages.ui.experiment_pair import show_beside
 from pages.ui.frame import Opened, facts, open_page, show_empty, show_ground
-from pages.ui.standing import show_scripted, show_standing
+from pages.ui.pickers import choose_experiment
+from pages.ui.status import show_scripted, show_standing
 from pages.ui.steps import choose_step, show_step
 from pages.ui.tables import outcome
 from pages.ui.text import listed
-from pages.ui.ways import offer_commands, show_ways
 
 ABOUT = "Every prompt, answer, program and test result of one experiment."
 EVERY_SECONDS = 1.0

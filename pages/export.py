@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from koderz_core.export.dictionary import TABLES, described
-from koderz_core.export.orders import COMPARED, REPORT_FORMS, TABLE_FORMS, ExportOrder
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.dictionary import TABLES, described
+from koderz_core.report.export_request import COMPARED, REPORT_FORMS, TABLE_FORMS, ExportOrder
 from pages.ui.address import choice
 from pages.ui.bundles import show_bundles
+from pages.ui.downloads import offer, show_dictionary, show_preview
 from pages.ui.edge import edge
-from pages.ui.exported import offer, show_dictionary, show_preview
 from pages.ui.frame import Opened, open_page, show_empty
 from pages.ui.text import listed
 

@@ -6,13 +6,13 @@ import streamlit as st
 
 from koderz_core import Clone, KoderzError, Order, Preset
 from koderz_core.models.availability import Availability
-from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.consent import unreviewed
 from koderz_core.plan.selection import choices
 from pages.ui.address import choice
-from pages.ui.configurations import choose_configurations, choose_problems
 from pages.ui.edge import edge
 from pages.ui.frame import Opened, open_page
-from pages.ui.offering import (
+from pages.ui.launch_form import choose_configurations, choose_problems
+from pages.ui.launch_plan import (
     agreed,
     choose_baselines,
     choose_budget,

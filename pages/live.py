@@ -9,19 +9,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from koderz_core import Workspace
-from koderz_core.export.formats import duration
-from koderz_core.export.standing import MANY, at_work, beat_seconds, freshness, standing
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.formats import duration
+from koderz_core.report.status import MANY, at_work, beat_seconds, freshness, standing
 from pages.ui.address import choice
-from pages.ui.cells import FEW, Watch, draw_cells, show_news
 from pages.ui.edge import edge
 from pages.ui.frame import Opened, open_page, show_empty, show_ground
-from pages.ui.offering import clone_link, show_receipt
-from pages.ui.running import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
-from pages.ui.standing import show_bar, show_begun, show_causes, show_figures, show_remark, show_scripted
+from pages.ui.launch_plan import clone_link, show_receipt
+from pages.ui.live_view import FEW, Watch, draw_cells, show_news
+from pages.ui.run_controls import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
+from pages.ui.slow_results import prepared
+from pages.ui.status import show_bar, show_begun, show_causes, show_figures, show_remark, show_scripted
 from pages.ui.text import called, listed
-from pages.ui.waiting import prepared
 
 ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
 USUAL = "Follow the latest run"
@@ -100,7 +100,7 @@ def _show_begun(opened: Opened, row: BenchmarkRow) -> None:
 
 def _figures(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
     row, here = progress.benchmark, workspace.runs_here(progress.benchmark.id)
-    heard_at = workspace.heard_at(one.id for one in progress.experiments if one.state == "running")
+    heard_at = workspace.heard_at(experiment.id for experiment in progress.experiments if experiment.state == "running")
     fresh = freshness(progress, time.time(), heard_at, here=here)
     show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core import KoderzError, Workspace
-from koderz_core.export.formats import plain
+from koderz_core.report.formats import plain
 from pages.ui.edge import edge
 from pages.ui.frame import offer_ways, open_page
 from pages.ui.memories import (
@@ -62,8 +62,8 @@ def _show_one(workspace: Workspace, number: int) -> None:
 def _show_lessons(workspace: Workspace) -> None:
     """What is told to strategies that ask for lessons, and the button that brings it up to date."""
     st.subheader("Lessons")
-    for one in workspace.memories.lessons()[:MOST_LESSONS]:
-        st.text(("SCRIPTED: " if one.scripted else "") + plain(one.text, 400))
+    for lesson in workspace.memories.lessons()[:MOST_LESSONS]:
+        st.text(("SCRIPTED: " if lesson.scripted else "") + plain(lesson.text, 400))
     if st.button("Distil lessons from all journals", icon="⚗️"):
         renewed = workspace.memories.keep(workspace.memories.distilled())
         st.toast(f"Lessons: {renewed.added} new, {renewed.renewed} brought up to date.")

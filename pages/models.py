@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core.diagnosis import Diagnosis, Finding
-from koderz_core.diagnosis.looking import SERVERS
+from koderz_core.diagnosis.checks import SERVERS
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table
@@ -34,7 +34,7 @@ def main() -> None:
     st.subheader("Keys and servers")
     _table(found.of([one for one in SERVERS if one != "models"]), "Keys, which are never shown, and servers")
     st.subheader("This machine")
-    here = [one.area for one in found.findings if one.area not in SERVERS]
+    here = [finding.area for finding in found.findings if finding.area not in SERVERS]
     _table(found.of(here), "Versions, grader, datasets, disk, journals")
     if st.button("Look again", icon="🔄"):
         _looked_at.clear()

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.export.comparison import glance_table
-from koderz_core.export.findings import remarks, untested
-from koderz_core.export.formats import STATES, count, money
-from koderz_core.export.standing import marked_state, state
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.comparison import glance_table
+from koderz_core.report.findings import remarks, untested
+from koderz_core.report.formats import STATES, count, money
+from koderz_core.report.status import marked_state, state
 from koderz_core.workspace.upkeep import how_to_remove
-from pages.ui.choosing import choose_benchmark
 from pages.ui.edge import edge, show_failure
 from pages.ui.frame import facts, offer_ways, open_page, show_isolation, show_remarks
-from pages.ui.offering import clone_link
-from pages.ui.running import POLL_SECONDS, from_known, is_resumable, offer_retry
-from pages.ui.standing import show_causes
+from pages.ui.launch_plan import clone_link
+from pages.ui.pickers import choose_benchmark
+from pages.ui.run_controls import POLL_SECONDS, from_known, is_resumable, offer_retry
+from pages.ui.status import show_causes
 from pages.ui.tables import frame
 from pages.ui.text import called
 
@@ -90,7 +90,7 @@ def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
 
 def _go_on(rows: Sequence[BenchmarkRow]) -> None:
     """What ended before its time or with errors comes first: it can be taken up again."""
-    for row in [one for one in rows if is_resumable(one) or (one.errors and not one.under_way)][:3]:
+    for row in [row for row in rows if is_resumable(row) or (row.errors and not row.under_way)][:3]:
         left = f"{STATES[row.state]} with {row.left} of {row.planned} experiments left"
         left = left if is_resumable(row) else marked_state(row)
         with st.container(horizontal=True, vertical_alignment="center"):

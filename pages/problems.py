@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core.analysis.difficulty import Difficulty, only_solved
-from koderz_core.export.findings import remarks
-from koderz_core.export.formats import count
 from koderz_core.records.progress import SummaryRow
-from pages.ui.choosing import choose_ground, choose_rows
+from koderz_core.report.findings import remarks
+from koderz_core.report.formats import count
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
 from pages.ui.frame import facts, open_page, show_empty, show_remarks
-from pages.ui.waiting import sorted_out
+from pages.ui.pickers import choose_ground, choose_rows
+from pages.ui.slow_results import sorted_out
 
 ABOUT = "What came of each problem under each configuration, the hardest first."
 
@@ -48,12 +48,12 @@ def _warn(rows: Sequence[SummaryRow]) -> None:
 
 def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
     """How many there are of each kind."""
-    open_ones = sum(not one.complete for one in problems)
+    open_ones = sum(not problem.complete for problem in problems)
     facts(
         {
             "problems": count(len(problems)),
-            "unsolved by all": count(sum(one.unsolved for one in problems)),
-            "flaky": count(sum(one.flaky for one in problems)),
+            "unsolved by all": count(sum(problem.unsolved for problem in problems)),
+            "flaky": count(sum(problem.flaky for problem in problems)),
             "solved by one only": count(sum(only_solved(problems).values())) if len(rows) > 1 else "–",
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from koderz_core.settings_shown import awaiting_start, settings_path, shown_settings
+from koderz_core.settings_text import awaiting_start, settings_path, shown_settings
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.settings import choose_setting, show_setting

@@ -19,7 +19,7 @@ from sample import SAMPLE
 import koderz_core
 from koderz_core.cli import main
 from koderz_core.config import Settings, load_settings
-from koderz_core.sandbox import opening
+from koderz_core.sandbox import local_judge
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.selftest import SelfTest, quick
 from koderz_core.sandbox.tiers import probe
@@ -118,8 +118,8 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def _sandbox_tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one process the sandbox is tried once, not by every test that needs one; where it is tested, each time."""
     if not TRY_IT & set(request.path.parts):
-        monkeypatch.setattr(opening, "probe", PROBED)
-        monkeypatch.setattr(opening, "quick", lambda judge: TRIED.get(judge.isolation) or _tried(judge))
+        monkeypatch.setattr(local_judge, "probe", PROBED)
+        monkeypatch.setattr(local_judge, "quick", lambda judge: TRIED.get(judge.isolation) or _tried(judge))
 
 
 def _tried(judge: BoxedJudge) -> SelfTest:

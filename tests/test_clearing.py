@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from koderz_core.upkeep.removing import COPY_SECONDS, clear_left
+from koderz_core.upkeep.removal import COPY_SECONDS, clear_left
 
 
 def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path) -> None:

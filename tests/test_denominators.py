@@ -15,10 +15,10 @@ from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.config import load_settings
 from koderz_core.events import ExperimentFinished, encode
-from koderz_core.export.charts import cost_against_success
-from koderz_core.export.comparison import answer, glance_table
-from koderz_core.export.standing import experiment_standing
 from koderz_core.journal import read_all
+from koderz_core.report.charts import cost_against_success
+from koderz_core.report.comparison import answer, glance_table
+from koderz_core.report.status import experiment_standing
 from koderz_core.runner.experiment import without_result
 from koderz_core.runner.header import recorded_plan
 

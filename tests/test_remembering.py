@@ -14,7 +14,7 @@ import pytest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.journal import read_all
-from koderz_core.memory.remembered import Story
+from koderz_core.memory.journal_memories import Story
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.workspace import remembering
 

@@ -13,11 +13,11 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import CortexError
 from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
-from koderz_core.memory.admissible import akin, named_in_tests
-from koderz_core.memory.cortex.remembering import remember
+from koderz_core.memory.cortex.write_tools import remember
+from koderz_core.memory.leak_guard import akin, named_in_tests
 from koderz_core.memory.lessons import Evidence, Lesson, kept
+from koderz_core.memory.memory_file import opened
 from koderz_core.memory.patterns import ADVICE
-from koderz_core.memory.shelf import opened
 from koderz_core.records import Asker, Plan, Query
 from koderz_core.strategies import recorded
 from koderz_core.workspace import Workspace

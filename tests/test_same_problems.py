@@ -9,7 +9,7 @@ import pytest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import UsageError
-from koderz_core.export.orders import ExportOrder
+from koderz_core.report.export_request import ExportOrder
 
 STRONG, NEVER = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
 SHARED = {"HumanEval/2", "HumanEval/3"}

@@ -22,7 +22,7 @@ from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.cli import main
 from koderz_core.config import load_settings
 from koderz_core.errors import KoderzError
-from koderz_core.export.formats import csv_of
+from koderz_core.report.formats import csv_of
 from koderz_core.workspace import leave
 
 KEYS = {

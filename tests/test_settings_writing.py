@@ -9,7 +9,7 @@ import pytest
 
 from koderz_core.config import SETTINGS, load_settings
 from koderz_core.errors import ConfigError
-from koderz_core.settings_shown import ShownSetting, awaiting_start, remove_setting, shown_settings, write_setting
+from koderz_core.settings_text import ShownSetting, awaiting_start, remove_setting, shown_settings, write_setting
 
 WITH_COMMENTS = """# of this machine
 num_ctx = 1001  # fits

@@ -23,7 +23,7 @@ from koderz_core.events import (
     ExperimentFinished,
     decode,
 )
-from koderz_core.events.unanswered import Unanswered, UnansweredCall
+from koderz_core.events.unanswered_calls import Unanswered, UnansweredCall
 from koderz_core.records import Allowance, Configuration, Cost, DatasetOrigin, Plan, Sampling
 
 STUDY = Path(__file__).parents[1] / "docs" / "study" / "journals"

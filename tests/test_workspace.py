@@ -26,7 +26,7 @@ from koderz_core.errors import PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
 from koderz_core.journal import read_all
 from koderz_core.records import Plan
-from koderz_core.runner.live import Spoken
+from koderz_core.runner.live_text import Spoken
 from koderz_core.workspace import leave
 
 HOLDER = """

@@ -10,9 +10,9 @@ from math import inf
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import Interval
-from koderz_core.export.formats import NONE, TextTable, chance, columns, money, points
-from koderz_core.export.pair_columns import break_even_price
 from koderz_core.records.progress import SummaryRow
+from koderz_core.report.formats import NONE, TextTable, chance, columns, money, points
+from koderz_core.report.pair_columns import break_even_price
 from koderz_core.workspace import Workspace
 
 BENCHMARK, SMALL, LARGE = "study60", "embedded/qwen2.5-coder-0.5b", "embedded/qwen2.5-coder-1.5b"

@@ -26,10 +26,10 @@ import question
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
-from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_tables
-from koderz_core.export.charts_curves import TITLES, corners, extent, heights, least_shown, treads
-from koderz_core.export.report import escaped, markdown_tables
-from koderz_core.export.report_html import LOOKS
+from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_tables
+from koderz_core.report.benchmark_report import escaped, markdown_tables
+from koderz_core.report.benchmark_report_html import LOOKS
+from koderz_core.report.charts_curves import TITLES, corners, extent, heights, least_shown, treads
 from koderz_core.workspace import Workspace, open_workspace
 
 HERE = Path(__file__).parent

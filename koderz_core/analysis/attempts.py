@@ -73,7 +73,7 @@ def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:
     The hazard in discrete time: Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 2002, section
     2.4.2. Later attempts are made on what is left, the harder problems: a falling hazard is not tiredness.
     """
-    scored = [one for one in trials if one.scored]
+    scored = [trial for trial in trials if trial.scored]
     longest = max((_length(one) for one in scored), default=0)
     return tuple(_attempt(scored, number) for number in range(1, longest + 1))
 
@@ -86,7 +86,7 @@ def transitions(trials: Sequence[Trial]) -> tuple[Transition, ...]:
 
 def repeats(trials: Sequence[Trial], shapes: Mapping[str, str]) -> Repeats:
     """How often models went round in circles; a program without a shape is the same as itself only."""
-    programs = [[shapes.get(one.code, one.code) for one in trial.tries if one.code is not None] for trial in trials]
+    programs = [[shapes.get(try_.code, try_.code) for try_ in trial.tries if try_.code is not None] for trial in trials]
     again = [len(tried) - len(set(tried)) for tried in programs]
     return Repeats(sum(map(len, programs)), sum(again), sum(number > 0 for number in again))
 
@@ -95,7 +95,7 @@ def _attempt(scored: Sequence[Trial], number: int) -> Attempt:
     at_risk = [one for one in scored if _length(one) >= number]
     ended = [one for one in at_risk if _length(one) == number]
     tries = [one.tries[number - 1] for one in at_risk if one.tries]
-    shares = [one.tests_passed / one.tests_total if one.tests_total else float(one.gate_passed) for one in tries]
+    shares = [try_.tests_passed / try_.tests_total if try_.tests_total else float(try_.gate_passed) for try_ in tries]
     counts: dict[str, tuple[int, int]] = {}
     for one in at_risk:
         solved, n = counts.get(one.problem, (0, 0))

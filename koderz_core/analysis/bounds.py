@@ -52,7 +52,7 @@ class WorstCase:
 def filled(trials: Sequence[Trial], *, solved: bool) -> list[Trial]:
     """The same with every missing result made up."""
     outcome = "solved" if solved else "unsolved"
-    return [one if one.scored else structs.replace(one, outcome=outcome) for one in trials]
+    return [trial if trial.scored else structs.replace(trial, outcome=outcome) for trial in trials]
 
 
 def cases(trials: Sequence[Trial]) -> Cases | None:
@@ -66,7 +66,7 @@ def cases(trials: Sequence[Trial]) -> Cases | None:
 def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCase:
     """What ``test``, of a against b, becomes if their missing results are made up."""
     given = {one.problem for one in a} & {one.problem for one in b}
-    of_a, of_b = ([one for one in trials if one.problem in given] for trials in (a, b))
+    of_a, of_b = ([trial for trial in trials if trial.problem in given] for trials in (a, b))
     missing = sum(not one.scored for one in (*of_a, *of_b))
     if not missing:
         known = None if test.difference is None else Cases(test.difference, test.difference)

@@ -11,7 +11,6 @@ from koderz_core.analysis.configurations import Compared, compared, usual_baseli
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
 from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.many import rank_groups
 from koderz_core.analysis.money import (
     FrontierShare,
     Margin,
@@ -20,6 +19,7 @@ from koderz_core.analysis.money import (
     margins,
     parts_per_solved,
 )
+from koderz_core.analysis.multiplicity import rank_groups
 from koderz_core.analysis.pairs import Key, Pair, of_two_kinds, pairs
 from koderz_core.analysis.rates import Interval, by_problem, clustered
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -74,7 +74,7 @@ class Comparison:
     @property
     def scripted(self) -> bool:
         """Whether some of the answers come from a script."""
-        return any(one.scripted for one in self.configurations)
+        return any(configuration.scripted for configuration in self.configurations)
 
     @property
     def mixed(self) -> bool:
@@ -83,7 +83,7 @@ class Comparison:
 
     def of(self, key: Key) -> Compared:
         """The configuration of that key."""
-        return next(one for one in self.configurations if one.key == key)
+        return next(configuration for configuration in self.configurations if configuration.key == key)
 
 
 def compare(
@@ -101,7 +101,9 @@ def compare(
     configurations = tuple(_with_rate(compared(row, at), held[keys[at]]) for at, row in enumerate(rows))
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
-    tested = pairs(base, [one for one in configurations if one != base], held) if base else ()
+    tested = (
+        pairs(base, [configuration for configuration in configurations if configuration != base], held) if base else ()
+    )
     return Comparison(
         configurations=configurations,
         measured={key: _measured(held[key]) for key in keys},
@@ -129,7 +131,7 @@ def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list
 
 def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
     """Those of the problems that all were given, as a baseline from elsewhere was given more; all if there are none."""
-    given = set.intersection(*({one.problem for one in trials} for trials in held.values())) if held else set()
+    given = set.intersection(*({trial.problem for trial in trials} for trials in held.values())) if held else set()
     return {key: [one for one in held[key] if one.problem in given] for key in held} if given else held
 
 

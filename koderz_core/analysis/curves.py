@@ -239,7 +239,9 @@ def _judged(trial: Trial) -> Iterable[tuple[bool, bool]]:
     """What each distinct program did on gate and held-out tests."""
     if trial.score_kind != "held_out":
         return ()
-    tried = {one.code: (one.gate_passed, one.held_out_passed) for one in trial.tries if one.held_out_passed is not None}
+    tried = {
+        try_.code: (try_.gate_passed, try_.held_out_passed) for try_ in trial.tries if try_.held_out_passed is not None
+    }
     if not tried and trial.gate_passed is not None:
         return ((trial.gate_passed, trial.solved),)
     return [(gate, bool(held_out)) for gate, held_out in tried.values()]

@@ -50,15 +50,15 @@ def bill_per_solved(row: SummaryRow) -> Bill | None:
     """
     if row.cost_usd is None or not row.solved or row.solved + row.unsolved < row.planned:
         return None
-    if any(one.tier == "local" and one.kwh is None for one in row.tiers):
+    if any(tier.tier == "local" and tier.kwh is None for tier in row.tiers):
         return None
-    kwh, energy_usd = (sum(getattr(one, name) or 0.0 for one in row.tiers) for name in ("kwh", "energy_usd"))
+    kwh, energy_usd = (sum(getattr(tier, name) or 0.0 for tier in row.tiers) for name in ("kwh", "energy_usd"))
     return Bill((row.cost_usd - energy_usd) / row.solved, kwh / row.solved)
 
 
 def rental_usd(tiers: Sequence[TierCost]) -> float | None:
     """What the calls to local models would have cost where the same weights are rented; None if that is not known."""
-    local = [one for one in tiers if one.tier == "local"]
+    local = [tier for tier in tiers if tier.tier == "local"]
     return known_sum(one.rental_usd for one in local) if local else None
 
 

@@ -44,7 +44,7 @@ def courses(trials: Sequence[Trial], axis: Axis, problems: Sequence[str]) -> Cou
     our side or has not ended is censored at what it had used, and left out if that is unknown.
     """
     place = {problem: at for at, problem in enumerate(problems)}
-    held = [one for one in trials if one.problem in place and (one.scored or _used(one, axis) is not None)]
+    held = [trial for trial in trials if trial.problem in place and (trial.scored or _used(trial, axis) is not None)]
     used = [_used(one, axis) for one in held]
     ends = np.array([one for one in used if one is not None], dtype=np.float64)
     if len(ends) < len(used):

@@ -142,7 +142,7 @@ def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> 
     ``at_once``: of how many such intervals its are one.
     """
     compared = common_problems((a, baseline))
-    solved_by = [[one for one in trials if one.solved] for trials in (a, baseline)]
+    solved_by = [[trial for trial in trials if trial.solved] for trials in (a, baseline)]
     problems = common_problems(solved_by)
     usd, baseline_usd = _usd(problems, a), _usd(problems, baseline)
     if not problems or np.isnan(usd + baseline_usd).any():
@@ -161,7 +161,7 @@ def savings(a: Sequence[Trial], baseline: Sequence[Trial], at_once: int = 1) -> 
 
 def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
     """Over the trials that have a result."""
-    scored = [one for one in trials if one.scored]
+    scored = [trial for trial in trials if trial.scored]
     return FrontierShare(
         _part([one.frontier_usd for one in scored], [one.usd for one in scored]),
         _part([one.frontier_tokens for one in scored], [one.tokens for one in scored]),
@@ -183,7 +183,7 @@ def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[
     cost-effectiveness analysis: Drummond et al., Methods for the Economic Evaluation of Health Care Programmes, 2015,
     section 4.3.
     """
-    held = {key: trials for key, trials in trials_by_key.items() if any(one.scored for one in trials)}
+    held = {key: trials for key, trials in trials_by_key.items() if any(trial.scored for trial in trials)}
     problems = common_problems(list(held.values()))
     usd = {key: _usd(problems, trials) for key, trials in held.items()}
     priced = [key for key in held if problems and not np.isnan(usd[key]).any()]
@@ -207,7 +207,7 @@ def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
 
     The first includes what came before it, as a spec; the last what came after it. A solve counts for the last.
     """
-    scored = [one for one in trials if one.scored]
+    scored = [trial for trial in trials if trial.scored]
     paid = [_spent(one) for one in scored]
     if any(isnan(one) for spent in paid for one in spent):
         return None
@@ -233,7 +233,7 @@ def frontier_cost(one: Measured) -> FrontierCost:
 
 def _spent(trial: Trial) -> list[float]:
     """Dollars attempt by attempt; an untested answer is one attempt; nan: unknown."""
-    so_far = [nan if one.usd is None else one.usd for one in trial.tries[:-1]]
+    so_far = [nan if try_.usd is None else try_.usd for try_ in trial.tries[:-1]]
     totals = [0.0, *so_far, nan if trial.usd is None else trial.usd]
     return [after - before for before, after in pairwise(totals)]
 
@@ -268,7 +268,7 @@ def _solved(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
 
 
 def _scored(trials: Sequence[Trial]) -> list[Trial]:
-    return [one for one in trials if one.scored]
+    return [trial for trial in trials if trial.scored]
 
 
 def _usd_per_problem(by_problem: Sequence[Sequence[float | None]]) -> Interval | None:

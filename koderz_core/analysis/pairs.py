@@ -10,8 +10,8 @@ from math import inf
 from koderz_core.analysis.bounds import ALPHA, WorstCase, worst_case
 from koderz_core.analysis.configurations import Compared
 from koderz_core.analysis.curves import BreakEven, break_even
-from koderz_core.analysis.many import compatible, holm
 from koderz_core.analysis.money import Savings, price_ratio, savings
+from koderz_core.analysis.multiplicity import compatible, holm
 from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import common_problems
@@ -85,8 +85,8 @@ def pairs(
 ) -> tuple[Pair, ...]:
     """One pair per other configuration, in their order."""
     base = trials_by_key[baseline.key]
-    tested = sum(bool(common_problems((trials_by_key[one.key], base))) for one in others) or 1
-    tests = [paired(trials_by_key[one.key], base, tested) for one in others]
+    tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in others) or 1
+    tests = [paired(trials_by_key[other.key], base, tested) for other in others]
     adjusted = _adjusted([test.p for test in tests])
     worst = _worst([worst_case(trials_by_key[one.key], base, test) for one, test in zip(others, tests, strict=True)])
     found = []
@@ -104,10 +104,10 @@ def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
     """On how many problems one of these is scored by the tests it stopped on, and another by held-out tests."""
     kinds: defaultdict[str, set[ScoreKind]] = defaultdict(set)
     for trials in held:
-        scored = ((one.problem, one.score_kind) for one in trials if one.scored)
+        scored = ((trial.problem, trial.score_kind) for trial in trials if trial.scored)
         for problem, kind in kinds_by_problem(scored).items():
             kinds[problem].add(kind)
-    return sum(len(one) > 1 for one in kinds.values())
+    return sum(len(kind) > 1 for kind in kinds.values())
 
 
 def _adjusted(p: Sequence[float | None]) -> list[float | None]:
@@ -156,4 +156,4 @@ def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]
 
 def _shown(trials: Sequence[Trial], problem: str, *, solved: bool) -> Trial:
     """The first repeat that went that way: who solved more of them has one solved, the other has one unsolved."""
-    return next(one for one in trials if one.problem == problem and one.scored and one.solved == solved)
+    return next(trial for trial in trials if trial.problem == problem and trial.scored and trial.solved == solved)

@@ -51,7 +51,7 @@ class Supervision:
 
 def supervision(trials: Sequence[Trial]) -> Supervision | None:
     """What came of one configuration's trials before and after its checkpoints; None if no trial had one."""
-    scored = [one for one in trials if one.scored]
+    scored = [trial for trial in trials if trial.scored]
     helped = [one for one in scored if _helped(one)]
     if not helped:
         return None
@@ -86,8 +86,8 @@ def _review(helped: Sequence[Trial], number: int) -> Review | None:
 
 def _around(trial: Trial, number: int) -> tuple[float, float] | None:
     """The shares of tests passed by the last try before and the first after a checkpoint, if there are both."""
-    before = [_share(one) for one in trial.tries if one.checkpoints < number]
-    after = [_share(one) for one in trial.tries if one.checkpoints >= number]
+    before = [_share(try_) for try_ in trial.tries if try_.checkpoints < number]
+    after = [_share(try_) for try_ in trial.tries if try_.checkpoints >= number]
     return (before[-1], after[0]) if before and after else None
 
 
@@ -97,12 +97,12 @@ def _share(one: Try) -> float:
 
 
 def _helped(trial: Trial) -> bool:
-    return any(one.checkpoints for one in trial.tries)
+    return any(try_.checkpoints for try_ in trial.tries)
 
 
 def _guided(trial: Trial) -> bool:
     """Whether its program was first tried after a checkpoint."""
-    first = next((one for one in trial.tries if one.code == trial.code), None)
+    first = next((try_ for try_ in trial.tries if try_.code == trial.code), None)
     return first is not None and first.checkpoints > 0
 
 

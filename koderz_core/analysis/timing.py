@@ -57,7 +57,7 @@ def _timing(label: str, spans: Sequence[Span]) -> Timing:
 
 def _covered(spans: Iterable[Span]) -> float:
     """The seconds that lie in at least one of the spans."""
-    edges = sorted(chain.from_iterable(((one.at, 1), (one.at + one.seconds, -1)) for one in spans))
+    edges = sorted(chain.from_iterable(((span.at, 1), (span.at + span.seconds, -1)) for span in spans))
     covered, depth, began = 0.0, 0, 0.0
     for at, step in edges:
         if depth == 0:

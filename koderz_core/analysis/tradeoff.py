@@ -60,7 +60,7 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
     share of joint bootstrap resamples, as in the package ``evalstats``. The rate's interval is ``clustered``'s, since
     resamples of all or nothing do not vary. The cost of what has no result (cancelled, error) is not counted.
     """
-    scored = {key: [one for one in trials if one.scored] for key, trials in trials_by_key.items()}
+    scored = {key: [trial for trial in trials if trial.scored] for key, trials in trials_by_key.items()}
     left_out = tuple(key for key, trials in scored.items() if not trials)
     held = {key: trials for key, trials in scored.items() if trials}
     problems = common_problems(list(held.values()))
@@ -72,7 +72,7 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
     frontier = iter(_frontier(usd[priced], success[priced], seed))
     points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in held})
     for at, (key, trials) in enumerate(held.items()):
-        rate = clustered(by_problem(one for one in trials if one.problem in kept))
+        rate = clustered(by_problem(trial for trial in trials if trial.problem in kept))
         solved = float(success[at].mean()), rate.low, rate.high
         if not priced[at]:
             points.append(Point(key, *solved, None, None, None, None, None, None, bounded.get(key)))
@@ -84,16 +84,16 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
 
 def _cases(trials_by_key: Mapping[K, Sequence[Trial]]) -> Mapping[K, Cases | None]:
     """Of each on the problems that all were given; none at all where nothing is missing there."""
-    given = set.intersection(*({one.problem for one in trials} for trials in trials_by_key.values()))
-    held = {key: [one for one in trials if one.problem in given] for key, trials in trials_by_key.items()}
-    if all(one.scored for trials in held.values() for one in trials):
+    given = set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
+    held = {key: [trial for trial in trials if trial.problem in given] for key, trials in trials_by_key.items()}
+    if all(trial.scored for trials in held.values() for trial in trials):
         return {}
     return {key: cases(trials) for key, trials in held.items()}
 
 
 def common_problems(groups: Sequence[Sequence[Trial]]) -> list[str]:
     """The problems of which every group has a scored trial, in natural order."""
-    found = [{one.problem for one in trials if one.scored} for trials in groups]
+    found = [{trial.problem for trial in trials if trial.scored} for trials in groups]
     return sorted(set.intersection(*found), key=natural) if found else []
 
 

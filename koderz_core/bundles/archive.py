@@ -14,7 +14,7 @@ from zlib import error as zlib_error
 
 from koderz_core.bundles.contents import BundleFile
 from koderz_core.errors import DataError
-from koderz_core.reading import require_file
+from koderz_core.input_files import require_file
 
 MOST_FILES = 200_000
 MOST_BYTES = 96 << 20  # of one file, unpacked

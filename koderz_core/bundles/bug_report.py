@@ -12,7 +12,7 @@ from koderz_core.bundles.archive import packed
 from koderz_core.bundles.contents import BundleFile, document
 from koderz_core.bundles.redaction import Identities
 from koderz_core.errors import KoderzError
-from koderz_core.notices.masking import masked_keys, masked_output
+from koderz_core.notices.mask import masked_keys, masked_output
 
 FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30

@@ -17,10 +17,10 @@ import msgspec
 from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
 from koderz_core.conditions import HELD_OUT
 from koderz_core.events import Entry, TextStored, encode
-from koderz_core.events.unanswered import UnansweredCall
-from koderz_core.export.formats import count, money, plain
+from koderz_core.events.unanswered_calls import UnansweredCall
 from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
+from koderz_core.report.formats import count, money, plain
 from koderz_core.sums import known_sum
 from koderz_core.times import iso
 from koderz_core.verification.tally import Tallied, Tally, added
@@ -69,14 +69,14 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
     if told.plan.selections:
         yield _file("selections.json", document(msgspec.to_builtins(told.plan.selections)))
     texts = {entry.event.sha256: entry.event.text for entry in entries if isinstance(entry.event, TextStored)}
-    for one in told.experiments.values():
-        folder = f"{EXPERIMENTS}/{one.experiment.id}"
-        if one.tests or one.scores:
-            yield _file(f"{folder}/tests.json", document(_test_results(one)))
-        if one.consensus:
-            yield _file(f"{folder}/consensus.json", document(msgspec.to_builtins(one.consensus)))
+    for experiment in told.experiments.values():
+        folder = f"{EXPERIMENTS}/{experiment.experiment.id}"
+        if experiment.tests or experiment.scores:
+            yield _file(f"{folder}/tests.json", document(_test_results(experiment)))
+        if experiment.consensus:
+            yield _file(f"{folder}/consensus.json", document(msgspec.to_builtins(experiment.consensus)))
         if level != SAFEST:
-            yield from _programs(folder, one, texts)
+            yield from _programs(folder, experiment, texts)
 
 
 def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[BundleFile]:
@@ -126,9 +126,11 @@ def _environment(told: Tally) -> Document:
 
 def _prices(told: Tally) -> Document:
     answers = [
-        (one.asked[key].model, answer) for one in told.experiments.values() for key, answer in one.answered.items()
+        (experiment.asked[key].model, answer)
+        for experiment in told.experiments.values()
+        for key, answer in experiment.answered.items()
     ]
-    unanswered = [call for one in told.experiments.values() for call in one.unanswered.values()]
+    unanswered = [call for experiment in told.experiments.values() for call in experiment.unanswered.values()]
     header = told.opened[-1]
     return {
         "price_version": header.price_version,
@@ -201,7 +203,7 @@ def _cut(file: BundleFile, cap: int) -> BundleFile:
 def kpi(told: Tally) -> Document:
     """What a journal comes to; of the same journal always the same."""
     header, of = told.opened[-1], list(told.experiments.values())
-    configurations = {one.id: one for one in told.plan.configurations}
+    configurations = {configuration.id: configuration for configuration in told.plan.configurations}
     ends = [one.outcome for one in of]
     return {
         "kpi_schema_version": KPI_VERSION,
@@ -247,13 +249,18 @@ def models(plan: Plan) -> list[Document]:
 
 def agents(plan: Plan) -> list[Document]:
     """Every model with each role it has."""
-    pairs = {(name, role) for one in plan.configurations for role, members in one.models.items() for name in members}
+    pairs = {
+        (name, role)
+        for configuration in plan.configurations
+        for role, members in configuration.models.items()
+        for name in members
+    }
     return [{"name": name, "role": role} for name, role in sorted(pairs)]
 
 
 def engines(plan: Plan) -> list[Document]:
     """Who answers. No journal tells which version of it."""
-    return [{"backend": name, "version": None} for name in sorted({one.partition("/")[0] for one in plan.models()})]
+    return [{"backend": name, "version": None} for name in sorted({model.partition("/")[0] for model in plan.models()})]
 
 
 def moment(at: float | None) -> str | None:
@@ -386,5 +393,5 @@ def _usage(one: Tallied) -> Document | None:
 
 
 def _ms(seconds: Iterable[float | None]) -> int | None:
-    known = [one for one in seconds if one is not None]
+    known = [second for second in seconds if second is not None]
     return round(1000 * fsum(known)) if known else None

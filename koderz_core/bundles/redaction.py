@@ -34,7 +34,7 @@ from koderz_core.events import (
     TextStored,
     TurnSpoken,
 )
-from koderz_core.notices.masking import masked, masked_keys
+from koderz_core.notices.mask import masked, masked_keys
 from koderz_core.records import (
     Configuration,
     Cost,

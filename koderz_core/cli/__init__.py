@@ -13,8 +13,8 @@ from typing import NoReturn
 import click
 
 from koderz_core import __version__
-from koderz_core.deferred import load_module
 from koderz_core.errors import Cancelled, InfrastructureError, KoderzError, UsageError
+from koderz_core.lazy import load_module
 
 COMMANDS: Mapping[str, str] = {
     "quickstart": "quickstart:quickstart",
@@ -107,7 +107,7 @@ def _leave_pipe() -> int:
 
 
 def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") -> None:
-    from koderz_core.export.formats import plain  # noqa: PLC0415 (only an error needs what it imports)
+    from koderz_core.report.formats import plain  # noqa: PLC0415 (only an error needs what it imports)
 
     click.echo(f"{prefix}{plain(str(error))}{advice}", err=True)
 

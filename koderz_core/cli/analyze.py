@@ -9,19 +9,19 @@ import click
 
 from koderz_core.analysis.configurations import letter
 from koderz_core.analysis.timing import timings
-from koderz_core.cli.debugging import tell
-from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.progress import tell
 from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
-from koderz_core.export.course import came_of, parted, repeated
-from koderz_core.export.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
-from koderz_core.export.specs import LAST_RUN, receipt
-from koderz_core.export.standing import changed
-from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
+from koderz_core.cli.text_table import drawn
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentDetails
+from koderz_core.report.formats import MARKS, SHARED, count, duration, isolation, money, noted, plain
+from koderz_core.report.specs import LAST_RUN, receipt
+from koderz_core.report.status import changed
+from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
+from koderz_core.report.timeline import came_of, parted, repeated
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.again import dump as dump_into
 from koderz_core.workspace.again import read
@@ -131,8 +131,8 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         if told:
             click.echo(f"Failed programs of {plain(summary.label)}: {told}")
     _supervision(opened, summaries)
-    for one in progress.changes:
-        click.echo(f"\nChanged during the run, {changed(one)}")
+    for change in progress.changes:
+        click.echo(f"\nChanged during the run, {changed(change)}")
     if came_to:
         click.echo(f"\n{receipt(came_to, LAST_RUN)}")
     click.echo()

@@ -11,27 +11,27 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
-from koderz_core.cli.debugging import DebugFiles, Progress, debug_folder, debug_options
-from koderz_core.cli.drawing import drawn
 from koderz_core.cli.help import GroupedCommand, option
-from koderz_core.cli.interrupting import interruptible
 from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, quiet, report_faults, workspace
-from koderz_core.cli.ordering import order, order_options, settings
+from koderz_core.cli.order_options import order, order_options, settings
+from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
+from koderz_core.cli.signals import interruptible
 from koderz_core.cli.tables import console, print_summaries
+from koderz_core.cli.text_table import drawn
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
-from koderz_core.export.findings import remarks
-from koderz_core.export.formats import count, duration, isolation, money, numbered, plain
-from koderz_core.export.specs import between, receipt
-from koderz_core.export.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.plan.baselines import Offer
-from koderz_core.plan.concern import unreviewed
+from koderz_core.plan.consent import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
+from koderz_core.report.findings import remarks
+from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
+from koderz_core.report.specs import between, receipt
+from koderz_core.report.spending import UNKNOWN, savings_said, spending_table
 from koderz_core.runner.runner import Runner
 from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
@@ -117,8 +117,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         if as_json:
             print_json(details)
         else:
-            for one in details:
-                print_details(one)
+            for detail in details:
+                print_details(detail)
             print_spending(opened, opened.results.summaries(runner.benchmark))
             click.echo(f"\nFor all prompts and answers: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
         code = exit_code(opened, Ended.of(runner), ALL)
@@ -309,7 +309,7 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
     if comparison is None:
         screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
         return
-    from koderz_core.export.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
+    from koderz_core.report.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
 
     if not comparison.pairs:
         return

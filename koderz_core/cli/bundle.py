@@ -10,15 +10,15 @@ from typing import BinaryIO
 
 import click
 
-from koderz_core.bundles.checking import checked_bundle
-from koderz_core.bundles.making import KEPT
+from koderz_core.bundles.checks import checked_bundle
+from koderz_core.bundles.creation import KEPT
 from koderz_core.bundles.redaction import ABOUT, SAFEST
 from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
-from koderz_core.export.dictionary import TABLES, markdown
-from koderz_core.export.formats import count, plain
-from koderz_core.export.orders import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.files import replacement
+from koderz_core.report.dictionary import TABLES, markdown
+from koderz_core.report.export_request import ENDINGS, REPORT_FORMS, ExportOrder
+from koderz_core.report.formats import count, plain
 from koderz_core.verification.journals import Verified
 from koderz_core.workspace.names import benchmark_named
 
@@ -68,8 +68,8 @@ def _say(found: Verified) -> int:
     checked = ", ".join(f"{name} {count(number)}" for name, number in found.checked.items())
     for remark in found.remarks:
         click.echo(f"Not everything could be checked: {plain(remark)}.", err=True)
-    for one in found.differences:
-        click.echo(f"✗ {plain(one.said)}")
+    for difference in found.differences:
+        click.echo(f"✗ {plain(difference.said)}")
     verdict = "✓ verified" if found.holds else f"✗ verification failed, differences: {len(found.differences)}"
     click.echo(f"{plain(found.of)} {verdict} (checked: {checked or 'nothing'})")
     return 0 if found.holds else 1
@@ -128,7 +128,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
 
 
 def _names(columns: str) -> tuple[str, ...]:
-    return tuple(name for one in columns.split(",") if (name := one.strip()))
+    return tuple(name for part in columns.split(",") if (name := part.strip()))
 
 
 def _write(made: BinaryIO, path: Path) -> None:

@@ -12,18 +12,18 @@ from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no 
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.money import FrontierCost, frontier_cost
-from koderz_core.cli.drawing import drawn
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
+from koderz_core.cli.text_table import drawn
 from koderz_core.errors import UsageError
-from koderz_core.export.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
-from koderz_core.export.comparison import common, helped, settings_by_row, tables
-from koderz_core.export.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
-from koderz_core.export.formats import TextTable, csv_of, money, money_span, plain, rate
-from koderz_core.export.report import escaped, markdown_tables
-from koderz_core.export.supervision import SHOWS, SHOWS_NOT
 from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
+from koderz_core.report.attempts import ABOUT_ATTEMPTS, Found, attempt_numbers, attempt_tables
+from koderz_core.report.benchmark_report import escaped, markdown_tables
+from koderz_core.report.comparison import common, helped, settings_by_row, tables
+from koderz_core.report.comparison_numbers import comparison_numbers, configuration_rows, pair_rows
+from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
+from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
 
 SETTINGS = "What differs"

@@ -10,7 +10,7 @@ import click
 from koderz_core.cli.numbers import Number, Whole
 from koderz_core.cli.options import data_dir, workspace
 from koderz_core.errors import UnknownNameError, UsageError
-from koderz_core.export.formats import money, plain
+from koderz_core.report.formats import money, plain
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.names import benchmark_named

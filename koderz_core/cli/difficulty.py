@@ -12,10 +12,10 @@ from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
-from koderz_core.export.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
-from koderz_core.export.findings import remarks
-from koderz_core.export.formats import TextTable, plain
 from koderz_core.records.progress import SummaryRow
+from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
+from koderz_core.report.findings import remarks
+from koderz_core.report.formats import TextTable, plain
 from koderz_core.workspace import Workspace
 
 LONGEST_NAME = 32  # of a problem, in characters

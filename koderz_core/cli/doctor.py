@@ -12,11 +12,11 @@ import click
 from koderz_core import __version__
 from koderz_core.cli.options import OutputPath, data_dir, workspace
 from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
-from koderz_core.diagnosis.asking import ask_each
 from koderz_core.diagnosis.journals import index
+from koderz_core.diagnosis.model_probes import ask_each
 from koderz_core.errors import ConfigError, DataError, InfrastructureError
-from koderz_core.export.formats import plain
 from koderz_core.models.availability import Availability
+from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
 
 
@@ -88,7 +88,7 @@ def _line(one: Finding) -> str:
 
 def _write(found: Diagnosis, report: Path) -> None:
     """For programs, and for sharing in a bug report: no finding contains a key."""
-    told = {"findings": [asdict(one) for one in found.findings], "missing": len(found.missing)}
+    told = {"findings": [asdict(finding) for finding in found.findings], "missing": len(found.missing)}
     try:
         report.write_text(json.dumps(told, indent=2) + "\n")
     except OSError as error:

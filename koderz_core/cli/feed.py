@@ -18,10 +18,10 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.events.unanswered import UnansweredCall
-from koderz_core.export.formats import MARKS, WHY, duration, money, one_line
+from koderz_core.events.unanswered_calls import UnansweredCall
 from koderz_core.records import Experiment, Plan, Verdict
 from koderz_core.records.plans import scripted
+from koderz_core.report.formats import MARKS, WHY, duration, money, one_line
 from koderz_core.strategies import create
 from koderz_core.strategies.labels import labels
 
@@ -95,9 +95,14 @@ class Feed:
         named = labels(plan.configurations)
         self._repeated = plan.repeats > 1
         self._names: Mapping[str, str] = (
-            named if len(named) > 1 else {one.id: "SCRIPTED" * scripted(plan.models()) for one in plan.configurations}
+            named
+            if len(named) > 1
+            else {configuration.id: "SCRIPTED" * scripted(plan.models()) for configuration in plan.configurations}
         )
-        made = {one.id: create(one.strategy, one.parameters) for one in plan.configurations}
+        made = {
+            configuration.id: create(configuration.strategy, configuration.parameters)
+            for configuration in plan.configurations
+        }
         self._most = {name: getattr(one, "max_iterations", None) for name, one in made.items()}
         self._courses: dict[str, _Course] = {}
 

@@ -20,11 +20,11 @@ from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, w
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
-from koderz_core.export.formats import isolation, plain, rate
 from koderz_core.files import replacement
 from koderz_core.grading.grader import Graded, Reading, Sample, TestKind, read_samples, require_sound
-from koderz_core.reading import read_bytes
+from koderz_core.input_files import read_bytes
 from koderz_core.records import Dataset, Extracted
+from koderz_core.report.formats import isolation, plain, rate
 from koderz_core.workspace import Workspace
 
 FAILED, INFRASTRUCTURE = 4, 3

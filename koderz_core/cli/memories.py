@@ -15,14 +15,14 @@ from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.config import load_settings
 from koderz_core.errors import CortexError
-from koderz_core.export.formats import numbered, plain
 from koderz_core.memory.client import Client, server_of
-from koderz_core.memory.cortex.searching import StoredMemory, one_line
+from koderz_core.memory.cortex.search import StoredMemory, one_line
 from koderz_core.memory.lessons import LEAST_PROBLEMS, Lesson
+from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Sought
 from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.shelf import KINDS, MOST, ORDERS, Sought
-from koderz_core.memory.standing import Condition, Standing, condition, journals, standing
-from koderz_core.memory.standing import backfill as bring
+from koderz_core.memory.mirror_status import Condition, Standing, condition, journals, standing
+from koderz_core.memory.mirror_status import backfill as bring
+from koderz_core.report.formats import numbered, plain
 
 TITLE_CHARS = 200
 MOST_PROBLEMS = 8  # of one lesson
@@ -45,7 +45,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     with workspace(data_dir) as opened:
         found = opened.memories.find(Sought(" ".join(words), **asked))  # type: ignore[arg-type]  # parsed by click
     if as_json:
-        print_json({"memories": [one.brief() for one in found.memories], "more": found.more})
+        print_json({"memories": [memory.brief() for memory in found.memories], "more": found.more})
         return
     for one in found.memories:
         _print_line(one)

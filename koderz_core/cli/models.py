@@ -10,9 +10,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
-from koderz_core.export.formats import count, duration, money, plain
 from koderz_core.models.availability import about
 from koderz_core.models.weights_download import Progress as Downloaded
+from koderz_core.report.formats import count, duration, money, plain
 from koderz_core.workspace import Workspace
 
 

@@ -10,10 +10,10 @@ import click
 
 from koderz_core.config import load_settings
 from koderz_core.errors import ConfigError, UsageError
-from koderz_core.export.formats import plain
 from koderz_core.notices.commands import perform
-from koderz_core.notices.sending import UNSET, Notices
-from koderz_core.notices.wording import Notice, command_ended, test_notice
+from koderz_core.notices.delivery import UNSET, Notices
+from koderz_core.notices.messages import Notice, command_ended, test_notice
+from koderz_core.report.formats import plain
 
 NOT_SENT = 1
 

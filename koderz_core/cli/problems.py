@@ -20,9 +20,9 @@ from koderz_core.datasets.own_format import Fault, dataset_of, read_path
 from koderz_core.datasets.selection import select
 from koderz_core.datasets.sources import lacking
 from koderz_core.errors import DataError, KoderzError, UsageError
-from koderz_core.export.formats import plain
 from koderz_core.grading.grader import Grader, Sample
 from koderz_core.records import Dataset, Extracted, Problem
+from koderz_core.report.formats import plain
 from koderz_core.sandbox.tiers import count_tests
 from koderz_core.workspace import Workspace
 

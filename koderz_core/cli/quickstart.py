@@ -11,13 +11,13 @@ import click
 from koderz_core.cli.benchmark import Ended, Manner, exit_code, perform, print_spending
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
-from koderz_core.cli.ordering import DEFAULT_CODER
+from koderz_core.cli.order_options import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
 from koderz_core.errors import WeightsError
-from koderz_core.export.formats import plain
 from koderz_core.models.availability import first_ready_local, require_runtime
 from koderz_core.plan.order import Order, Wanted
+from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove, open_example
 

@@ -12,7 +12,7 @@ from koderz_core.cli.benchmark import BUG, Ended, conclude, manner, perform
 from koderz_core.cli.help import GroupedCommand, option
 from koderz_core.cli.numbers import Number
 from koderz_core.cli.options import as_json, data_dir, quiet, workspace
-from koderz_core.cli.ordering import settings, taking_up_options, with_budget
+from koderz_core.cli.order_options import settings, taking_up_options, with_budget
 from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import Workspace
@@ -73,4 +73,4 @@ def _hint(row: BenchmarkRow) -> str:
 
 def _waits(opened: Workspace, benchmark: str) -> bool:
     """Whether it, or a part of it, is paused."""
-    return any(one.state == "paused" for one in opened.results.progress(benchmark).experiments)
+    return any(experiment.state == "paused" for experiment in opened.results.progress(benchmark).experiments)

@@ -12,11 +12,11 @@ from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
-from koderz_core.export.findings import footnotes
-from koderz_core.export.formats import plain
-from koderz_core.export.specs import CAUTION, built_on, specs_table, written
 from koderz_core.records.notes import SpecRow
 from koderz_core.records.plans import SCRIPTED
+from koderz_core.report.findings import footnotes
+from koderz_core.report.formats import plain
+from koderz_core.report.specs import CAUTION, built_on, specs_table, written
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.names import benchmark_named
 

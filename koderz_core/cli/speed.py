@@ -9,10 +9,10 @@ import click
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
-from koderz_core.diagnosis.asking import Speed, speed
+from koderz_core.diagnosis.model_probes import Speed, speed
 from koderz_core.errors import InfrastructureError
-from koderz_core.export.formats import count, duration, plain
 from koderz_core.models.catalogue import resolve
+from koderz_core.report.formats import count, duration, plain
 
 
 @click.command(name="speed-test")

@@ -11,10 +11,10 @@ import click
 from koderz_core.cli.options import as_json, print_json
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
-from koderz_core.export.formats import plain
 from koderz_core.plan.command_line import strategy_named
 from koderz_core.plan.descriptions import calls_of, roles_of, said, strategies_markdown, values_of
 from koderz_core.plan.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
+from koderz_core.report.formats import plain
 
 
 @click.command()
@@ -60,8 +60,8 @@ def _show(form: StrategyForm, name: str) -> None:
     for role in form.roles:
         roles.add_row(role.name, role.doc, "one or more" if role.several else "one")
     parameters = terminal_table("parameter", "default", "values", "what it changes")
-    for one in form.parameters:
-        parameters.add_row(*map(plain, (one.name, said(one.default), values_of(one), one.doc)))
+    for parameter in form.parameters:
+        parameters.add_row(*map(plain, (parameter.name, said(parameter.default), values_of(parameter), parameter.doc)))
     for table in (roles, parameters):
         out.print()
         out.print(table)

@@ -9,10 +9,10 @@ from rich.table import Table
 
 from koderz_core.analysis.configurations import compared
 from koderz_core.analysis.timing import PHASES, Timing
-from koderz_core.export.findings import remarks, untested
-from koderz_core.export.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
+from koderz_core.report.findings import remarks, untested
+from koderz_core.report.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
 from koderz_core.times import day
 
 PIPED_WIDTH = 140  # columns without a terminal

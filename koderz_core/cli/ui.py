@@ -55,7 +55,7 @@ def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoRet
 
 def _show_bundle(bundle: Path, port: int, *, no_browser: bool) -> int:
     """Serve a temporary data folder made from the bundle. Raises DataError."""
-    from koderz_core.bundles.making import open_bundle  # noqa: PLC0415 (only a bundle needs it)
+    from koderz_core.bundles.creation import open_bundle  # noqa: PLC0415 (only a bundle needs it)
 
     command = _command(port, no_browser=no_browser)
     with tempfile.TemporaryDirectory(prefix="koderz-bundle-") as folder:

@@ -10,8 +10,8 @@ from koderz_core.datasets.bigcodebench import load_bigcodebench, load_bigcodeben
 from koderz_core.datasets.humaneval import load_humaneval, load_humaneval_plus, load_humaneval_plus_mini
 from koderz_core.datasets.mbpp import load_mbpp, load_mbpp_plus
 from koderz_core.datasets.own_format import is_own, is_path, load_own, load_path, own_names, refuse_other_paths
+from koderz_core.datasets.own_problems import load_typed, typed_names
 from koderz_core.datasets.sources import SOURCES, command_of, placed
-from koderz_core.datasets.typed import load_typed, typed_names
 from koderz_core.errors import UnknownNameError
 from koderz_core.records import Dataset
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from koderz_core.errors import DataError
-from koderz_core.parsing import parse
+from koderz_core.python_parser import parse
 
 
 def statements(source: str, field: str) -> list[ast.stmt]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from koderz_core.datasets import comparing
+from koderz_core.datasets import evalplus_comparison
 from koderz_core.records import PlusTests
 
 NEED_ARGUMENTS = frozenset({"root", "pyramid", "digits"})
@@ -35,7 +35,7 @@ class PlusRow(msgspec.Struct, frozen=True):
 
 def with_like(check: str, tolerance: float, oracle: str) -> str:
     """Source in which ``like(value, *arguments)`` and ``some(answer)`` compare as EvalPlus does."""
-    return f"{inspect.getsource(comparing)}\n\nlike = Comparison({tolerance!r}, {oracle!r}).like\n\n\n{check}"
+    return f"{inspect.getsource(evalplus_comparison)}\n\nlike = Comparison({tolerance!r}, {oracle!r}).like\n\n\n{check}"
 
 
 def arguments_of(plus: PlusTests) -> list[Arguments]:

@@ -22,8 +22,8 @@ from koderz_core.datasets.evalplus import PlusRow
 from koderz_core.datasets.lines import all_of, problems_in, row_of
 from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
-from koderz_core.parsing import parse
-from koderz_core.reading import read_unpacked
+from koderz_core.input_files import read_unpacked
+from koderz_core.python_parser import parse
 from koderz_core.records import Dataset, DatasetOrigin, PlusTests, Problem, PublicProblem, TestSet
 
 PACKAGED_SHA256 = "1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2"

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from koderz_core.errors import DataError
-from koderz_core.reading import lines_in
+from koderz_core.input_files import lines_in
 from koderz_core.records import Problem
 
 Kind = TypeVar("Kind")

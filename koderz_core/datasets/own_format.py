@@ -31,7 +31,7 @@ from koderz_core.datasets.own_checks import (
 )
 from koderz_core.errors import DataError
 from koderz_core.files import keep_file, kept_names
-from koderz_core.reading import lines_in, read_unpacked, require_file
+from koderz_core.input_files import lines_in, read_unpacked, require_file
 from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 UNSTATED = "not stated"

@@ -16,7 +16,7 @@ from pathlib import Path
 from koderz_core.config import Settings
 from koderz_core.datasets.lines import all_of, problems_in
 from koderz_core.errors import DataError
-from koderz_core.reading import read_unpacked
+from koderz_core.input_files import read_unpacked
 from koderz_core.records import Dataset, DatasetOrigin, Problem
 
 _SHOWN = 12

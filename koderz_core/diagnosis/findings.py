@@ -33,9 +33,9 @@ class Diagnosis:
     @property
     def missing(self) -> tuple[Finding, ...]:
         """What is needed and not there."""
-        return tuple(one for one in self.findings if one.state == "missing")
+        return tuple(finding for finding in self.findings if finding.state == "missing")
 
     def of(self, areas: Iterable[str]) -> tuple[Finding, ...]:
         """The findings in these areas."""
         wanted = set(areas)
-        return tuple(one for one in self.findings if one.area in wanted)
+        return tuple(finding for finding in self.findings if finding.area in wanted)

@@ -20,7 +20,7 @@ import msgspec
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.errors import DataError
 from koderz_core.files import replacement
-from koderz_core.grading import recording
+from koderz_core.grading import call_recorder
 from koderz_core.protocols import Judge
 from koderz_core.records import PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
@@ -63,7 +63,7 @@ class Calls:
 
     def hold(self, arguments: Sequence[object]) -> bool:
         """Whether one of them passes the same values by place."""
-        return recording.key_of(arguments, self.defaults) in self.keys
+        return call_recorder.key_of(arguments, self.defaults) in self.keys
 
 
 class Canonical:
@@ -99,14 +99,14 @@ class Canonical:
         call = f"({tests.source!r}, {problem.public.entry_point!r}, dict(globals()))"
         code = (
             f"{problem.canonical_solution}\n\n_koderz_ = {scope}\n"
-            f"exec({inspect.getsource(recording)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
+            f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
         )
         asked = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
         said = [one.value for one in self._judge().probe(problem.public, code, asked)]
         if not (said and said[0] and said[0].isdecimal() and 1 < int(said[0]) <= _MOST_TEXTS):
             return Calls()
         defaults, *texts = (str(literal_eval(one or "''")) for one in said[1 : int(said[0]) + 1])
-        keys = (key for text in texts for key in recording.keys_in(text))
+        keys = (key for text in texts for key in call_recorder.keys_in(text))
         return Calls(tuple(defaults.split(" ")) if defaults else (), frozenset(keys))
 
     def _measured(self, problem: Problem, tests: TestSet) -> Measure:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
-from koderz_core.parsing import parse
 from koderz_core.prompts.names import defined_names, lacking_names
 from koderz_core.prompts.programs import Program, Reader
+from koderz_core.python_parser import parse
 from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
 
 MOST = 64  # of one problem

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from koderz_core.errors import DataError, SandboxError
-from koderz_core.grading.dividing import Divide
+from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.suites import base_and_plus, joined, require_plus
 from koderz_core.grading.testsets import Split, TestPolicy, no_program
+from koderz_core.input_files import lines_in, read_unpacked
 from koderz_core.prompts.extraction import extract
 from koderz_core.protocols import Judge
-from koderz_core.reading import lines_in, read_unpacked
 from koderz_core.records import Extracted, Problem, TestSet, Verdict
 
 TestKind = Literal["base", "plus"]

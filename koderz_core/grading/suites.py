@@ -37,7 +37,7 @@ def joined(verdicts: Sequence[Verdict]) -> Verdict:
     total = verdicts[0]
     for verdict in verdicts[1:]:
         first = total if total.error or not verdict.error else verdict
-        moved = [replace(one, index=one.index + len(total.marks)) for one in verdict.failures]
+        moved = [replace(failure, index=failure.index + len(total.marks)) for failure in verdict.failures]
         timed = total.test_seconds and verdict.test_seconds
         total = replace(
             total,
@@ -83,7 +83,7 @@ def parted_plus(tests: TestSet, is_made: Callable[[Sequence[object]], bool]) -> 
         return TestSet(), tests
     pairs = list(zip(cases.calls.split("\n"), cases.answers.split("\n"), strict=True))
     arguments = (_arguments(line) for line, _ in pairs)
-    made = [one is not None and is_made(one) for one in arguments]
+    made = [argument is not None and is_made(argument) for argument in arguments]
     sets = ([pair for pair, one in zip(pairs, made, strict=True) if one is wanted] for wanted in (True, False))
     shown, rest = (_of_pairs(tests, cases, one) for one in sets)
     return shown, rest

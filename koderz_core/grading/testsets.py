@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from koderz_core.errors import DataError
 from koderz_core.grading.examples import Example, as_tests, examples_in
 from koderz_core.grading.gates import EXAMPLES, SPLIT, gate_of
-from koderz_core.grading.parting import Parted, calls_of, parameters_of, parted, parted_by_calls
+from koderz_core.grading.test_split import Parted, calls_of, parameters_of, parted, parted_by_calls
 from koderz_core.records import ErrorClass, Problem, ScoreKind, TestSet, Verdict
 from koderz_core.sandbox.tiers import count_tests, number_of
 

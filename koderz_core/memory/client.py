@@ -28,7 +28,7 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, CortexError
-from koderz_core.memory.cortex.open import DEFAULT_PROJECT, FILE_NAME
+from koderz_core.memory.cortex.project import DEFAULT_PROJECT, FILE_NAME
 
 PROTOCOL = "2025-06-18"
 SECONDS = 60.0  # for each answer, a start included: a server at low priority waits while models keep all cores busy

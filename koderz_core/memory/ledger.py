@@ -95,7 +95,10 @@ class Ledger:
         self._write(
             ("insert or replace into journals values (?, ?, ?)", (*key, offset)),
             *((_COUNT, (*key, kind)) for kind in kinds),
-            *(("insert or replace into losses values (?, ?, ?, ?, ?, ?, ?)", (*key, *astuple(one))) for one in losses),
+            *(
+                ("insert or replace into losses values (?, ?, ?, ?, ?, ?, ?)", (*key, *astuple(loss)))
+                for loss in losses
+            ),
         )
 
     def found(self, file: str, loss: Loss) -> None:

@@ -19,9 +19,9 @@ from itertools import groupby, islice
 import msgspec
 
 from koderz_core.errors import KoderzError
-from koderz_core.memory.admissible import Learnt, admissible, akin, under_name
+from koderz_core.memory.leak_guard import Learnt, admissible, akin, under_name
 from koderz_core.memory.patterns import ADVICE, pattern_of
-from koderz_core.prompts.coding import example
+from koderz_core.prompts.coder import example
 from koderz_core.prompts.programs import Reader
 from koderz_core.records import Memory, Problem, PublicProblem
 from koderz_core.records.steps import Lapse, Solved
@@ -164,9 +164,9 @@ def _evidence(lapses: Iterable[Lapse]) -> tuple[Evidence, ...]:
 
 
 def _of_problem(problem: str, dataset: str, lapses: list[Lapse]) -> Evidence:
-    mended = [one for one in lapses if one.fixed_by is not None]
+    mended = [lapse for lapse in lapses if lapse.fixed_by is not None]
     changed = Counter(name for one in mended for name in changes(one.code, one.fixed_by))
-    experiments = tuple(dict.fromkeys(one.experiment for one in lapses))[:MOST_EXPERIMENTS]
+    experiments = tuple(dict.fromkeys(lapse.experiment for lapse in lapses))[:MOST_EXPERIMENTS]
     return Evidence(problem, dataset, len(lapses), len(mended), dict(changed), experiments)
 
 

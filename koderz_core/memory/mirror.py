@@ -21,11 +21,11 @@ from koderz_core.config import Settings
 from koderz_core.errors import CortexError, JournalError, UsageError
 from koderz_core.events import BenchmarkClosed, TextStored, decode
 from koderz_core.memory.client import Answer, Client
-from koderz_core.memory.cortex.open import DEFAULT_PROJECT
-from koderz_core.memory.cortex.remembering import SALIENCES
+from koderz_core.memory.cortex.project import DEFAULT_PROJECT
+from koderz_core.memory.cortex.write_tools import SALIENCES
+from koderz_core.memory.journal_memories import Story
 from koderz_core.memory.ledger import FILE_NAME, Ledger, Loss
-from koderz_core.memory.remembered import Story
-from koderz_core.memory.told import Told
+from koderz_core.memory.memory_text import Told
 
 TRIES = 2  # at one memory, before it is passed over: it may be what the server cannot bear
 GIVEN_UP_AFTER = 3  # failures of the server in a row, where somebody waits

@@ -114,7 +114,7 @@ def pattern_of(lapse: Lapse) -> str:
 
 def _wrong(lapse: Lapse) -> str:
     """How an answer differs from the right one."""
-    shown = next(((one.actual, one.expected) for one in lapse.failures), (None, None))
+    shown = next(((failure.actual, failure.expected) for failure in lapse.failures), (None, None))
     got, right = (_value(text) for text in shown)
     if got is _UNKNOWN or right is _UNKNOWN:
         return WRONG

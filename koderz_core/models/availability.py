@@ -10,10 +10,10 @@ from koderz_core.errors import ModelError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.embedded import missing_runtime
-from koderz_core.models.listing import Listing, listing
 from koderz_core.models.pricing import price
 from koderz_core.models.provider import Advice, Availability, ModelList
 from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.served_models import Listing, listing
 from koderz_core.records import Cost, Tier, Usage
 
 __all__ = ["FOR_CODING", "Availability", "first_ready_local", "lacking", "require", "require_runtime", "survey"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from koderz_core.config import Settings
 from koderz_core.models.capability_table import CONTEXT_SET, Capabilities, known
 from koderz_core.models.connection import is_at
-from koderz_core.models.stated import stated
+from koderz_core.models.models_file import stated
 from koderz_core.records import Request, Sampling
 
 OPENAI_HOME = "api.openai.com"

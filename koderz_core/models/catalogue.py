@@ -12,10 +12,10 @@ from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.models.connection import identity
+from koderz_core.models.models_file import stated
 from koderz_core.models.pricing import publisher_of
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.models.stated import stated
 from koderz_core.records import Tier
 
 __all__ = ["ModelCard", "address_of", "identity", "resolve"]
@@ -53,7 +53,7 @@ def address_of(provider: str, settings: Settings) -> str | None:
 def _card(provider: str, name: str, settings: Settings) -> ModelCard:
     id_, known = f"{provider}/{name}", PROVIDERS[provider]
     if known.closed and name not in known.names:
-        raise UnknownNameError("model", id_, [f"{provider}/{one}" for one in known.names])
+        raise UnknownNameError("model", id_, [f"{provider}/{name}" for name in known.names])
     return ModelCard(id_, provider, name, _tier(provider, name, settings))
 
 
@@ -78,8 +78,8 @@ def _tier(provider: str, name: str, settings: Settings) -> Tier:
 def _suggestions(name: str) -> list[str]:
     """Bare names, or ids if the unknown name has a slash too: only alike things are near each other."""
     if "/" in name:
-        return [f"{provider}/{one}" for provider, known in PROVIDERS.items() for one in known.names]
-    return [one for provider, known in PROVIDERS.items() if provider != "scripted" for one in known.names]
+        return [f"{provider}/{name}" for provider, known in PROVIDERS.items() for name in known.names]
+    return [name for provider, known in PROVIDERS.items() if provider != "scripted" for name in known.names]
 
 
 def allowed(settings: Settings) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.embedded_server import Failed, Order, Reply
-from koderz_core.models.fitting import lack_of_memory
+from koderz_core.models.memory_fit import lack_of_memory
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.provider import Advice, Lack, ModelCard, Programs, Provider
 from koderz_core.protocols import OnText

@@ -17,9 +17,9 @@ from typing import Any
 
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
+from koderz_core.models.models_file import StatedPrice, stated
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.models.stated import StatedPrice, stated
 from koderz_core.records import Cost, Usage
 from koderz_core.records.completions import MachineRates
 

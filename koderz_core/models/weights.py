@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.downloading import alone, size_bytes
+from koderz_core.download import alone, size_bytes
 from koderz_core.errors import OfflineError, UnknownNameError, WeightsError
 from koderz_core.files import replace_file, sha256_of
 from koderz_core.models.weights_download import (

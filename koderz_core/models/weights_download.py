@@ -17,7 +17,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from koderz_core.config import Settings
-from koderz_core.downloading import check_room, download, size_bytes
+from koderz_core.download import check_room, download, size_bytes
 from koderz_core.errors import DownloadError, WeightsError
 from koderz_core.files import sha256_of
 

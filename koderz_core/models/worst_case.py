@@ -44,7 +44,7 @@ class WorstCases:
         A local model costs what its time costs: at most that which a request may take, and the energy of GPUs, which is
         known only afterwards, not at all. Raises UnknownNameError, ConfigError.
         """
-        sent = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + len(one.content.encode()) for one in request.messages)
+        sent = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + len(message.content.encode()) for message in request.messages)
         longest = honoured(request, capabilities_of(model, self._settings)).max_tokens
         asked = model, _rounded_up(sent), longest, self._clock().date()
         if asked not in self._known:

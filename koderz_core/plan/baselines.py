@@ -9,12 +9,12 @@ from itertools import chain
 
 from koderz_core.conditions import HELD_OUT, conditions
 from koderz_core.config import Settings
-from koderz_core.export.formats import money, plain
 from koderz_core.models.catalogue import resolve
 from koderz_core.plan.command_line import SUPERVISED
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration, Plan, Scalar
 from koderz_core.records.trials import Measured, Sought
+from koderz_core.report.formats import money, plain
 from koderz_core.strategies.labels import labels
 from koderz_core.times import day
 

@@ -19,11 +19,11 @@ from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets import load
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
-from koderz_core.export.formats import plain
 from koderz_core.grading.testsets import check_tests
 from koderz_core.plan.forms import Preset
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
+from koderz_core.report.formats import plain
 from koderz_core.strategies import base_of, complete, offered
 from koderz_core.strategies.outside import is_recorded_file, shortened
 
@@ -49,7 +49,7 @@ class Clone:
 
     def changed(self, now: Plan) -> str:
         """In what a plan differs from this, in words; "" if it is the same benchmark."""
-        return ", ".join(plain(one) for one in changes(now, self.plan))
+        return ", ".join(plain(change) for change in changes(now, self.plan))
 
 
 def clone_of(plan: Plan, settings: Settings) -> Clone:
@@ -107,7 +107,7 @@ def is_plannable(plan: Plan, dataset: Dataset, now: Settings) -> bool:
         today = tuple(configuration(wanted_of(one), now) for one in plan.configurations)
     except KoderzError:
         return False
-    of = of_problems(one for one in dataset.problems if one.id in plan.problems)
+    of = of_problems(problem for problem in dataset.problems if problem.id in plan.problems)
     set_back = {name: plan.conditions[name] for name in (TIME_LIMIT, CONTEXT) if name in plan.conditions}
     under = {**conditions(today, now), **of, **set_back}
     return as_recorded(replace(plan, configurations=today, conditions=under), now).id == plan.id
@@ -158,7 +158,7 @@ def as_recorded(plan: Plan, settings: Settings) -> Plan:
     if once.get(TIME_LIMIT) == BY_CANONICAL:
         once[TIME_LIMIT] = settings.test_timeout
     ways = (once, {"num_ctx": settings.num_ctx, **once})
-    before = (replace(plan, conditions=one) for one in ways)
+    before = (replace(plan, conditions=way) for way in ways)
     return next((one for one in (plan, *before) if _journal(one, settings).exists()), plan)
 
 
@@ -188,10 +188,10 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
         if problem not in problems:
             raise DataError(f"{plan.dataset.name} has no problem {problem} any more, so {plan.id} cannot be forked.")
         check_tests(problems[problem])
-    now = conditions(plan.configurations, settings) | of_problems(problems[one] for one in plan.problems)
+    now = conditions(plan.configurations, settings) | of_problems(problems[problem] for problem in plan.problems)
     stem = plan.name or f"{plan.id}-fork"
     names = (f"{stem}-{number}" for number in count(2))
-    name = stem if not plan.name and stem not in taken else next(one for one in names if one not in taken)
+    name = stem if not plan.name and stem not in taken else next(name for name in names if name not in taken)
     return replace(plan, name=name, dataset=dataset.origin, conditions=now)
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.input_files import read_text
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted
-from koderz_core.prompts.debating import check
-from koderz_core.reading import read_text
+from koderz_core.prompts.debate import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
 from koderz_core.strategies.outside import is_named_file, loaded, read_file
@@ -133,11 +133,11 @@ def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
     wholes = [
         one for place, one in enumerate(configurations) if not any(meant[place] in grids[n] for n in grids if n < place)
     ]
-    ablated = [one for one in wholes if is_ablated(one.strategy)]
+    ablated = [whole for whole in wholes if is_ablated(whole.strategy)]
     added = {name: _all_meant(it for one in ablated for it in ablations(one, [name])) for name in ABLATIONS}
     some = [name for name, grid in added.items() if grid and all(one in meant for one in grid)]
     for said, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
-        grid = with_ablations([(one, names if one in ablated else ()) for one in wholes])
+        grid = with_ablations([(whole, names if whole in ablated else ()) for whole in wholes])
         if len(wholes) < len(configurations) and _all_meant(grid) == meant:
             return wholes, said
     return configurations, ""
@@ -145,7 +145,7 @@ def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
 
 def _all_meant(configurations: Iterable[Wanted]) -> list[object]:
     """Equal for those that come to the same configurations."""
-    return [_meant(one) for one in configurations]
+    return [_meant(configuration) for configuration in configurations]
 
 
 def _meant(wanted: Wanted) -> object:

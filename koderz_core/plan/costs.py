@@ -13,13 +13,13 @@ from dataclasses import replace
 from koderz_core.analysis.timing import forecast
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, StoreError
-from koderz_core.export.formats import money
 from koderz_core.models.worst_case import WorstCases, unpriced
 from koderz_core.plan.evidence import Evidence
-from koderz_core.prompts import coding
+from koderz_core.prompts import coder
 from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, default_concurrency
+from koderz_core.report.formats import money
 from koderz_core.sums import known_sum
 
 RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
@@ -61,7 +61,7 @@ class Costs:
         ended = RESULTS if retry_errors else {*RESULTS, "error"}
         rows = self._evidence.experiments(plan.id)
         done = {row.id for row in rows if row.outcome in ended}
-        number = Counter(one.configuration for one in plan.experiments() if one.id not in done)
+        number = Counter(experiment.configuration for experiment in plan.experiments() if experiment.id not in done)
         left = [(configuration, number[configuration.id]) for configuration in chosen]
         past = self._evidence.past({configuration.strategy for configuration in chosen})
         told = forecast(left, past, concurrency or default_concurrency(plan))
@@ -95,9 +95,9 @@ class Costs:
 
 def _only_request(one: Configuration, problem: PublicProblem) -> Request:
     """What a direct configuration asks, without a spec."""
-    brief = coding.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
+    brief = coder.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
     longest = one.parameters["max_tokens"]
-    return Request(coding.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
+    return Request(coder.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
 
 
 def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:

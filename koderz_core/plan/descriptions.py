@@ -49,6 +49,6 @@ def _section(form: StrategyForm) -> Iterator[str]:
     for role in form.roles:
         yield f"- {role.name}: {role.doc}{' One or more models.' if role.several else ''}"
     yield from ("", "| parameter | default | values | what it changes |", "|---|---|---|---|")
-    for one in form.parameters:
-        yield f"| {one.name} | {said(one.default)} | {values_of(one)} | {one.doc} |"
+    for parameter in form.parameters:
+        yield f"| {parameter.name} | {said(parameter.default)} | {values_of(parameter)} | {parameter.doc} |"
     yield ""

@@ -25,7 +25,7 @@ from koderz_core.plan.baselines import (
     with_more,
 )
 from koderz_core.plan.clone import Clone, as_recorded, clone_of
-from koderz_core.plan.concern import Concern, concern_of
+from koderz_core.plan.consent import Concern, concern_of
 from koderz_core.plan.costs import Costs
 from koderz_core.plan.evidence import Evidence
 from koderz_core.plan.forms import Preset, StrategyForm, presets, strategy_forms

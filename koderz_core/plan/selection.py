@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from koderz_core.analysis.selecting import ranked
+from koderz_core.analysis.model_selection import ranked
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, OfflineError, PlanError, UnknownNameError
-from koderz_core.export.formats import plain
 from koderz_core.models.availability import require
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import allowed, check_allowed, resolve
@@ -16,6 +15,7 @@ from koderz_core.plan.evidence import Evidence
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Plan
 from koderz_core.records.plans import CONTEXT, FIXED, POLICIES, Measurement, Ranked, Selection, scripted
+from koderz_core.report.formats import plain
 from koderz_core.strategies import base_of
 from koderz_core.strategies.selected import DIRECT
 
@@ -101,7 +101,7 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
             f"other problems first, or say of which: select:{choice.policy}:FIRST+SECOND."
         )
     rows = ranked(choice.policy, models, found, _contexts(models, settings))
-    if choice.policy != FIXED and len(rows) > 1 and all(one.score is None for one in rows):
+    if choice.policy != FIXED and len(rows) > 1 and all(row.score is None for row in rows):
         raise PlanError(
             f"Nothing speaks for a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results on "
             "the problems that are planned do not count. Measure the models on others first, or name one."
@@ -114,7 +114,7 @@ def _results(
 ) -> tuple[str, Sequence[Measurement]]:
     """Of the strategy, or of asking directly if that was tried with more of the models; with the name of it."""
     both = {name: evidence.measurements(name, choice.role, own) for name in (base_of(choice.strategy), DIRECT)}
-    counts = {name: len({one.model for one in rows if _counts(one.model, named)}) for name, rows in both.items()}
+    counts = {name: len({row.model for row in rows if _counts(row.model, named)}) for name, rows in both.items()}
     most = max(both, key=lambda name: counts[name])
     return most, both[most]
 
@@ -139,7 +139,7 @@ def _asked(selection: Selection, settings: Settings) -> Selection:
 
 
 def _listed(rows: Sequence[Ranked]) -> str:
-    return "; ".join(f"{one.model}: {one.reason}" for one in rows)
+    return "; ".join(f"{row.model}: {row.reason}" for row in rows)
 
 
 def _contexts(models: Sequence[str], settings: Settings) -> dict[str, int | None]:

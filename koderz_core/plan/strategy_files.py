@@ -15,7 +15,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.files import replace_file
-from koderz_core.reading import MOST_TEXT_BYTES, read_bytes
+from koderz_core.input_files import MOST_TEXT_BYTES, read_bytes
 from koderz_core.records import Plan
 from koderz_core.strategies import class_of
 from koderz_core.strategies.outside import is_recorded_file, loaded, shortened, take
@@ -35,11 +35,11 @@ def require_strategies(plan: Plan, settings: Settings) -> None:
     DataError for one that cannot be read.
     """
     kept = _kept(settings)
-    for name in sorted({one.strategy for one in plan.configurations}):
+    for name in sorted({configuration.strategy for configuration in plan.configurations}):
         if is_recorded_file(name) and loaded(name) is None:
             _read_again(name, kept, plan.id)
         class_of(name)
-    read = [one for one in map(loaded, {one.strategy for one in plan.configurations}) if one]
+    read = [one for one in map(loaded, {configuration.strategy for configuration in plan.configurations}) if one]
     now = kept | {one.name: Place(str(one.path), one.sha256) for one in read}
     if now != kept:
         _keep(now, settings)

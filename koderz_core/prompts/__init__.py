@@ -1,18 +1,18 @@
 """What models are told, with a version each, and how programs are found in what they answer."""
 
-from koderz_core.prompts import attempts, coding, critique, debating, extraction, judging, review, testing
+from koderz_core.prompts import attempts, coder, critique, debate, extraction, judge, review, tester
 
 VERSIONS = {
     "attempts": attempts.VERSION,
-    "coding": coding.VERSION,
+    "coding": coder.VERSION,
     "critique": critique.VERSION,
-    "debating": debating.VERSION,
+    "debating": debate.VERSION,
     "extraction": extraction.VERSION,
-    "judging": judging.VERSION,
-    "reminding": coding.REMINDING_VERSION,
+    "judging": judge.VERSION,
+    "reminding": coder.REMINDING_VERSION,
     "review": review.VERSION,
-    "spec": coding.SPEC_VERSION,
-    "testing": testing.VERSION,
+    "spec": coder.SPEC_VERSION,
+    "testing": tester.VERSION,
 }
 
 ATTEMPTS = "attempts"

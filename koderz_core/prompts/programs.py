@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from koderz_core.parsing import parse
+from koderz_core.python_parser import parse
 
 DEEPEST = 200
 """Nodes within nodes, far more than programs that people read have. Whether Python parses what nests much deeper

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core.events import Why
 from koderz_core.prompts.attempts import Attempt, failing_tests
-from koderz_core.prompts.quoting import fenced, one_line
+from koderz_core.prompts.quotes import fenced, one_line
 from koderz_core.prompts.sections import FIX, WHOLE, Guidance
 from koderz_core.records import Message, PublicProblem, Verdict
 

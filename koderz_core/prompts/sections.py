@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.quoting import fence_after, shortened
+from koderz_core.prompts.quotes import fence_after, shortened
 
 GUIDANCE_LIMIT = 3000  # characters: guidance longer than about 750 tokens would crowd out the problem
 SECTION_LIMIT = 6000  # characters that are recorded of a section

@@ -111,4 +111,8 @@ class Dataset:
 
     def solutions(self) -> dict[str, str]:
         """A right program for the text of each problem, where there is one."""
-        return {one.public.prompt.rstrip(): one.canonical_solution for one in self.problems if one.canonical_solution}
+        return {
+            problem.public.prompt.rstrip(): problem.canonical_solution
+            for problem in self.problems
+            if problem.canonical_solution
+        }

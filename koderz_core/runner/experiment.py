@@ -21,9 +21,9 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.gate import Passage
+from koderz_core.runner.dependencies import Parts
 from koderz_core.runner.history import Tape
-from koderz_core.runner.parts import Parts
+from koderz_core.runner.pause import Passage
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.session import CUT_SHORT, Session, Subject, Tried
 from koderz_core.strategies import create

@@ -84,7 +84,9 @@ def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened
 
 def _grown(asked: Plan, recorded: Plan) -> Plan:
     """Nothing is ever taken out: what was recorded would be an outcome of no plan then."""
-    configurations = {one.id: one for one in (*recorded.configurations, *asked.configurations)}
+    configurations = {
+        configuration.id: configuration for configuration in (*recorded.configurations, *asked.configurations)
+    }
     return replace(
         recorded,
         problems=tuple(dict.fromkeys((*recorded.problems, *asked.problems))),

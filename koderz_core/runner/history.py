@@ -190,4 +190,4 @@ def _completion(answer: CallFinished, text: str) -> Completion:
 
 
 def _memories(recalled: MemoryRecalled, texts: Mapping[str, str]) -> tuple[Memory, ...]:
-    return tuple(Memory(texts[one.text], one.origin, one.tags) for one in recalled.memories)
+    return tuple(Memory(texts[memory.text], memory.origin, memory.tags) for memory in recalled.memories)

@@ -17,12 +17,12 @@ from koderz_core.records import Budget, Control, Plan, Problem
 from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import Wish, following, forget
-from koderz_core.runner.crew import Crew, Steering, models, piloted, remaining
-from koderz_core.runner.gate import Gate
+from koderz_core.runner.dependencies import Parts
 from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
-from koderz_core.runner.parts import Parts
+from koderz_core.runner.pause import Gate
 from koderz_core.runner.recorder import Recorder, Watch
+from koderz_core.runner.workers import Crew, Steering, models, piloted, remaining
 
 
 class Once:
@@ -90,7 +90,9 @@ class Runner:
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {work.experiment.id for work in works})
         self.remaining = len(works)  # how many experiments had not ended when this runner took over
-        self.left_out = sum(one.id not in asked and history.is_open(one.id) for one in self.plan.experiments())
+        self.left_out = sum(
+            experiment.id not in asked and history.is_open(experiment.id) for experiment in self.plan.experiments()
+        )
         self._ledger = Ledger(self.asked.budget, history.spending)
         parts = replace(provide(models(works)), ledger=self._ledger)
         self._recorder = Recorder(journal, watches, parts.clock, history.texts)

@@ -16,8 +16,8 @@ from random import Random
 
 from koderz_core.errors import InfrastructureError
 from koderz_core.events import CodeTested, MemoryRecalled, Note, ProgramProbed, RemainingRead
+from koderz_core.grading.feedback_policy import visible
 from koderz_core.grading.testsets import no_program
-from koderz_core.grading.visible import visible
 from koderz_core.records import (
     Ask,
     Asker,
@@ -41,10 +41,10 @@ from koderz_core.records import (
     Verdict,
     fingerprint,
 )
-from koderz_core.runner.calls.asking import Calls, announce
-from koderz_core.runner.gate import Passage
+from koderz_core.runner.calls.retry import Calls, announce
+from koderz_core.runner.dependencies import Parts
 from koderz_core.runner.history import Answer, Tape
-from koderz_core.runner.parts import Parts
+from koderz_core.runner.pause import Passage
 from koderz_core.runner.recorder import Voice, storable
 from koderz_core.strategies.course import Best
 from koderz_core.strategies.parameters import applied
@@ -214,7 +214,7 @@ class Session:
         begin = time.monotonic()
         found, fault = self._remembered(query)
         memories = tuple(self._parts.redact.memory(_kept(memory)) for memory in found[: query.limit])
-        named = tuple(MemoryRef(self._voice.text(one.text), one.origin, one.tags) for one in memories)
+        named = tuple(MemoryRef(self._voice.text(memory.text), memory.origin, memory.tags) for memory in memories)
         self._voice.say(MemoryRecalled(key, query, named, time.monotonic() - begin, storable(fault)), ordinal)
         return memories
 

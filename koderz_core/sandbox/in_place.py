@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from koderz_core.parsing import parse
+from koderz_core.python_parser import parse
 from koderz_core.sandbox.inside.instrument import asserts_in
 
 _BINDINGS: Mapping[type[ast.AST], tuple[str, str]] = {

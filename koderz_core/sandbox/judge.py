@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from koderz_core.errors import DataError, PlanError
-from koderz_core.reading import surrogate_in
+from koderz_core.input_files import surrogate_in
 from koderz_core.records import Cases, ErrorClass, Isolation, Observed, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.in_place import looks_at_changes
-from koderz_core.sandbox.orders import Answer, Order, Report, ask
+from koderz_core.sandbox.requests import Answer, Order, Report, ask
 from koderz_core.sandbox.tiers import number_of, spoken_of
 from koderz_core.sandbox.workers import Worker, Workers
 

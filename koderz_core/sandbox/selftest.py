@@ -84,8 +84,8 @@ def _tested(
     checks = [
         *right,
         *(_fails(judge, "wrong programs", one) for one in wrong),
-        *(_fails(judge, "cheats", one) for one in cheats),
-        *_attacked(judge, [one for one in attacks if one.limited or judge.isolation != "limited"]),
+        *(_fails(judge, "cheats", cheat) for cheat in cheats),
+        *_attacked(judge, [attack for attack in attacks if attack.limited or judge.isolation != "limited"]),
         _passes(judge, "right after all that", "double", PROBLEMS["double"]),
     ]
     return SelfTest(judge.isolation, tuple(checks))

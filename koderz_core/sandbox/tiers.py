@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import msgspec
 
-from koderz_core.parsing import parse
+from koderz_core.python_parser import parse
 from koderz_core.records import Isolation, Problem, TestSet
 from koderz_core.sandbox import box
 from koderz_core.sandbox.folders import folder, sweep

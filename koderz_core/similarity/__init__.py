@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from koderz_core.errors import InfrastructureError, PlanError
-from koderz_core.parsing import parse
+from koderz_core.python_parser import parse
 
 CURE = "pip install 'koderz[codebleu]' (Python 3.11 or 3.12)"
 MOST_CHARS = 6000
@@ -100,7 +100,7 @@ def similarities(programs: Sequence[str], weights: Weights) -> tuple[tuple[float
     different = list(dict.fromkeys(programs))
     found = _scores(different, weights) if len(different) > 1 else ((_SAME,),)
     places = [different.index(program) for program in programs]
-    return tuple(tuple(_mean(found, one, other) for other in places) for one in places)
+    return tuple(tuple(_mean(found, place, other) for other in places) for place in places)
 
 
 def _mean(scores: Sequence[Sequence[float]], one: int, other: int) -> float:

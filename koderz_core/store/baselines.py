@@ -10,7 +10,7 @@ import msgspec
 from koderz_core.records import Scalar, Tier
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.store.index import Index
-from koderz_core.store.reading import records
+from koderz_core.store.rows import records
 
 
 def measured(index: Index) -> list[Measured]:

@@ -9,16 +9,16 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import UnknownNameError
-from koderz_core.events.trouble import Troubles
+from koderz_core.events.outages import Troubles
 from koderz_core.records import Allowance, Plan
 from koderz_core.records.forecasts import Receipt
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import AllowanceChange, BenchmarkProgress, ModelTrouble, NewestIteration
 from koderz_core.records.rows import BenchmarkRow, BenchmarkState, ExperimentRow
 from koderz_core.store.experiments import Followed
-from koderz_core.store.finding import benchmark_ids
 from koderz_core.store.index import Held, Index, in_effect
-from koderz_core.store.reading import mappings, records
+from koderz_core.store.lookup import benchmark_ids
+from koderz_core.store.rows import mappings, records
 
 NEWEST = 15
 MESSAGE_CHARACTERS = 200

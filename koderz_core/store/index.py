@@ -12,7 +12,7 @@ from koderz_core.errors import JournalError
 from koderz_core.journal import holder
 from koderz_core.records import Control
 from koderz_core.records.rows import ExperimentRow, State
-from koderz_core.store.reading import records
+from koderz_core.store.rows import records
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from koderz_core.events import (
     TextStored,
     TurnSpoken,
 )
-from koderz_core.events.unanswered import UnansweredCall
+from koderz_core.events.unanswered_calls import UnansweredCall
 from koderz_core.records import Cost, Tier, Verdict
 from koderz_core.store.schema import Value
 
@@ -161,10 +161,14 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
     from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which only a new benchmark needs)
 
     named = labels(plan.configurations)
-    for one in plan.configurations:
-        known: dict[str, Value] = {"benchmark": event.benchmark, "id": one.id, "label": named[one.id]}
-        known |= {"strategy": one.strategy, "gate": one.gate, "feedback": one.feedback}
-        known |= {"parameters": as_json(one.parameters), "models": as_json(one.models)}
+    for configuration in plan.configurations:
+        known: dict[str, Value] = {
+            "benchmark": event.benchmark,
+            "id": configuration.id,
+            "label": named[configuration.id],
+        }
+        known |= {"strategy": configuration.strategy, "gate": configuration.gate, "feedback": configuration.feedback}
+        known |= {"parameters": as_json(configuration.parameters), "models": as_json(configuration.models)}
         yield Change("configurations", "replace", known)
     for planned in plan.experiments():
         row: dict[str, Value] = {**asdict(planned), "benchmark": event.benchmark, "state": "planned"}

@@ -17,14 +17,14 @@ from koderz_core.records import Outcome
 from koderz_core.records.progress import BenchmarkProgress, Snapshot, meant
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.records.trials import Trial
-from koderz_core.store import baselines, benchmarks, details, experiments, finding, measurements, summaries, trials
-from koderz_core.store.ahead import Ahead, Asked, Seen
+from koderz_core.store import baselines, benchmarks, details, experiments, lookup, measurements, summaries, trials
 from koderz_core.store.answers import Answers, Moment, journals, state
 from koderz_core.store.benchmarks import Forecast
 from koderz_core.store.experiments import Followed
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
-from koderz_core.store.loading import basis
+from koderz_core.store.live_tail import Ahead, Asked, Seen
+from koderz_core.store.refresh import basis
 from koderz_core.store.store import Ingested, Store
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Results:
         self._followed, self._ahead = Followed(), Ahead(store.journals_dir)
         self.shared = Answers(clock)
 
-    find = question(finding.find)
-    find_problem = question(finding.find_problem, kept=False)
+    find = question(lookup.find)
+    find_problem = question(lookup.find_problem, kept=False)
     neighbours = question(experiments.neighbours)
     experiment = question(details.details)
     several = question(details.several, kept=False)

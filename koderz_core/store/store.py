@@ -15,7 +15,7 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from koderz_core.store.connection import DamagedStoreError, created, held, opened, opened_apart, unwritable
-from koderz_core.store.loading import Loaded, load, outdated
+from koderz_core.store.refresh import Loaded, load, outdated
 from koderz_core.store.schema import KEYS, create
 
 

@@ -10,7 +10,7 @@ import msgspec
 from koderz_core.records import Tier
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.store.index import Index
-from koderz_core.store.reading import SAW_BASE_TESTS, mappings, records
+from koderz_core.store.rows import SAW_BASE_TESTS, mappings, records
 
 
 def summaries(
@@ -23,8 +23,8 @@ def summaries(
     benchmarks = [of] if isinstance(of, str) else of
     asked = {name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))}
     tiers: dict[tuple[object, object], list[TierCost]] = {}
-    for one in records(index.con, _ConfigurationTier, _TIERS, asked):
-        tiers.setdefault((one.benchmark, one.configuration), []).append(one.cost())
+    for record in records(index.con, _ConfigurationTier, _TIERS, asked):
+        tiers.setdefault((record.benchmark, record.configuration), []).append(record.cost())
     found = []
     for row in mappings(index.con, _SUMMARIES, asked):
         at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None

@@ -18,7 +18,7 @@ from koderz_core.strategies.facts import DataclassStrategy, Facts, facts_of_clas
 from koderz_core.strategies.ladder import ONCE, Ladder
 from koderz_core.strategies.outside import found, installed, shortened
 from koderz_core.strategies.parameters import bounds_of, checked, choices_of, describe, is_override, require_number
-from koderz_core.strategies.reminding import Reminded
+from koderz_core.strategies.reminders import Reminded
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
 from koderz_core.strategies.swarm import Swarm

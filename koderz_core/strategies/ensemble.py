@@ -14,14 +14,14 @@ from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.events import ConsensusReached, Considered
-from koderz_core.prompts import coding
+from koderz_core.prompts import coder
 from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling, Verdict
 from koderz_core.similarity import Weights, normalised, require_package, similarities
 from koderz_core.strategies.parameters import parameter
-from koderz_core.strategies.reminding import Reminded, with_reminders
+from koderz_core.strategies.reminders import Reminded, with_reminders
 
 MOST = 16
 """Samples of one model: the programs are compared each with each."""
@@ -92,8 +92,8 @@ class Ensemble(Reminded):
         return None if chosen is None else best[chosen]
 
     def _tested(self, ctx: Context) -> list[Candidate]:
-        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        sampling, messages = Sampling(self.temperature, max_tokens=self.max_tokens), coding.first_attempt(brief)
+        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        sampling, messages = Sampling(self.temperature, max_tokens=self.max_tokens), coder.first_attempt(brief)
         asks = [
             Ask("coder", messages, sampling, one) for one in range(ctx.members("coder")) for _ in range(self.samples)
         ]

@@ -25,10 +25,14 @@ def labels(configurations: Sequence[Configuration]) -> Mapping[str, str]:
     )
     found: dict[str, str] = {}
     for form in forms:
-        open_ones = [one for one in configurations if one.id not in found]
-        words = [sorted(form(one).split()) for one in open_ones]  # the same words in another order tell nobody apart
+        open_ones = [configuration for configuration in configurations if configuration.id not in found]
+        words = [
+            sorted(form(open_one).split()) for open_one in open_ones
+        ]  # the same words in another order tell nobody apart
         found |= {one.id: form(one) for one, said in zip(open_ones, words, strict=True) if words.count(said) == 1}
-    return found | {one.id: one.id for one in configurations if one.id not in found}
+    return found | {
+        configuration.id: configuration.id for configuration in configurations if configuration.id not in found
+    }
 
 
 def _label(one: Configuration, models: str, telling: frozenset[str]) -> str:
@@ -44,8 +48,8 @@ Usual = Mapping[str, str | None]
 def _differing(configurations: Sequence[Configuration]) -> Mapping[str, Usual]:
     """Name -> parameters with more than one value among the configurations of that name; lacking one is a value too."""
     found: dict[str, Usual] = {}
-    for strategy in {_strategy(one) for one in configurations}:
-        kin = [_settings(one) for one in configurations if _strategy(one) == strategy]
+    for strategy in {_strategy(configuration) for configuration in configurations}:
+        kin = [_settings(configuration) for configuration in configurations if _strategy(configuration) == strategy]
         values = {name: Counter(repr(one.get(name)) for one in kin) for settings in kin for name in settings}
         found[strategy] = {name: _shared(counted) for name, counted in values.items() if len(counted) > 1}
     return found

@@ -72,7 +72,7 @@ def describe(strategy: type) -> Description:
     module = sys.modules.get(strategy.__module__)
     texts = (own, cleandoc(module.__doc__ or "") if module else "")
     paragraphs = (" ".join(part.split()).replace("``", "") for text in texts for part in text.split("\n\n"))
-    told = next((found for one in paragraphs if (found := _CALLS.search(one))), None)
+    told = next((found for paragraph in paragraphs if (found := _CALLS.search(paragraph))), None)
     calls, source = (told["calls"], told["source"] or "") if told else ("", "")
     doc = own.partition("\n")[0].partition("Calls:")[0]
     return Description(doc.replace("``", "").strip(), calls, source)

@@ -18,7 +18,7 @@ import msgspec
 
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement, sync
-from koderz_core.upkeep.restoring import (
+from koderz_core.upkeep.restore import (
     CHUNK_BYTES,
     FORMAT,
     MANIFEST,

@@ -91,7 +91,9 @@ def _held(where: str, row: object, expected: Mapping[str, object]) -> Iterator[_
 
 
 def _of(told: Tally, configuration: str) -> list[Tallied]:
-    return [one for one in told.experiments.values() if one.experiment.configuration == configuration]
+    return [
+        experiment for experiment in told.experiments.values() if experiment.experiment.configuration == configuration
+    ]
 
 
 def _counts(of: Iterable[Tallied]) -> dict[str, int]:

@@ -40,7 +40,7 @@ def verify_journal(name: str, entries: Sequence[Entry], told: Tally) -> Verified
         *_wrong_texts(texts),
         *_wrong_headers(name, told),
         *_wrong_experiments(entries, told),
-        *(gone for one in told.experiments.values() for gone in _wrong_outcome(one)),
+        *(gone for experiment in told.experiments.values() for gone in _wrong_outcome(experiment)),
     )
     counts = {"texts": len(texts.stored), "headers": len(told.opened), "experiment ids": len(told.experiments)}
     return Verified(name, counts, found)
@@ -90,7 +90,9 @@ def _wrong_headers(name: str, told: Tally) -> Iterator[Difference]:
 def _shrunk(plans: Sequence[Plan]) -> Iterator[Difference]:
     """Nothing is ever taken out of a plan."""
     for before, after in pairwise(plans):
-        if gone := {one.id for one in before.experiments()} - {one.id for one in after.experiments()}:
+        if gone := {experiment.id for experiment in before.experiments()} - {
+            experiment.id for experiment in after.experiments()
+        }:
             yield Difference("the plan", after.id, f"without {min(gone)}", "every experiment planned before")
 
 

@@ -18,7 +18,7 @@ from koderz_core.events import (
     ExperimentFinished,
     ExperimentStarted,
 )
-from koderz_core.events.unanswered import Unanswered, UnansweredCall
+from koderz_core.events.unanswered_calls import Unanswered, UnansweredCall
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.sums import all_known, known_sum
 

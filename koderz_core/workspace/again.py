@@ -11,13 +11,13 @@ from koderz_core.analysis.differences import Differences, differing
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
 from koderz_core.errors import DataError, KoderzError, PlanError
-from koderz_core.export.dump import DumpFile, files_of, named, write
-from koderz_core.export.formats import plain
 from koderz_core.plan.clone import is_plannable, order_of, settings_of, wanted_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.records.rows import ExperimentRow
+from koderz_core.report.dump import DumpFile, files_of, named, write
+from koderz_core.report.formats import plain
 from koderz_core.store.details import Naming, Several
 from koderz_core.store.results import Results
 
@@ -80,7 +80,7 @@ def _dataset(plan: Plan, load: Load) -> Dataset | None:
 
 def configuration_of(plan: Plan, row: ExperimentRow) -> Configuration:
     """The one that an experiment of a plan is of."""
-    return next(one for one in plan.configurations if one.id == row.configuration)
+    return next(configuration for configuration in plan.configurations if configuration.id == row.configuration)
 
 
 def _safe(command: str) -> str:
@@ -104,7 +104,7 @@ class Dumped:
         Raises DataError, StoreError, UnknownNameError.
         """
         found = read(results, experiments, named)
-        made = [files for one in found.details if (files := files_of(one, found.texts))]
+        made = [files for detail in found.details if (files := files_of(detail, found.texts))]
         for files in made:
             write(files, self.folder)
         return Dumped(self.folder, self.experiments + len(made), self.files + sum(map(len, made)))
@@ -130,7 +130,7 @@ def dump_files(results: Results, experiment: str) -> tuple[DumpFile, ...]:
 def read(results: Results, experiments: Sequence[str], naming: Naming) -> Several:
     """As ``Results.several``; raises DataError besides if a text is missing."""
     found = results.several(experiments, naming)
-    wanted = {text for one in found.details for text in naming(one)}
+    wanted = {text for detail in found.details for text in naming(detail)}
     if missing := wanted - found.texts.keys():
         raise DataError(f"No journal holds the text {min(missing)[:12]}. Restore the missing journal, then reindex.")
     return found

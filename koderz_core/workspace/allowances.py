@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from koderz_core.records import Plan
+from koderz_core.runner.background import Running
 from koderz_core.runner.header import last_concurrency, recorded_plan, under_newest_budget
-from koderz_core.runner.running import Running
 
 
 class Allowances:

@@ -11,8 +11,8 @@ from functools import partial
 from koderz_core.config import Settings
 from koderz_core.errors import KoderzError
 from koderz_core.journal import Journal
-from koderz_core.notices.sending import Notices
-from koderz_core.notices.wording import benchmark_ended
+from koderz_core.notices.delivery import Notices
+from koderz_core.notices.messages import benchmark_ended
 from koderz_core.records.progress import SummaryRow
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.runner import Assignment, Provide, Runner

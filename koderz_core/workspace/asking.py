@@ -9,28 +9,28 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from koderz_core.analysis.selecting import ranked
+from koderz_core.analysis.model_selection import ranked
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
-from koderz_core.grading.dividing import Divide
+from koderz_core.grading.problem_tests import Divide
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import address_of, identity, resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.prompts import VERSIONS
-from koderz_core.prompts.coding import MINIMAL
+from koderz_core.prompts.coder import MINIMAL
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Completion, Cost, Memory, Message, Query, Request, Sampling, Usage
-from koderz_core.runner.calls.lanes import Lanes, Policy
-from koderz_core.runner.gate import Gate, Passage
-from koderz_core.runner.live import LiveText
-from koderz_core.runner.parts import Parts, Recollection
+from koderz_core.runner.calls.provider_limits import Lanes, Policy
+from koderz_core.runner.dependencies import Parts, Recollection
+from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.pause import Gate, Passage
 from koderz_core.runner.recorder import Redactor
 from koderz_core.store.measurements import Sought, measurements, recalled
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
-from koderz_core.strategies.reminding import ADVICE_TEMPERATURE
+from koderz_core.strategies.reminders import ADVICE_TEMPERATURE
 from koderz_core.strategies.selected import DIRECT
 from koderz_core.workspace.memories import Memories
 

@@ -10,7 +10,6 @@ from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, UnknownNameError
-from koderz_core.export.formats import plain
 from koderz_core.models.catalogue import resolve
 from koderz_core.plan.baselines import DIRECT
 from koderz_core.plan.command_line import command_of
@@ -20,6 +19,7 @@ from koderz_core.records import Dataset, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Ground, Measured
+from koderz_core.report.formats import plain
 from koderz_core.store.results import Results
 
 _SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
@@ -102,5 +102,5 @@ def _stands_for(one: Measured, problems: frozenset[str], grounds: Sequence[Groun
 
 def given(rows: Sequence[SummaryRow], grounds: Iterable[Ground]) -> list[frozenset[str]]:
     """The problems that each of these is about, in their order; those of a benchmark without a ground: none."""
-    of = {one.benchmark: frozenset(one.problems) for one in grounds}
+    of = {ground.benchmark: frozenset(ground.problems) for ground in grounds}
     return [of.get(row.benchmark, frozenset()) if row.only is None else frozenset(row.only) for row in rows]

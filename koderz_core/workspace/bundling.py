@@ -14,7 +14,7 @@ from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.bundles import bug_report as reports
-from koderz_core.bundles.making import (
+from koderz_core.bundles.creation import (
     KeptBundle,
     Made,
     Wanted,
@@ -29,8 +29,8 @@ from koderz_core.bundles.making import (
 from koderz_core.bundles.redaction import Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError
-from koderz_core.export.orders import ExportOrder
 from koderz_core.journal import read_all
+from koderz_core.report.export_request import ExportOrder
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
 from koderz_core.verification.journals import Difference, Verified, verify_journal
@@ -63,7 +63,7 @@ class Bundling:
             return Verified(benchmark, {}, (Difference("a line", path.name, str(error), "a journal"),))
         told = tally(entries)
         found = verify_journal(benchmark, entries, told)
-        if not told.opened or any(one.what in ("the id", "the benchmark") for one in found.differences):
+        if not told.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
             return found  # what the store tells would be of another benchmark
         return found.and_also(verify_figures(told, self._shown(benchmark)))
 

@@ -10,12 +10,12 @@ from koderz_core.analysis.configurations import frontier_asked_once, letter, usu
 from koderz_core.analysis.difficulty import Difficulty, difficulties
 from koderz_core.conditions import HELD_OUT, TIME_LIMIT
 from koderz_core.errors import UsageError
-from koderz_core.export.sensitivity import can_show
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Plan, Scalar
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
+from koderz_core.report.sensitivity import can_show
 from koderz_core.store.results import Results
 from koderz_core.workspace.baselines import Baselines, given
 from koderz_core.workspace.names import configuration_named, configurations_named
@@ -63,7 +63,7 @@ class Comparing:
         while half a million tries are read. Raises UnknownNameError, UsageError.
         """
         from koderz_core.analysis.comparison import AXES, compare  # noqa: PLC0415 (numpy, which no run needs)
-        from koderz_core.export.findings import with_sentences  # noqa: PLC0415 (as above)
+        from koderz_core.report.findings import with_sentences  # noqa: PLC0415 (as above)
 
         chosen = None if baseline is None else configuration_named(baseline, rows)
         numbers = compare(rows, self._trials(rows, apart=apart), chosen, AXES if axes is None else axes)
@@ -131,7 +131,7 @@ class Comparing:
 
         held = self._held(rows)
         several = [trial.tries for trials in held.values() for trial in trials if len(trial.tries) > 1]
-        texts = self._results.texts({one.code for tries in several for one in tries if one.code})
+        texts = self._results.texts({try_.code for tries in several for try_ in tries if try_.code})
         shapes = {code: shape(text) for code, text in texts.items()}
         return {key: attempt_by_attempt(trials, shapes) for key, trials in held.items()}
 
@@ -149,7 +149,7 @@ class Comparing:
         """Those of these configurations, on the problems that the rows are about."""
         about = {_key(row): None if row.only is None else frozenset(row.only) for row in rows}
         trials = self._results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
-        known = [one for one in trials if one.key in about]
+        known = [trial for trial in trials if trial.key in about]
         return [one for one in known if (only := about[one.key]) is None or one.problem in only]
 
     def _about_the_baseline(self, found: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
@@ -162,9 +162,9 @@ class Comparing:
         """What sets benchmarks apart that no configuration names."""
         grounds = self._results.grounds({row.benchmark for row in rows})
         told: dict[str, set[Scalar]] = {
-            "Costs are by different prices": {one.price_version for one in grounds},
-            "Scored by different tests": {one.conditions.get(HELD_OUT) or "base tests" for one in grounds},
-            "Tests ran under different time limits": {one.conditions.get(TIME_LIMIT) for one in grounds},
+            "Costs are by different prices": {ground.price_version for ground in grounds},
+            "Scored by different tests": {ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds},
+            "Tests ran under different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
         }
         for said, values in told.items():
             if len(values) > 1:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from koderz_core import __version__
 from koderz_core.errors import DataError, UsageError
-from koderz_core.export.dictionary import checked, described, sql_types
-from koderz_core.export.orders import COMPARED, ExportOrder
-from koderz_core.export.report import bibtex
 from koderz_core.records.rows import Excerpt, Provenance
+from koderz_core.report.benchmark_report import bibtex
+from koderz_core.report.dictionary import checked, described, sql_types
+from koderz_core.report.export_request import COMPARED, ExportOrder
 from koderz_core.store.frames import Form, FormName, Part, copy_rows
 from koderz_core.store.results import Results
 from koderz_core.workspace.comparing import Comparing
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.incidence import Axis
-    from koderz_core.export.report import Report
+    from koderz_core.report.benchmark_report import Report
 
 _LOG = logging.getLogger("koderz")
 _PIECE_BYTES = 1 << 20
@@ -82,7 +82,7 @@ class Exporting:
 
     def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:
         """Configurations, as ``koderz compare`` names them, side by side, and where that comes from. As ``found``."""
-        from koderz_core.export.report import Report  # noqa: PLC0415 (numpy, which nobody else here needs)
+        from koderz_core.report.benchmark_report import Report  # noqa: PLC0415 (numpy, which nobody else here needs)
 
         comparison = self._compared(of, same_problems=same_problems)
         stands_on = self._provenance({row.benchmark for row in comparison.configurations})
@@ -105,7 +105,7 @@ class Exporting:
     def _rows(self, order: ExportOrder) -> DataFrame:
         from pandas import DataFrame  # noqa: PLC0415 (as above)
 
-        from koderz_core.export.comparison_numbers import configuration_rows, pair_rows  # noqa: PLC0415 (as above)
+        from koderz_core.report.comparison_numbers import configuration_rows, pair_rows  # noqa: PLC0415 (as above)
 
         compared = self._compared(order.of, (), same_problems=order.same_problems)
         rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
@@ -123,10 +123,10 @@ class Exporting:
             return bibtex(self._provenance({row.benchmark for row in rows}), __version__)
         report = self.report(order.of, same_problems=order.same_problems)
         if order.form == "html":
-            from koderz_core.export.report_html import html  # noqa: PLC0415 (plotly)
+            from koderz_core.report.benchmark_report_html import html  # noqa: PLC0415 (plotly)
 
             return html(report)
-        from koderz_core.export.report import markdown  # noqa: PLC0415 (as above)
+        from koderz_core.report.benchmark_report import markdown  # noqa: PLC0415 (as above)
 
         return markdown(report)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from koderz_core import __version__, process
 from koderz_core.analysis.timing import seconds_left
 from koderz_core.config import Settings, load_settings
-from koderz_core.deferred import part
 from koderz_core.errors import UnknownNameError
+from koderz_core.lazy import part
 from koderz_core.records import Completion, Dataset, Plan, Problem, Verdict
 from koderz_core.records.forecasts import Forecast
 from koderz_core.store.results import Results
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from koderz_core.models.weights_download import Report
     from koderz_core.plan.order import Order
     from koderz_core.protocols import Model
-    from koderz_core.runner.live import Spoken
+    from koderz_core.runner.live_text import Spoken
     from koderz_core.runner.recorder import Watch
     from koderz_core.sandbox.judge import BoxedJudge
 

@@ -12,15 +12,15 @@ from functools import partial
 from koderz_core.config import Settings
 from koderz_core.datasets.sources import require_libraries
 from koderz_core.errors import DataError, InfrastructureError
-from koderz_core.export.formats import plain
 from koderz_core.grading.canonical import Canonical, Expectations
-from koderz_core.grading.dividing import Divider
 from koderz_core.grading.gates import EXAMPLES
 from koderz_core.grading.grader import Grader
+from koderz_core.grading.problem_tests import Divider
 from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.records import Dataset, ErrorClass, Plan, Problem, Verdict
+from koderz_core.report.formats import plain
 from koderz_core.runner.recorder import Redactor
-from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.reference import answers
 
 LONGEST = 8000  # characters of a list in a remark
@@ -62,7 +62,7 @@ class Judging:
     def remarks(self, plan: Plan, dataset: Callable[[], Dataset]) -> Iterator[str]:
         """What the gates of a plan leave out, in sentences. Raises DataError, SandboxError, and as ``dataset``."""
         yield from outside(plan)
-        if not any(one.gate == EXAMPLES for one in plan.configurations):
+        if not any(configuration.gate == EXAMPLES for configuration in plan.configurations):
             return
         chosen = [problem for problem in dataset().problems if problem.id in set(plan.problems)]
         untrue = [f"{one.id}: {example}" for one in chosen for example in self._divider.untrue(one)]

@@ -9,10 +9,11 @@ from functools import cache
 from koderz_core import __version__
 from koderz_core.config import Settings
 from koderz_core.errors import CortexError, UsageError
-from koderz_core.memory import shelf
+from koderz_core.memory import memory_file
 from koderz_core.memory.client import Client, server_of
-from koderz_core.memory.cortex.open import DEFAULT_PROJECT, Cortex
-from koderz_core.memory.cortex.remembering import (
+from koderz_core.memory.cortex.project import DEFAULT_PROJECT, Cortex
+from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed
+from koderz_core.memory.cortex.write_tools import (
     SALIENCES,
     NewMemory,
     Renewed,
@@ -23,7 +24,6 @@ from koderz_core.memory.cortex.remembering import (
     tags_text,
     type_for,
 )
-from koderz_core.memory.cortex.searching import Filters, Found, StoredMemory, listed
 from koderz_core.memory.lessons import (
     TAG,
     Lesson,
@@ -37,7 +37,7 @@ from koderz_core.memory.lessons import (
     read,
 )
 from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.standing import Condition, condition
+from koderz_core.memory.mirror_status import Condition, condition
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
 from koderz_core.records.plans import scripted
 from koderz_core.store.measurements import lapses, solved
@@ -52,7 +52,7 @@ class Shown:
 
     memory: StoredMemory
     metadata: Mapping[str, object]
-    related: tuple[shelf.Related, ...]
+    related: tuple[memory_file.Related, ...]
     lesson: Lesson | None
 
     @property
@@ -68,27 +68,27 @@ class Memories:
     ) -> None:
         """``load``: a dataset by name. ``may_solve``: what an example's program is tried with."""
         self._settings, self._results, self._may_solve = settings, results, may_solve
-        self._problems = cache(lambda name: {one.id: one for one in load(name).problems})
+        self._problems = cache(lambda name: {problem.id: problem for problem in load(name).problems})
 
-    def find(self, sought: shelf.Sought) -> Found:
+    def find(self, sought: memory_file.Sought) -> Found:
         """The memories that fit."""
-        with shelf.opened(self._settings) as cortex:
-            return shelf.find(cortex, sought) if cortex else Found(())
+        with memory_file.opened(self._settings) as cortex:
+            return memory_file.find(cortex, sought) if cortex else Found(())
 
-    def counts(self) -> shelf.Counts | None:
+    def counts(self) -> memory_file.Counts | None:
         """How much there is, None if nothing was ever remembered."""
-        with shelf.opened(self._settings) as cortex:
-            return shelf.counts(cortex) if cortex else None
+        with memory_file.opened(self._settings) as cortex:
+            return memory_file.counts(cortex) if cortex else None
 
     def show(self, number: int) -> Shown:
         """One memory, in full. Raises UsageError if there is none of that id."""
-        with shelf.opened(self._settings) as cortex:
+        with memory_file.opened(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet. Run a benchmark first.")
             memory = cortex.fetch(number)
             metadata = memory.whole()["metadata"]
             known: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
-            found = shelf.related(cortex, memory, str(known.get("experiment_id") or ""))
+            found = memory_file.related(cortex, memory, str(known.get("experiment_id") or ""))
             return Shown(memory, known, tuple(found), read(memory.metadata))
 
     def retire(self, number: int) -> None:
@@ -113,19 +113,19 @@ class Memories:
 
     def keep(self, lessons: Sequence[Lesson]) -> Renewed:
         """Remember lessons, each in the place of the one on the same failure. Experiments are told of no others."""
-        with shelf.opened(self._settings, make=True) as cortex:
+        with memory_file.opened(self._settings, make=True) as cortex:
             if cortex is None:
                 raise CortexError("The memory file could not be made. Look at its disk.")
             return renew(cortex, [_memory(cortex, one) for one in lessons])
 
     def lessons(self) -> list[Lesson]:
         """The lessons that are kept and not retired, the most common first."""
-        with shelf.opened(self._settings) as cortex:
+        with memory_file.opened(self._settings) as cortex:
             if cortex is None:
                 return []
             found = listed(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
         kept_ones = (read(one.metadata) for one in found.memories if one.salience > 0)
-        return ranked(one for one in kept_ones if one)
+        return ranked(kept_one for kept_one in kept_ones if kept_one)
 
     def recall(self, query: Query, asker: Asker) -> list[Memory]:
         """Answers ``Query("lesson", {"error": class})``, or of all errors, with what other problems taught only;
@@ -149,7 +149,7 @@ class Memories:
         return [one for one in told if one][: query.limit]
 
     def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
-        with shelf.opened(self._settings) as cortex:
+        with memory_file.opened(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet.")
             change(cortex, number)

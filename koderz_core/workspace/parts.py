@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koderz_core.deferred import importer
+from koderz_core.lazy import importer
 
 if TYPE_CHECKING:
     from koderz_core.datasets import dataset_names, load
-    from koderz_core.datasets.typed import keep
-    from koderz_core.grading.typed import problem_of, require_solved, typed_row
+    from koderz_core.datasets.own_problems import keep
+    from koderz_core.grading.own_tests import problem_of, require_solved, typed_row
     from koderz_core.models.availability import lacking, survey
-    from koderz_core.models.opened import OpenModels
+    from koderz_core.models.open_models import OpenModels
     from koderz_core.models.weights import fetch
     from koderz_core.plan.clone import dataset_of, forked
     from koderz_core.plan.command_line import command_of
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from koderz_core.plan.planner import Planner
     from koderz_core.plan.strategy_files import require_strategies
     from koderz_core.records.plans import default_concurrency
+    from koderz_core.runner.background import Running
+    from koderz_core.runner.dependencies import Parts
     from koderz_core.runner.header import header, recorded_plan
-    from koderz_core.runner.parts import Parts
     from koderz_core.runner.recorder import Redactor
     from koderz_core.runner.runner import Assignment, Runner
-    from koderz_core.runner.running import Running
-    from koderz_core.sandbox.opening import Sandbox
+    from koderz_core.sandbox.local_judge import Sandbox
     from koderz_core.store.measurements import measurements
     from koderz_core.workspace.allowances import Allowances
     from koderz_core.workspace.announcing import Announcing
@@ -97,14 +97,14 @@ _HOMES = {
     "Exporting": "koderz_core.workspace.exporting",
     "Judging": "koderz_core.workspace.judging",
     "Memories": "koderz_core.workspace.memories",
-    "OpenModels": "koderz_core.models.opened",
-    "Parts": "koderz_core.runner.parts",
+    "OpenModels": "koderz_core.models.open_models",
+    "Parts": "koderz_core.runner.dependencies",
     "Planner": "koderz_core.plan.planner",
     "Redactor": "koderz_core.runner.recorder",
     "Remembering": "koderz_core.workspace.remembering",
     "Runner": "koderz_core.runner.runner",
-    "Running": "koderz_core.runner.running",
-    "Sandbox": "koderz_core.sandbox.opening",
+    "Running": "koderz_core.runner.background",
+    "Sandbox": "koderz_core.sandbox.local_judge",
     "Upkeep": "koderz_core.workspace.upkeep",
     "command_of": "koderz_core.plan.command_line",
     "dataset_names": "koderz_core.datasets",
@@ -113,17 +113,17 @@ _HOMES = {
     "fetch": "koderz_core.models.weights",
     "forked": "koderz_core.plan.clone",
     "header": "koderz_core.runner.header",
-    "keep": "koderz_core.datasets.typed",
+    "keep": "koderz_core.datasets.own_problems",
     "lacking": "koderz_core.models.availability",
     "load": "koderz_core.datasets",
     "measurements": "koderz_core.store.measurements",
-    "problem_of": "koderz_core.grading.typed",
+    "problem_of": "koderz_core.grading.own_tests",
     "recorded_plan": "koderz_core.runner.header",
     "require_gradable": "koderz_core.workspace.judging",
-    "require_solved": "koderz_core.grading.typed",
+    "require_solved": "koderz_core.grading.own_tests",
     "require_strategies": "koderz_core.plan.strategy_files",
     "survey": "koderz_core.models.availability",
-    "typed_row": "koderz_core.grading.typed",
+    "typed_row": "koderz_core.grading.own_tests",
 }
 
 __getattr__ = importer(__name__, _HOMES)

@@ -15,10 +15,10 @@ from pathlib import Path
 from koderz_core import __version__
 from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, CortexError, JournalError
-from koderz_core.export.formats import plain
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.ledger import Trouble
 from koderz_core.memory.mirror import Mirroring, mirroring
+from koderz_core.report.formats import plain
 
 EVERY_SECONDS = 1.0
 LONGEST_SECONDS = 60.0  # between two tries while the server fails

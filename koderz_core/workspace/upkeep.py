@@ -13,14 +13,14 @@ from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.memory.client import memory_file
-from koderz_core.memory.shelf import forget, remembered_of
-from koderz_core.settings_shown import has_password
+from koderz_core.memory.memory_file import forget, remembered_of
+from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
-from koderz_core.upkeep import removing
+from koderz_core.upkeep import removal
 from koderz_core.upkeep.backup import BackedUp, Source, back_up
-from koderz_core.upkeep.mending import Mended, mend_journals
-from koderz_core.upkeep.removing import clear_left, remove, require_removable, size_of
-from koderz_core.upkeep.restoring import Restored, restore
+from koderz_core.upkeep.journal_repair import Mended, mend_journals
+from koderz_core.upkeep.removal import clear_left, remove, require_removable, size_of
+from koderz_core.upkeep.restore import Restored, restore
 from koderz_core.workspace.names import benchmark_named
 
 DAY_SECONDS = 86_400.0
@@ -89,11 +89,11 @@ class Upkeep:
 
     def pin(self, benchmark: str) -> None:
         """Let nothing delete the benchmark of that id. Raises JournalError."""
-        removing.pin(self._journal(benchmark))
+        removal.pin(self._journal(benchmark))
 
     def unpin(self, benchmark: str) -> None:
         """Take that back. Raises JournalError."""
-        removing.unpin(self._journal(benchmark))
+        removal.unpin(self._journal(benchmark))
 
     def unwanted(self, benchmark: str) -> Unwanted:
         """What ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
@@ -108,7 +108,7 @@ class Upkeep:
         """
         journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda one: -one.stat().st_mtime)
         before = self._clock() - (days or 0.0) * DAY_SECONDS
-        old = [one for one in journals[keep or 0 :] if one.stat().st_mtime < before]
+        old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
         return [one.stem for one in reversed(old) if _may_go(one)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Unwanted]:

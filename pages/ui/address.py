@@ -104,7 +104,7 @@ def meant(asked: str, options: Sequence[str]) -> str:
     """The option that an address names: whole, or by a beginning that no other has, with or without ``bench_``."""
     if asked in options or not asked:
         return asked
-    fitting = [one for one in options if asked in (one[: len(asked)], one.partition("_")[2][: len(asked)])]
+    fitting = [option for option in options if asked in (option[: len(asked)], option.partition("_")[2][: len(asked)])]
     return fitting[0] if len(fitting) == 1 else asked
 
 

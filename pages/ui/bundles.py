@@ -10,11 +10,11 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.bundles.checking import checked_bundle
-from koderz_core.bundles.making import KEPT
+from koderz_core.bundles.checks import checked_bundle
+from koderz_core.bundles.creation import KEPT
 from koderz_core.bundles.redaction import ABOUT
-from koderz_core.export.formats import count, plain
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.formats import count, plain
 from koderz_core.times import utc
 from koderz_core.verification.journals import Verified
 from pages.ui.address import choice, line
@@ -102,7 +102,10 @@ def _say(found: Verified) -> None:
         st.success(f"It holds. Looked at: {looked_at}.", icon="✅")
     else:
         st.error(f"It does not hold. Differences: {len(found.differences)}.", icon="❌")
-        lines = [(one.what, one.where, one.stands, one.follows) for one in found.differences[:MOST_SHOWN]]
+        lines = [
+            (difference.what, difference.where, difference.stands, difference.follows)
+            for difference in found.differences[:MOST_SHOWN]
+        ]
         shown = pd.DataFrame([map(plain, each) for each in lines], columns=["what", "of", "stands", "follows"])
         st.dataframe(shown, hide_index=True, alt="What differs")
     for remark in found.remarks:

@@ -12,11 +12,13 @@ from koderz_core.analysis.comparison import AXES, Comparison
 from koderz_core.analysis.configurations import Compared
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key, Pair, Parting, telling
-from koderz_core.export import formats
-from koderz_core.export.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
-from koderz_core.export.charts import cost_against_success, cost_by_tier
-from koderz_core.export.charts_curves import curves_alt, success_by
-from koderz_core.export.comparison import (
+from koderz_core.records.plans import SOME_SCRIPTED
+from koderz_core.records.progress import SummaryRow
+from koderz_core.report import formats
+from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
+from koderz_core.report.charts import cost_against_success, cost_by_tier
+from koderz_core.report.charts_curves import curves_alt, success_by
+from koderz_core.report.comparison import (
     answer,
     ceilings_table,
     common,
@@ -30,16 +32,14 @@ from koderz_core.export.comparison import (
     settings_table,
     tiers_table,
 )
-from koderz_core.export.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
-from koderz_core.export.formats import TextTable, numbered
-from koderz_core.export.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
-from koderz_core.records.plans import SOME_SCRIPTED
-from koderz_core.records.progress import SummaryRow
+from koderz_core.report.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
+from koderz_core.report.formats import TextTable, numbered
+from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
+from pages.ui.slow_results import attempts_of
 from pages.ui.tables import WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
 from pages.ui.text import show_diff, show_text
-from pages.ui.waiting import attempts_of
 
 FEW_COLUMNS = 6  # of a table of words: more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds"}
@@ -141,7 +141,7 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None) -> None:
 
 def show_costs(comparison: Comparison) -> None:
     """What a solved problem cost, and to whom it was paid."""
-    if any(one.cost_usd is None or one.cost_usd for row in comparison.configurations for one in row.tiers):
+    if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
         alt = "Dollars per solved problem by tier of model, a bar per configuration"
         show_chart(cost_by_tier(comparison), "costs", alt, frame(tiers_table(comparison)), tier_rows(comparison))
         st.caption(formats.COSTS)
@@ -203,8 +203,8 @@ def _draw_programs(workspace: Workspace, pair: Pair, it: Compared, baseline: Com
     st.caption(
         "Problems that one of the two solved, or solved in more of its repeats. Choose a line to read both programs."
     )
-    partings = {one.problem: one for one in pair.partings}
-    solvers = [baseline if one.solved_by_baseline else it for one in partings.values()]
+    partings = {parting.problem: parting for parting in pair.partings}
+    solvers = [baseline if parting.solved_by_baseline else it for parting in partings.values()]
     table = pd.DataFrame(
         {"problem": list(partings), "solved more by": [f"{row.letter} · {row.label}" for row in solvers]}
     )
@@ -247,7 +247,7 @@ def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: 
 
 
 def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    named = {"/".join(one.key): one for one in comparison.configurations}
+    named = {"/".join(configuration.key): configuration for configuration in comparison.configurations}
     looked_at = "/".join(pair.key) if pair else ""
     chosen = named[
         choice(

@@ -13,8 +13,9 @@ import streamlit as st
 
 from koderz_core.analysis.configurations import letter
 from koderz_core.analysis.difficulty import Cell, Difficulty, Key, Kind, chosen
-from koderz_core.export.charts import theme_color
-from koderz_core.export.difficulty import (
+from koderz_core.records.progress import SummaryRow
+from koderz_core.report.charts import theme_color
+from koderz_core.report.difficulty import (
     MEANING,
     key_of,
     problem_rows,
@@ -24,8 +25,7 @@ from koderz_core.export.difficulty import (
     taken_usd,
     trials_table,
 )
-from koderz_core.export.formats import TextTable, money, one_line, plain
-from koderz_core.records.progress import SummaryRow
+from koderz_core.report.formats import TextTable, money, one_line, plain
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.tables import offer_csv, selected
 
@@ -81,7 +81,7 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
 def show_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Difficulty:
     """The same as a table, and as CSV; the problem that is chosen in it."""
     table = problems_table(rows, problems)
-    named = {one.problem: one for one in problems}
+    named = {problem.problem: problem for problem in problems}
     pinned = {"problem": st.column_config.TextColumn(pinned=True, width=130)}
     shown = {"alt": table.title, "height": _height(table), "column_config": pinned}
     problem = chosen_line(_frame(table), "problem", list(named), **shown)
@@ -200,7 +200,7 @@ def _axes(figure: go.Figure, rows: Sequence[SummaryRow], problems: Sequence[Diff
     letters = [f"<b>{letter(place)}</b>" for place in range(len(rows))]
     places = {"tickvals": list(range(len(rows))), "ticktext": letters, "range": [-0.5, len(rows) - 0.5]}
     figure.update_xaxes(side="top", **places, **bare)
-    names = [_short(one.problem) for one in problems]
+    names = [_short(problem.problem) for problem in problems]
     lines = {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]}
     figure.update_yaxes(automargin=True, **lines, **bare)
     height = HEAD + ROW * len(problems)

@@ -9,14 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from koderz_core import Workspace, the_workspace
-from koderz_core.export.formats import isolation
 from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.report.formats import isolation
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, open_example
 from pages.ui.address import name_by_id
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
-from pages.ui.running import show_running
+from pages.ui.run_controls import show_running
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.errors import UsageError
-from koderz_core.export.formats import count, plain
-from koderz_core.memory.cortex.searching import Found, StoredMemory, one_line
+from koderz_core.memory.cortex.search import Found, StoredMemory, one_line
 from koderz_core.memory.lessons import Lesson
-from koderz_core.memory.shelf import KINDS, MOST, ORDERS, Counts, Related, Sought
+from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, Related, Sought
+from koderz_core.report.formats import count, plain
 from koderz_core.workspace.memories import Shown
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.frame import facts, show_remarks
@@ -49,7 +49,7 @@ def choose_sought(counts: Counts) -> Sought:
 def with_asked(workspace: Workspace, found: Found, sought: Sought) -> Found:
     """What was found, with the memory that the address asks for; a choice among what another search found is over."""
     asked, beside = st.query_params.get("memory", ""), "memory beside what was found"
-    if not re.fullmatch(r"[0-9]{1,18}", asked) or int(asked) in {one.id for one in found.memories}:
+    if not re.fullmatch(r"[0-9]{1,18}", asked) or int(asked) in {memory.id for memory in found.memories}:
         return found
     chosen_before = st.session_state.get("memory in the URL", ("",))[0] == asked
     if chosen_before and st.session_state.get(beside) != (asked, sought):
@@ -65,8 +65,8 @@ def with_asked(workspace: Workspace, found: Found, sought: Sought) -> Found:
 
 def choose_memory(found: Found) -> int:
     """The table of what was found, at least one; the id of the chosen memory."""
-    table = pd.DataFrame([_line(one) for one in found.memories])
-    keys = [str(one.id) for one in found.memories]
+    table = pd.DataFrame([_line(memory) for memory in found.memories])
+    keys = [str(memory.id) for memory in found.memories]
     alt, columns = "Memories that were found", COLUMNS
     chosen = chosen_line(table, "memory", keys, alt=alt, column_config=columns, height=_height(len(keys)))
     notes = [f"The first {count(len(keys))}; more fit: add words." if found.more else ""]
@@ -172,7 +172,7 @@ def _show_lesson(lesson: Lesson) -> None:
 
 
 def _first(experiments: Sequence[str]) -> str | None:
-    return next((one for one in experiments if _EXPERIMENT.fullmatch(one)), None)
+    return next((experiment for experiment in experiments if _EXPERIMENT.fullmatch(experiment)), None)
 
 
 def _show_origin(metadata: Mapping[str, object]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
-from koderz_core.settings_shown import UNSET, ShownSetting, remove_setting, write_setting
+from koderz_core.settings_text import UNSET, ShownSetting, remove_setting, write_setting
 from pages.ui.address import chosen_line
 from pages.ui.edge import edge
 from pages.ui.text import worded

@@ -8,11 +8,11 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.export.course import came_of, parted, repeated, step_marks, step_name
-from koderz_core.export.formats import SHARED, count, duration, money, noted
 from koderz_core.records import Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
+from koderz_core.report.formats import SHARED, count, duration, money, noted
+from koderz_core.report.timeline import came_of, parted, repeated, step_marks, step_name
 from pages.ui.address import choice, keep, line
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text

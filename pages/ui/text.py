@@ -9,8 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from koderz_core.export.formats import count, plain
 from koderz_core.records.rows import BenchmarkRow
+from koderz_core.report.formats import count, plain
 
 LONGEST_NAME = 60
 MOST_LINES = 22  # of a text that is shown in full height; a longer one scrolls

@@ -13,11 +13,11 @@ from made_trials import trials
 from msgspec import structs
 
 from koderz_core.analysis.bounds import Cases, cases, filled, worst_case
-from koderz_core.analysis.many import rank_groups
+from koderz_core.analysis.multiplicity import rank_groups
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.rates import by_problem, clustered
-from koderz_core.export.findings import Against, finding
 from koderz_core.records.trials import Trial
+from koderz_core.report.findings import Against, finding
 
 
 def marked(name: str, marks: str) -> list[Trial]:

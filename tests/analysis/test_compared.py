@@ -9,10 +9,10 @@ import pytest
 
 from koderz_core.analysis.configurations import compared, letter
 from koderz_core.analysis.rates import wilson
-from koderz_core.export.findings import remarks as sentences
-from koderz_core.export.findings import untested
-from koderz_core.export.formats import money
 from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.report.findings import remarks as sentences
+from koderz_core.report.findings import untested
+from koderz_core.report.formats import money
 
 ROW = SummaryRow(
     benchmark="bench_1",

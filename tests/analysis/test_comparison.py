@@ -15,8 +15,8 @@ from koderz_core.analysis.differences import differences
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.pairs import telling
 from koderz_core.analysis.rates import Interval, wilson
-from koderz_core.export.findings import NO_BASELINE, with_sentences
 from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.report.findings import NO_BASELINE, with_sentences
 
 DEAR, CHEAP, FREE = 1.0, 0.01, 0.0
 MARKS = {"dear": "1110111011", "cheap": "1101101011", "weak": "0000100000"}

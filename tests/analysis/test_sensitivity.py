@@ -8,9 +8,9 @@ import pytest
 
 from koderz_core.analysis.power import detectable, observed_discordance
 from koderz_core.analysis.sensitivity import expected
-from koderz_core.export.sensitivity import can_show
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.records.forecasts import PastPair
+from koderz_core.report.sensitivity import can_show
 
 QWEN, OPUS, SCRIPT = ({"coder": (name,)} for name in ("ollama/qwen", "anthropic/opus", "scripted/weak"))
 PAIR = (Configuration("repair", QWEN), Configuration("direct", OPUS))

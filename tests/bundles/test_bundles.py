@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from koderz_core import Workspace
-from koderz_core.bundles import making
+from koderz_core.bundles import creation
 from koderz_core.bundles.archive import packed, unpacked
-from koderz_core.bundles.checking import checked_bundle
+from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.contents import BundleFile
-from koderz_core.bundles.making import Wanted, make, open_bundle
+from koderz_core.bundles.creation import Wanted, make, open_bundle
 from koderz_core.bundles.manifest import faults
 from koderz_core.bundles.redaction import Identities
 from koderz_core.config import Settings, load_settings
@@ -267,14 +267,14 @@ def test_one_process_at_a_time_bundles_a_benchmark(opened: Workspace, recorded: 
 def test_the_newest_stay_and_what_is_pinned(opened: Workspace, recorded: str) -> None:
     first = opened.bundling.make(recorded, "public_safe", pinned=True).path
     os.utime(first, (1, 1))
-    for number in range(making.KEPT + 2):
+    for number in range(creation.KEPT + 2):
         copy = first.with_name(f"bench_{number:012}-public_safe.zip")
         shutil.copyfile(first, copy)
         os.utime(copy, (100 + number, 100 + number))
     newest = opened.bundling.make(recorded, "team_safe").path
     left = [one.path.name for one in opened.bundling.kept()]
-    assert (left[0], left[-1], len(left)) == (newest.name, first.name, making.KEPT + 1)
-    assert opened.bundling.clear() == making.KEPT
+    assert (left[0], left[-1], len(left)) == (newest.name, first.name, creation.KEPT + 1)
+    assert opened.bundling.clear() == creation.KEPT
     assert [one.path for one in opened.bundling.kept()] == [first]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.export.report import escaped
+from koderz_core.report.benchmark_report import escaped
 
 RUN = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "2", "--name", "mine")
 

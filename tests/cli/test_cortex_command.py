@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from koderz_core.config import Settings
-from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.project import Cortex
 from koderz_core.memory.cortex.server import call
 from koderz_core.memory.mirror import Followed, as_entry
 

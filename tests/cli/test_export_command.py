@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core import open_workspace
-from koderz_core.export.orders import ExportOrder
+from koderz_core.report.export_request import ExportOrder
 
 ORDER = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
 

@@ -9,8 +9,8 @@ import pytest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import load_settings
-from koderz_core.memory.cortex.remembering import remember
-from koderz_core.memory.shelf import opened
+from koderz_core.memory.cortex.write_tools import remember
+from koderz_core.memory.memory_file import opened
 
 
 def test_what_is_remembered_is_found_and_shown_without_being_obeyed(koderz: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from chat_server import Server, sends, serving_chat
 
 from koderz_core.config import load_settings
-from koderz_core.diagnosis.ground import notices
+from koderz_core.diagnosis.installation import notices
 
 Koderz = Callable[..., Any]
 

@@ -12,7 +12,7 @@ from koderz_core.config import load_settings
 from koderz_core.datasets.sources import lacking, require_libraries
 from koderz_core.errors import DataError
 from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.workspace.judging import require_gradable
 
 RIGHT, NOT_SHUFFLED = (

@@ -14,10 +14,10 @@ import pytest
 from chat_server import serving_chat
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.diagnosis import Diagnosis, Finding, diagnose, ground
-from koderz_core.diagnosis.ground import disk, grader, keys, ports
+from koderz_core.diagnosis import Diagnosis, Finding, diagnose, installation
+from koderz_core.diagnosis.checks import models
+from koderz_core.diagnosis.installation import disk, grader, keys, ports
 from koderz_core.diagnosis.journals import journals
-from koderz_core.diagnosis.looking import models
 from koderz_core.errors import JournalError
 from koderz_core.journal import Journal, read
 from koderz_core.journal.checking import check
@@ -111,7 +111,7 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
 ) -> None:
     with serving_chat() as chat:
         port = int(chat.url.rpartition(":")[2].partition("/")[0])
-        monkeypatch.setattr(ground, "KNOWN_PORTS", {port: "llama.cpp"})
+        monkeypatch.setattr(installation, "KNOWN_PORTS", {port: "llama.cpp"})
         found = only(list(ports(settings)))
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
     assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and ask for openai/NAME")
@@ -119,9 +119,9 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
 
 
 def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ground, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(installation, "ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
-        monkeypatch.setattr(ground, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
+        monkeypatch.setattr(installation, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
         assert "is no model server" in only(list(ports(settings))).said
 
 

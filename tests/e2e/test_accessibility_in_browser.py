@@ -20,7 +20,7 @@ from serving import clean_environment, serving, serving_home, streamlit_alone
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE
-from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.project import Cortex
 from koderz_core.memory.cortex.server import call
 from koderz_core.memory.mirror import Followed, as_entry
 from koderz_core.workspace.upkeep import open_example

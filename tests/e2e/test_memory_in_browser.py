@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from serving import Server, serving_home
 
-from koderz_core.memory.cortex.open import Cortex
+from koderz_core.memory.cortex.project import Cortex
 from koderz_core.memory.cortex.server import call
 from koderz_core.memory.mirror import Followed, as_entry
 

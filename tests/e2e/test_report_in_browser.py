@@ -10,8 +10,8 @@ from playwright.sync_api import Browser
 
 import koderz_core
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.export.orders import ExportOrder
-from koderz_core.export.report_html import LOOKS
+from koderz_core.report.benchmark_report_html import LOOKS
+from koderz_core.report.export_request import ExportOrder
 
 THEME = Path(koderz_core.__file__).parents[1] / ".streamlit" / "config.toml"
 HOSTILE = "</script><img src=x onerror=document.title='obeyed'><b>bold</b>"

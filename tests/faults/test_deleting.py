@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from koderz_core.journal import Journal
-from koderz_core.memory.cortex.open import Cortex
-from koderz_core.memory.cortex.remembering import remember
+from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.write_tools import remember
 
 
 @pytest.fixture

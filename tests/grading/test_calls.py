@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from koderz_core.grading.parting import calls_in, parameters_of
+from koderz_core.grading.test_split import calls_in, parameters_of
 from koderz_core.records import PublicProblem
 
 VALUES = some.recursive(

@@ -11,8 +11,8 @@ from cases_as_asserts import as_asserts
 
 from koderz_core.errors import SandboxError
 from koderz_core.grading.canonical import Canonical, Expectations
-from koderz_core.grading.dividing import Divide, Divider
 from koderz_core.grading.grader import Graded, Grader, Sample, TestKind
+from koderz_core.grading.problem_tests import Divide, Divider
 from koderz_core.grading.suites import joined
 from koderz_core.grading.testsets import Split, TestPolicy
 from koderz_core.records import Extracted, Observed, PlusTests, Problem, PublicProblem, TestFailure, TestSet, Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.errors import DataError, UnknownNameError
+from koderz_core.grading.own_tests import problem_of
 from koderz_core.grading.testsets import TestPolicy, no_program, score_kind, split, unseen
-from koderz_core.grading.typed import problem_of
 from koderz_core.records import Problem, PublicProblem, TestSet
 from koderz_core.workspace import open_workspace
 

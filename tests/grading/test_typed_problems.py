@@ -8,7 +8,7 @@ import time
 import pytest
 
 from koderz_core.errors import DataError
-from koderz_core.grading.typed import problem_of, typed_row
+from koderz_core.grading.own_tests import problem_of, typed_row
 
 ASSERT = "assert add(1, 2) == 3"
 CHECK = "def check(candidate):\n    assert candidate(1, 2) == 3\n"

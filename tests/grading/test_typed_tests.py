@@ -8,7 +8,7 @@ import pytest
 
 from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError
-from koderz_core.grading.typed import problem_of, typed_row
+from koderz_core.grading.own_tests import problem_of, typed_row
 from koderz_core.workspace import open_workspace
 
 PROMPT, SOLUTION, ASSERT = "def add(a, b):\n", "    return a + b", "assert add(1, 2) == 3"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import CortexError, UsageError
-from koderz_core.memory.cortex.open import Cortex, CortexLimits, Reply
+from koderz_core.memory.cortex.project import Cortex, CortexLimits, Reply
 from koderz_core.memory.cortex.server import call
 
 Ask = Callable[..., Reply]

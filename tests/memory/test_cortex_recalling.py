@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.open import Cortex, Reply
-from koderz_core.memory.cortex.remembering import NewMemory, insert
+from koderz_core.memory.cortex.project import Cortex, Reply
 from koderz_core.memory.cortex.schema import transaction
+from koderz_core.memory.cortex.write_tools import NewMemory, insert
 
 Ask = Callable[..., Reply]
 PLAIN = NewMemory("t", "c", "note", "long_term", "koderz", "project", 0.8, 0.8, "2026-01-01", "2026-01-01")

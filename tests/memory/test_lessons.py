@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.memory.admissible import Learnt, admissible, akin, named_in_tests, resemblance
+from koderz_core.memory.leak_guard import Learnt, admissible, akin, named_in_tests, resemblance
 from koderz_core.memory.lessons import (
     KINDS,
     REWRITTEN,

@@ -16,9 +16,9 @@ import pytest
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ConfigError, CortexError
 from koderz_core.memory.client import Client, server_of
+from koderz_core.memory.memory_text import Told
 from koderz_core.memory.mirror import Followed, mirroring
-from koderz_core.memory.standing import Standing, backfill, journals, standing
-from koderz_core.memory.told import Told
+from koderz_core.memory.mirror_status import Standing, backfill, journals, standing
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 HOSTILE = Path(__file__).parent / "hostile_server.py"

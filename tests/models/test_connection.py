@@ -20,9 +20,9 @@ from koderz_core.config import load_settings
 from koderz_core.errors import ModelError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.connection import connection
-from koderz_core.models.listing import listing
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import create
+from koderz_core.models.served_models import listing
 from koderz_core.records import Completion, Usage
 
 GPT = "openai/gpt-4o"

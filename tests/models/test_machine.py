@@ -13,7 +13,7 @@ from scripted_server import QWEN, ollama_says
 from koderz_core.config import load_settings
 from koderz_core.errors import ModelError
 from koderz_core.models.machine import Machine, MeteredModel, Share
-from koderz_core.models.opened import OpenModels
+from koderz_core.models.open_models import OpenModels
 from koderz_core.models.scripted import ScriptedModel
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage

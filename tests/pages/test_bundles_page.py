@@ -9,8 +9,8 @@ import pytest
 from reading import PAGES, said
 
 from koderz_core import Workspace, open_workspace
-from koderz_core.bundles.checking import checked_bundle
-from koderz_core.bundles.making import open_bundle
+from koderz_core.bundles.checks import checked_bundle
+from koderz_core.bundles.creation import open_bundle
 from koderz_core.config import Settings
 from koderz_core.examples import EXAMPLE, example_journal
 

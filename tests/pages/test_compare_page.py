@@ -12,9 +12,9 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
-from koderz_core.export.charts import _letters
 from koderz_core.records import Plan
-from pages.ui.waiting import compared
+from koderz_core.report.charts import _letters
+from pages.ui.slow_results import compared
 
 Visit = Callable[..., AppTest]
 

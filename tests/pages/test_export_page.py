@@ -14,10 +14,10 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from koderz_core import Order, Wanted, the_workspace
-from koderz_core.export.orders import ExportOrder
 from koderz_core.records import Plan
+from koderz_core.report.export_request import ExportOrder
 from koderz_core.workspace import leave
-from pages.ui.exported import PATH, VALID_HOURS, link, send
+from pages.ui.downloads import PATH, VALID_HOURS, link, send
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core.errors import SandboxError
-from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import SelfTest
-from pages.ui.waiting import WORKERS
+from pages.ui.slow_results import WORKERS
 
 Visit = Callable[..., AppTest]
 RUNS = "Isolation of programs: the self-test of the sandbox is running."

@@ -76,7 +76,7 @@ def test_the_cells_of_many_experiments_are_drawn_once_and_more_seldom_than_the_f
 
         return told
 
-    monkeypatch.setattr("pages.ui.cells.FEW", few)
+    monkeypatch.setattr("pages.ui.live_view.FEW", few)
     monkeypatch.setattr(streamlit, "fragment", fragment)
     app = visit("live", benchmark=recorded.id)
     assert not app.exception

@@ -121,7 +121,7 @@ def test_a_stopped_benchmark_stays_on_its_page_and_in_its_address_and_leads_to_i
 def test_while_text_streams_nothing_is_said_of_silence(
     visit: Visit, refusing: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("koderz_core.export.standing.QUIET_SECONDS", 1.0)
+    monkeypatch.setattr("koderz_core.report.status.QUIET_SECONDS", 1.0)
     over = threading.Event()
     refusing.answer = speaks_until(over)
     visit("overview")

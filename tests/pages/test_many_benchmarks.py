@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
-from pages.ui import choosing
+from pages.ui import pickers
 
 
 def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch):
     with open_workspace() as workspace:
         other = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="the other one"))
         workspace.run(other)
-    monkeypatch.setattr(choosing, "BENCHMARKS_PER_PAGE", 1)
+    monkeypatch.setattr(pickers, "BENCHMARKS_PER_PAGE", 1)
     app = visit("overview")
     assert list(app.dataframe[-1].value["benchmark"]) == [other.id]
     assert any("1 to 1 of 2" in one.value for one in app.caption)
@@ -25,7 +25,7 @@ def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, re
 
 @pytest.mark.parametrize(("words", "found"), [("", 4), ("HumanEval/1", 2), ("nothing like it", 0)])
 def test_many_experiments_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch, words, found):
-    monkeypatch.setattr(choosing, "EXPERIMENTS_PER_PAGE", 4)
+    monkeypatch.setattr(pickers, "EXPERIMENTS_PER_PAGE", 4)
     app = visit("experiment", benchmark=recorded.id)
     app.text_input[0].set_value(words).run()
     assert sum(len(one.value) for one in app.dataframe) == found

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
-from koderz_core.memory.cortex.remembering import remember
+from koderz_core.memory.cortex.write_tools import remember
 from koderz_core.memory.lessons import Evidence, Lesson
-from koderz_core.memory.shelf import Sought, opened
+from koderz_core.memory.memory_file import Sought, opened
 
 Visit = Callable[..., AppTest]
 HOSTILE = "<script>alert(1)</script> ![x](https://elsewhere.example/a.png) [l](javascript:alert(2)) \u202e\x1b[31m"

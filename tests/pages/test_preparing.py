@@ -14,7 +14,7 @@ from koderz_core.errors import StoreError
 from koderz_core.records import Plan
 from koderz_core.store.results import Results
 from koderz_core.workspace.comparing import Comparing
-from pages.ui.waiting import WORKERS
+from pages.ui.slow_results import WORKERS
 
 Visit = Callable[..., AppTest]
 BEING_READ = "6 experiments are being read."
@@ -22,8 +22,8 @@ BEING_READ = "6 experiments are being read."
 
 @pytest.fixture(autouse=True)
 def _all_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.ui.waiting.MANY", 0)
-    monkeypatch.setattr("koderz_core.export.standing.MANY", 0)
+    monkeypatch.setattr("pages.ui.slow_results.MANY", 0)
+    monkeypatch.setattr("koderz_core.report.status.MANY", 0)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_what_is_known_stands_there_until_all_is_read(
     shown: str,
 ) -> None:
     if page == "problems":
-        monkeypatch.setattr("pages.ui.waiting.LARGE", 0)
+        monkeypatch.setattr("pages.ui.slow_results.LARGE", 0)
     app = visit(page, **{query: recorded.id})
     assert BEING_READ in said(app)
     assert shown not in said(app)
@@ -106,7 +106,7 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
 def test_a_full_page_is_not_emptied_when_more_was_said(
     visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.ui.waiting.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("pages.ui.slow_results.PATIENCE_SECONDS", 0.0)
     run_another()
     app = visit("compare", benchmarks=recorded.id)
     ended()

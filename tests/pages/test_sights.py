@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import Settings
-from koderz_core.export.charts import cost_by_tier
 from koderz_core.records import Plan, TestFailure, Verdict
+from koderz_core.report.charts import cost_by_tier
 from koderz_core.store.frames import Tables
 from koderz_core.store.results import Results
 from pages.ui.tables import verdict_table

@@ -20,8 +20,8 @@ Visit = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.ui.waiting.MANY", 0)
-    monkeypatch.setattr("pages.ui.waiting.LARGE", 0)
+    monkeypatch.setattr("pages.ui.slow_results.MANY", 0)
+    monkeypatch.setattr("pages.ui.slow_results.LARGE", 0)
 
 
 @pytest.fixture

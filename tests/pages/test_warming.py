@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pages.ui.warming import imported_by, wait_for_imports
+from pages.ui.warm_up import imported_by, wait_for_imports
 
 ROOT = Path(__file__).parents[2]
 WARM = """
 import sys
 from pathlib import Path
-from pages.ui.warming import begin_warming, wait_for_imports
+from pages.ui.warm_up import begin_warming, wait_for_imports
 script = Path("pages/overview.py")
 assert "pandas" not in sys.modules
 begin_warming(script)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.events import BenchmarkOpened, Entry
-from koderz_core.grading.dividing import Divide
+from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.testsets import split
 from koderz_core.journal import Journal, read_all
 from koderz_core.models.scripted import ScriptedModel
@@ -28,9 +28,9 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.calls.lanes import Policy
-from koderz_core.runner.live import LiveText
-from koderz_core.runner.parts import Parts, Recollection, nothing_remembered
+from koderz_core.runner.calls.provider_limits import Policy
+from koderz_core.runner.dependencies import Parts, Recollection, nothing_remembered
+from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.recorder import NO_KEYS, Redactor
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.strategies.facts import ROLES

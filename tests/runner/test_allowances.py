@@ -14,9 +14,9 @@ import pytest
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.events import AllowanceSet, CallFinished, Entry, ExperimentFinished
 from koderz_core.records import Allowance, Budget, Request
+from koderz_core.runner.background import Running
 from koderz_core.runner.control import Wish, ask
 from koderz_core.runner.header import recorded_plan, under_newest_budget
-from koderz_core.runner.running import Running
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"

@@ -14,9 +14,9 @@ from koderz_core.events import CallFailed, CallFinished, CallStarted, Experiment
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Configuration, Message, Request
-from koderz_core.runner.calls.lanes import Policy
-from koderz_core.runner.gate import Gate, Passage
+from koderz_core.runner.calls.provider_limits import Policy
 from koderz_core.runner.history import Recorded, Tape
+from koderz_core.runner.pause import Gate, Passage
 from koderz_core.runner.session import MOST_AT_ONCE
 from koderz_core.strategies import STRATEGIES
 

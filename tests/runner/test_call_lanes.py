@@ -16,8 +16,8 @@ from koderz_core.config import Limits
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.calls.lanes import FIRST_REST_SECONDS, LEAST_SAMPLES, Lane, Lanes, Policy
-from koderz_core.runner.gate import Gate, Passage
+from koderz_core.runner.calls.provider_limits import FIRST_REST_SECONDS, LEAST_SAMPLES, Lane, Lanes, Policy
+from koderz_core.runner.pause import Gate, Passage
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 REQUEST = Request((Message("user", "hello"),), Sampling(max_tokens=10), seed=0)

@@ -18,9 +18,9 @@ import pytest
 from koderz_core.errors import Cancelled, JournalError, ModelError, UsageError
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Request
-from koderz_core.runner.calls.lanes import Policy
+from koderz_core.runner.calls.provider_limits import Policy
 from koderz_core.runner.control import MOST_BYTES, POLL_SECONDS, Wish, ask, following
-from koderz_core.runner.gate import Gate, Passage
+from koderz_core.runner.pause import Gate, Passage
 from koderz_core.runner.runner import ABANDON_SECONDS
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"

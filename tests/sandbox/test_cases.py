@@ -195,8 +195,8 @@ def test_a_right_answer_that_python_refuses_to_write_is_shown():
 
 
 def test_answers_that_keep_the_judge_busy_are_a_timeout(monkeypatch):
-    monkeypatch.setattr("koderz_core.sandbox.orders.GRACE_SECONDS", 0.5)
-    monkeypatch.setattr("koderz_core.sandbox.orders.CROWDED_TIMES", 1.0)
+    monkeypatch.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
     judge = BoxedJudge(best_tier(), BWRAP, timeout_seconds=0.3, workers=1)
     colliding = "def double(x): return [k * (2**61 - 1) for k in range(1, 150000)]"
     assert judged(colliding, cases(([1], [1]), oracle="set"), judge).error == "timeout"

@@ -16,8 +16,8 @@ def judge() -> Iterator[BoxedJudge]:
 
 
 def test_what_keeps_the_judge_busy_for_ever_is_a_timeout_of_the_program(judge, monkeypatch):
-    monkeypatch.setattr("koderz_core.sandbox.orders.GRACE_SECONDS", 0.5)
-    monkeypatch.setattr("koderz_core.sandbox.orders.CROWDED_TIMES", 1.0)
+    monkeypatch.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
     colliding = "def double(x): return [k * (2**61 - 1) for k in range(1, 150000)]"
     verdict = judged(colliding, checks("assert set(candidate(1)) == {1}"), judge=judge)
     assert (verdict.marks, verdict.error) == ("-", "timeout")

@@ -14,9 +14,9 @@ from small_problem import BWRAP, best_tier, judge_of
 
 from koderz_core.errors import SandboxError
 from koderz_core.records import Isolation, Problem, TestSet, Verdict
-from koderz_core.sandbox import opening
+from koderz_core.sandbox import local_judge
 from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.opening import Sandbox
+from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import full, quick
 from koderz_core.sandbox.selftest_programs import ATTACKS, CHEATS, PROBLEMS, WRONG, Attack, planted
 
@@ -126,7 +126,7 @@ def test_a_wrong_program_fails_at_the_least_defended_tier_too(one) -> None:
 
 
 def test_a_sandbox_that_fails_its_self_test_judges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "BoxedJudge", lambda *given, **named: credulous(lambda code, verdict: PASSED))
+    monkeypatch.setattr(local_judge, "BoxedJudge", lambda *given, **named: credulous(lambda code, verdict: PASSED))
     sandbox = Sandbox("auto", shutil.which("bwrap"), 10.0)
     with pytest.raises(SandboxError, match=r"wrong programs: gives another number.*koderz doctor --grader"):
         sandbox.judge()

@@ -18,8 +18,8 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.export.dump import files_of, named
 from koderz_core.records import Sampling, TestFailure, Verdict
+from koderz_core.report.dump import files_of, named
 from koderz_core.store.results import Results
 from koderz_core.workspace.again import dump, dump_files
 

@@ -15,14 +15,14 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.store import loading
+from koderz_core.store import refresh
 from koderz_core.store.benchmarks import benchmarks
 from koderz_core.store.details import calls, text
 from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.experiments import experiments
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.ingest import CHANGES
-from koderz_core.store.loading import known
+from koderz_core.store.refresh import known
 
 
 def test_every_kind_of_event_has_its_rows():
@@ -66,7 +66,7 @@ def test_a_journal_that_never_stops_growing_is_read_up_to_where_it_stood(store, 
         return known(*rows)
 
     store.ingest()
-    monkeypatch.setattr(loading, "known", one_more)
+    monkeypatch.setattr(refresh, "known", one_more)
     journal.text("the last one")
     assert store.ingest().events == 1
 

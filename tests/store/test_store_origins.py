@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.export.findings import remarks
+from koderz_core.report.findings import remarks
 from koderz_core.store.results import Results
 
 ORIGIN = ("humaneval", "a" * 64, "MIT")

@@ -23,9 +23,9 @@ from koderz_core.store.benchmarks import benchmarks
 from koderz_core.store.details import calls, iterations, notes, scores, text
 from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.experiments import experiments
-from koderz_core.store.finding import find
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
+from koderz_core.store.lookup import find
 from koderz_core.store.summaries import summaries
 
 FRONTIER = "anthropic/claude-opus-4-5"

@@ -11,8 +11,8 @@ import pytest
 
 from koderz_core.errors import UnknownNameError
 from koderz_core.events import CodeTested
-from koderz_core.export.dictionary import TABLES
 from koderz_core.records import Verdict
+from koderz_core.report.dictionary import TABLES
 from koderz_core.store.frames import Form, Part
 from koderz_core.store.results import Results
 

@@ -9,7 +9,7 @@ import duckdb
 from doings import DOINGS, ENERGY, do
 from hypothesis import HealthCheck, given, settings
 
-from koderz_core.store.loading import load
+from koderz_core.store.refresh import load
 from koderz_core.store.schema import create
 from koderz_core.store.store import dump
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from koderz_core.events import CallStarted, CodeTested, ConsensusReached, Considered, TurnSpoken
-from koderz_core.export.dump import files_of
-from koderz_core.export.formats import noted
 from koderz_core.records import Sampling, Verdict
+from koderz_core.report.dump import files_of
+from koderz_core.report.formats import noted
 from koderz_core.store.results import Results
 
 PASSED = Verdict("PP", (), True, None, "", 0.1, "none")

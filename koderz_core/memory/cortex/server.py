@@ -19,9 +19,9 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from koderz_core.errors import KoderzError, UsageError
-from koderz_core.memory.cortex import keeping, recalling, remembering, transferring
-from koderz_core.memory.cortex.open import Cortex, Reply
-from koderz_core.memory.cortex.recalling import get_context, recall
+from koderz_core.memory.cortex import administration, read_tools, transfer_tools, write_tools
+from koderz_core.memory.cortex.project import Cortex, Reply
+from koderz_core.memory.cortex.read_tools import get_context, recall
 from koderz_core.memory.cortex.schema import explained
 from koderz_core.memory.cortex.schemas import DESCRIPTIONS, INPUTS
 from koderz_core.memory.cortex.stdio import standard_streams
@@ -140,21 +140,21 @@ def _resource(cortex: Cortex, uri: str) -> Reply:
 
 
 TOOLS: Mapping[str, Callable[..., Reply]] = {
-    "remember": remembering.remember,
-    "recall": recalling.recall,
-    "forget": remembering.forget,
-    "get_context": recalling.get_context,
-    "start_session": keeping.start_session,
-    "end_session": keeping.end_session,
-    "consolidate": keeping.consolidate,
-    "memory_stats": keeping.memory_stats,
-    "get_memory": recalling.get_memory,
-    "export_memories": transferring.export_memories,
-    "import_memories": transferring.import_memories,
-    "get_related": recalling.get_related,
-    "link_memories": keeping.link_memories,
-    "set_project": keeping.set_project,
-    "get_project": keeping.get_project,
+    "remember": write_tools.remember,
+    "recall": read_tools.recall,
+    "forget": write_tools.forget,
+    "get_context": read_tools.get_context,
+    "start_session": administration.start_session,
+    "end_session": administration.end_session,
+    "consolidate": administration.consolidate,
+    "memory_stats": administration.memory_stats,
+    "get_memory": read_tools.get_memory,
+    "export_memories": transfer_tools.export_memories,
+    "import_memories": transfer_tools.import_memories,
+    "get_related": read_tools.get_related,
+    "link_memories": administration.link_memories,
+    "set_project": administration.set_project,
+    "get_project": administration.get_project,
 }
 
 

@@ -82,7 +82,7 @@ def ready(source: str, calls: str, answers: str, search: bool, by_arguments: boo
     lines = tuple(calls.split("\n"))
     try:
         code = _compiled(source)
-        right = tuple(_answer(one) for one in json.loads(f"[{answers.replace(chr(10), ',')}]"))
+        right = tuple(_answer(load) for load in json.loads(f"[{answers.replace(chr(10), ',')}]"))
         if len(lines) != len(right):
             raise ValueError(f"{len(lines)} calls, {len(right)} answers")
     except (SyntaxError, ValueError, WireError) as error:

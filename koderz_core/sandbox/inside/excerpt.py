@@ -29,7 +29,7 @@ class _BoundedRepr(reprlib.Repr):
         self.maxstring = self.maxother = self.maxlong = MAX_CHARACTERS
 
     def repr_Like(self, x: Any, level: int) -> str:  # noqa: N802 (found by the type's name); Any: a Like
-        """Of ``koderz_core.datasets.comparing``: tests bring it along."""
+        """Of ``koderz_core.datasets.evalplus_comparison``: tests bring it along."""
         return self.repr1(x.value, level)
 
     def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002 (reprlib's signature)

@@ -254,7 +254,7 @@ def prepared(option: int, *arguments: int) -> Callable[[], None]:
 
 def syscall(number: int, *arguments: Any) -> int:  # Any: integers and ctypes pointers
     """What the kernel returns. Raise OSError if it refuses."""
-    given = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    given = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     result: int = _libc.syscall(ctypes.c_long(number), *given)
     if result < 0:
         raise _refused(f"system call {number}")

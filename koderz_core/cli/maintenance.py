@@ -1,0 +1,164 @@
+"""Maintenance commands: ``koderz delete``, ``prune``, ``pin``, ``unpin``, ``backup``, ``restore`` and ``reindex``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import click
+
+from koderz_core.cli.help import Command
+from koderz_core.cli.numbers import Number, Whole
+from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
+from koderz_core.errors import InfrastructureError, UsageError
+from koderz_core.report.formats import plain
+from koderz_core.times import minute
+from koderz_core.workspace import Workspace
+
+MOST_DAYS = 36_500  # a century
+LISTED = 20
+
+
+def _yes(command: Command) -> Command:
+    return click.option("--yes", is_flag=True, help="Delete. Without it, only show what would be deleted.")(command)
+
+
+@click.command()
+@click.argument("benchmarks", metavar="BENCH...", nargs=-1, required=True)
+@_yes
+@data_dir
+def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
+    """Delete benchmarks with their journals, index rows and memories. BENCH is a name, an id or the start of an id.
+
+    Shows what would be deleted; --yes deletes it. Running and pinned benchmarks are refused. Deletion cannot be undone
+    without a backup.
+    """
+    with workspace(data_dir) as opened:
+        _delete(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
+
+
+@click.command()
+@click.option("--keep", type=Whole(0), help="Keep this many of the newest benchmarks.")
+@click.option("--days", type=Number(0, MOST_DAYS), help="Keep benchmarks that changed in the last N days.")
+@_yes
+@data_dir
+def prune(keep: int | None, days: float | None, data_dir: Path | None, *, yes: bool) -> None:
+    """Delete old benchmarks. With both --keep and --days, a benchmark stays if either option keeps it.
+
+    Shows what would be deleted; --yes deletes it. Running and pinned benchmarks always stay.
+    """
+    if keep is None and days is None:
+        raise UsageError("Say which benchmarks to keep: --keep 20, --days 90, or both.")
+    with workspace(data_dir) as opened:
+        _delete(opened, opened.upkeep.old(keep, days), yes=yes)
+
+
+def _on_benchmark(act: Callable[[Workspace, str], str]) -> click.Command:
+    """The command that acts on one benchmark, by its id, and prints the answer. ``act`` gives it its name and help."""
+
+    @click.command(act.__name__, help=act.__doc__)
+    @click.argument("benchmark")
+    @data_dir
+    def command(benchmark: str, data_dir: Path | None) -> None:
+        with workspace(data_dir) as opened:
+            answer = act(opened, opened.upkeep.find(benchmark))
+        click.echo(answer)
+
+    return command
+
+
+@_on_benchmark
+def pin(opened: Workspace, benchmark: str) -> str:
+    """Protect a benchmark from `koderz delete` and `koderz prune`. BENCHMARK is a name, an id or the start of an id."""
+    opened.upkeep.pin(benchmark)
+    return f"{benchmark} is pinned and cannot be deleted. To allow that again: koderz unpin {benchmark}"
+
+
+@_on_benchmark
+def unpin(opened: Workspace, benchmark: str) -> str:
+    """Remove the protection of a pinned benchmark. BENCHMARK is a name, an id or the start of an id."""
+    opened.upkeep.unpin(benchmark)
+    return f"{benchmark} is not pinned."
+
+
+def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
+    """Checks every benchmark before it deletes the first."""
+    found = [opened.upkeep.unwanted(benchmark) for benchmark in benchmarks]
+    done = opened.upkeep.delete(benchmarks) if yes and found else found
+    for one in done:
+        verb = "Deleted" if yes else "Would delete"
+        memories = "its memories on the server stay" if one.memories is None else f"{one.memories} memories"
+        click.echo(f"{verb} {plain(one.benchmark)}: {one.size / 1e6:.1f} MB, {memories}.")
+    if not found:
+        click.echo("Nothing to delete.")
+    elif not yes:
+        click.echo("Nothing was deleted. To delete, add --yes. To protect a benchmark: koderz pin BENCHMARK")
+
+
+@click.command()
+@click.argument("file", type=OutputPath())
+@data_dir
+def backup(file: Path, data_dir: Path | None) -> int:
+    """Back up journals, pins, typed problems, settings and memories. FILE is a zip, which is read back and checked.
+
+    It contains no keys or other secrets, and no index, caches or weights, which koderz can recreate. Benchmarks may
+    run in the meantime. Exits with 3 if something could not be read and is missing from the backup.
+    """
+    with workspace(data_dir) as opened:
+        made = opened.upkeep.back_up(file)
+    click.echo(
+        f"Written and verified: {plain(str(made.path))} ({_counted(made.manifest.files)}, {made.size / 1e6:.1f} MB)."
+    )
+    if made.secrets:
+        click.echo(f"Not included, set again after a restore: {plain(', '.join(made.secrets))}.")
+    for one in made.left_out:
+        click.echo(
+            f"Error: missing from the backup, because it cannot be read: {plain(one)}. Repair it and back up again.",
+            err=True,
+        )
+    return InfrastructureError.exit_code if made.left_out else 0
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@data_dir
+def restore(file: Path, data_dir: Path | None) -> None:
+    """Restore a backup into the data folder. FILE is a zip that `koderz backup` has written.
+
+    The whole backup is checked first. No file is overwritten, and files that are already there unchanged are skipped.
+    Restore only backups that you trust: their settings become yours.
+    """
+    with workspace(data_dir) as opened:
+        done = opened.upkeep.restore(file)
+        home = opened.settings.home
+    click.echo(f"Backup of {minute(done.manifest.made_at)}, made by koderz {plain(done.manifest.koderz_version)}.")
+    click.echo(f"Restored into {plain(str(home))}: {_counted(done.put)}.")
+    for name in done.put[:LISTED]:
+        click.echo(f"  {plain(name)}")
+    if len(done.put) > LISTED:
+        click.echo(f"  … and {len(done.put) - LISTED} more")
+    if done.there:
+        click.echo(f"Already there and unchanged: {_counted(done.there)}.")
+    click.echo("Keys are not backed up: set them again. The index is rebuilt automatically.")
+
+
+def _counted(names: Iterable[str]) -> str:
+    kinds = Counter(_kind(name) for name in names)
+    return ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in kinds.items()) or "nothing"
+
+
+def _kind(name: str) -> str:
+    if name.startswith("journals/"):
+        return "journal" if name.endswith(".jsonl") else "pin"
+    return "typed problem" if name.startswith("problems/") else name
+
+
+@click.command()
+@data_dir
+def reindex(data_dir: Path | None) -> int:
+    """Rebuild the index from the journals. Nothing is lost: the journals hold all results."""
+    with workspace(data_dir) as opened:
+        ingested = opened.results.reindex()
+        click.echo(f"Indexed {ingested.events} events from {opened.settings.journals_dir}.")
+        return report_faults(opened)

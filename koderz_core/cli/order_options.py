@@ -1,0 +1,398 @@
+"""Options that describe a benchmark, some generated from the strategies, and the order that they make."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from koderz_core.cli.help import GROUPS, Command, option
+from koderz_core.cli.numbers import Number, Whole
+from koderz_core.errors import PlanError, UnknownNameError
+from koderz_core.grading.feedback_policy import FEEDBACKS
+from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
+from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
+from koderz_core.plan.forms import Parameter, strategy_form
+from koderz_core.plan.order import MOST_SEEDS, Order, Wanted
+from koderz_core.records import Budget, Plan, Scalar
+from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, complete, create, facts_of, offered
+from koderz_core.strategies.facts import ROLES
+
+Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
+Options = tuple[Option, ...]
+Having = Mapping[str, Parameter]
+"""A parameter by each strategy that has it."""
+
+CODER = "coder"
+SHORTER: Mapping[str, str] = {"chain_of_thought": "cot"}
+OLDER: Mapping[str, str] = {
+    CODER: "--local-model",
+    "spec": "--frontier-spec-model",
+    "reviewer": "--frontier-checkpoint-model",
+}
+"""The options of roles in the original koderz."""
+
+COMMON_ROLES = (CODER, "spec", "reviewer")
+COMMON_PARAMETERS = ("max_iterations",)
+"""What ``--help`` shows; ``--help-all`` shows the others too."""
+
+FOLLOWING: Mapping[str, str] = {"retry_temperature": "temperature"}
+"""Parameters that are set together with another, unless they are set themselves."""
+
+
+def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:
+    """The parameters that parsed options set; the others keep their defaults."""
+    given = {name: options[name] for name in _PARAMETERS if options[name] is not None}
+    return given | ({"personas": personas_named(given["personas"])} if "personas" in given else {})
+
+
+def with_following(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """These parameters and those that are set together with them."""
+    led = {name: parameters[leader] for name, leader in FOLLOWING.items() if leader in parameters}
+    return led | dict(parameters)
+
+
+def models_of(options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The models that parsed options give to the roles except the coder; several are separated by commas."""
+    given = {role: options[f"{role}_model"] for role in ROLES if role != CODER}
+    return {role: names_in(text, FLAGS[f"{role}_model"]) for role, text in given.items() if text is not None}
+
+
+def names_in(text: str, option: str) -> tuple[str, ...]:
+    """The names that ``option`` was given, separated by commas. Raises PlanError if there is none."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise PlanError(f"{option} is empty. Give at least one name, or omit the option.")
+    return names
+
+
+def _parameters() -> dict[str, Having]:
+    found: dict[str, dict[str, Parameter]] = {}
+    for strategy in STRATEGIES:
+        for parameter in strategy_form(strategy).parameters:
+            found.setdefault(parameter.name, {})[strategy] = parameter
+    return dict(found)
+
+
+def _option(name: str, having: Having) -> Option:
+    """``--name VALUE``; of a switch that is on by default ``--no-name``, off ``--name``, and both if that differs."""
+    one, shown = next(iter(having.values())), _dashed(name)
+    make = partial(option, "Strategy", name, advanced=name not in COMMON_PARAMETERS)
+    of = "" if len(having) == len(STRATEGIES) else f" For {', '.join(map(_known_as, having))}."
+    if one.kind != "bool":
+        also = "".join(
+            f" Also sets {_dashed(it)}, unless that is set." for it, led_by in FOLLOWING.items() if led_by == name
+        )
+        said = f"{one.doc}{also}{of}  [default: {_default(having)}]"
+        return make(f"--{shown}", type=_kind(one), metavar="|".join(one.choices) or None, help=said)
+    on = [strategy for strategy, it in having.items() if it.default]
+    if len(on) == len(having):
+        return make(_flag(name, having), is_flag=True, default=None, callback=_off, help=f"Turn off: {one.doc}{of}")
+    if not on:
+        return make(f"--{shown}", is_flag=True, default=None, help=one.doc + of)
+    default = f"  [default: with {', '.join(map(_known_as, on))}]"
+    return make(f"--{shown}/--no-{shown}", default=None, help=one.doc + of + default)
+
+
+def _flag(name: str, having: Having) -> str:
+    """The option of a parameter, without its value."""
+    off = all(one.kind == "bool" and one.default for one in having.values())
+    return f"--no-{_dashed(SHORTER.get(name, name))}" if off else f"--{_dashed(name)}"
+
+
+def _off(_context: click.Context, _option: click.Parameter, given: bool | None) -> bool | None:
+    return False if given else None
+
+
+def _kind(one: Parameter) -> Whole | Number | None:
+    if one.kind == "int":
+        return Whole(one.least, one.most)
+    return Number(one.least, one.most) if one.kind == "float" else None
+
+
+def _default(having: Having) -> str:
+    """The most frequent default, and the strategies that differ."""
+    values = {strategy: one.default for strategy, one in having.items()}
+    ((usual, _),) = Counter(values.values()).most_common(1)
+    others = [f"{_known_as(strategy)} {value}" for strategy, value in values.items() if value != usual]
+    return "; ".join([str(usual) if usual != "" else "none", *others])
+
+
+def _known_as(strategy: str) -> str:
+    """The first name that a strategy is offered by."""
+    return next((name for name in offered() if base_of(name) == strategy), strategy)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _role_option(role: str, default: str) -> Option:
+    """``--role``; where that is a switch, ``--role-model``."""
+    older = (OLDER[role],) if role in OLDER else ()
+    together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
+    more = f"Several models make a configuration each; {together} use all of them in one." if role == CODER else ""
+    said = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
+    flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
+    hidden = role not in COMMON_ROLES
+    return option("Models and roles", f"{role}_model", *flags, metavar=metavar, advanced=hidden, help=said)
+
+
+def _role_flag(role: str) -> str:
+    taken = {_flag(name, having) for name, having in _PARAMETERS.items()}
+    return f"--{role}-model" if f"--{role}" in taken else f"--{role}"
+
+
+_PARAMETERS = _parameters()
+PARAMETER_OPTIONS: Options = tuple(_option(name, having) for name, having in _PARAMETERS.items())
+
+
+def role_options(coder: str) -> Options:
+    """The options of all roles, the coder's first. ``coder``: its default model."""
+    others = (_role_option(role, "the coder") for role in ROLES if role != CODER)
+    return (_role_option(CODER, coder), *others)
+
+
+FLAGS: Mapping[str, str] = {
+    **{f"{role}_model": _role_flag(role) for role in ROLES},
+    **{name: _flag(name, having) for name, having in _PARAMETERS.items()},
+}
+"""These options by the names they have after parsing."""
+
+DEFAULT_STRATEGY = "direct"
+DEFAULT_CODER = "embedded/qwen2.5-coder-0.5b"
+REPLACED: Mapping[str, str] = {
+    **{name: f"--{name}" for name in ("strategy", "mode", "gate", "feedback")},
+    **FLAGS,
+}
+"""The options that ``--configuration`` replaces, by the names they have after parsing."""
+
+_problems, _models, _strategy, _limits = (partial(option, group) for group in GROUPS[:4])
+
+_RESUMED: Options = (
+    _problems("--humaneval-path", type=click.Path(path_type=Path), advanced=True, help="HumanEval file of your own."),
+    _models("--num-ctx", type=Whole(1), advanced=True, help="Context length of embedded and Ollama models, in tokens."),
+    _limits(
+        "--timeout",
+        metavar="SECONDS",
+        type=Number(0),
+        advanced=True,
+        help="Timeout of one request; for embedded models, until the next token.",
+    ),
+    _limits(
+        "--test-timeout",
+        metavar="SECONDS",
+        type=Number(0),
+        advanced=True,
+        help="Timeout of one program on its tests.  [default: 4 times the canonical solution's time, at least 4]",
+    ),
+    _limits(
+        "--concurrency",
+        type=Whole(1, 256),
+        help="Experiments to run at the same time.  [default: 1 with embedded models, else 4; for `koderz resume` the "
+        "last value]",
+    ),
+    _limits(
+        "--max-cost",
+        metavar="USD",
+        type=Number(0),
+        help="Limit on the total cost. Experiments that exceed it have no result and can be resumed.",
+    ),
+    _limits(
+        "--allow-unpriced",
+        is_flag=True,
+        advanced=True,
+        help="With a budget, also call models without a known price; they count as $0.",
+    ),
+    _problems(
+        "--retry-errors",
+        is_flag=True,
+        help="Run experiments again that ended with an error. The old result stays until there is a new one.",
+    ),
+    _problems(
+        "--fork",
+        is_flag=True,
+        advanced=True,
+        help="Run a copy under a new name, for example after a change of code. The recorded results stay unchanged.",
+    ),
+)
+"""The options that `koderz resume` has too."""
+
+_ORDER: Options = (
+    _strategy(
+        "--strategy",
+        metavar="NAME,...",
+        help=f"One or more of {', '.join(offered())}, strategies of installed packages, or your own as "
+        f"FILE.py:NAME, which is executed. See `koderz strategies`.  [default: {DEFAULT_STRATEGY}]",
+    ),
+    _strategy(
+        "--mode",
+        type=click.Choice([*MODES]),
+        advanced=True,
+        help="Shorthand for --strategy: direct, supervised, or both.",
+    ),
+    *role_options(DEFAULT_CODER),
+    *PARAMETER_OPTIONS,
+    _strategy(
+        "--gate",
+        advanced=True,
+        help="Tests that a strategy runs and stops on; one or more of tests, examples, split:0.5.  [default: tests]",
+    ),
+    _strategy(
+        "--feedback",
+        advanced=True,
+        help=f"Feedback on failed tests; one or more of {', '.join(FEEDBACKS)}.  [default: full]",
+    ),
+    _strategy(
+        "--configuration",
+        multiple=True,
+        help="Configuration instead of --strategy to --feedback, such as 'supervised coder=gpt-oss:20b "
+        "max_iterations=10'. Repeat it for several.",
+    ),
+    _strategy(
+        "--ablate",
+        metavar="PART,...",
+        advanced=True,
+        help=f"Also run supervised without a part: {ALL}, or one or more of {', '.join(ABLATIONS)}.",
+    ),
+    _problems(
+        "--seed", type=Whole(0, MOST_SEEDS - 1), default=0, show_default=True, advanced=True, help="Random seed."
+    ),
+    _problems("--dataset", default="humaneval", show_default=True, help="Name of a dataset, or path of a .jsonl file."),
+    _limits(
+        "--max-cost-per-experiment",
+        metavar="USD",
+        type=Number(0),
+        advanced=True,
+        help="Limit on the cost of one experiment. At the limit, its best program so far counts.",
+    ),
+    _problems(
+        "--name",
+        default="",
+        help="Name of the benchmark. New problems, configurations and repeats extend the benchmark of that name.",
+    ),
+    *_RESUMED,
+)
+
+
+def order_options(command: Command) -> Command:
+    """All options that describe a run."""
+    return _with(_ORDER, command)
+
+
+def taking_up_options(command: Command) -> Command:
+    """The options for a recorded benchmark that is resumed."""
+    return _with(_RESUMED, command)
+
+
+def _with(options: Options, command: Command) -> Command:
+    for decorate in reversed(options):
+        command = decorate(command)
+    return command
+
+
+def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
+    """The order that parsed options make: their configurations, or every strategy with every coder.
+
+    An option that none of the strategies has is an error: ignored, it would make the user pay for a wrong experiment.
+    """
+    described: Sequence[str] = options["configuration"]
+    configurations = [configuration_of(text) for text in described] if described else _combined(options)
+    given = [flag for name, flag in REPLACED.items() if options[name] is not None]
+    if described and given:
+        raise PlanError(f"--configuration replaces {', '.join(given)}. Set this in the configuration instead.")
+    if options["ablate"] is not None:
+        configurations = _ablated(configurations, options["ablate"])
+    budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
+    return Order(configurations, problems, options["seed"], repeats, options["name"], budget)
+
+
+def _ablated(configurations: Sequence[Wanted], text: str) -> list[Wanted]:
+    """The configurations and their ablations that a text names. Raises PlanError if there is none."""
+    names = ablations_named(text)
+    grid = with_ablations(
+        [(configuration, names if is_ablated(configuration.strategy) else ()) for configuration in configurations]
+    )
+    if len(grid) == len(configurations):
+        raise PlanError(
+            f"--ablate {text} changes nothing: no supervised configuration here has that part. Omit the option, or "
+            "choose another ablation or configuration."
+        )
+    return grid
+
+
+def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
+    """A recorded plan with the budget that options set; the rest stays as recorded."""
+    usd = plan.budget.usd if options["max_cost"] is None else options["max_cost"]
+    allow_unpriced = plan.budget.allow_unpriced or options["allow_unpriced"]
+    return replace(plan, budget=replace(plan.budget, usd=usd, allow_unpriced=allow_unpriced))
+
+
+def _combined(options: Mapping[str, Any]) -> list[Wanted]:
+    """Every strategy with every coder, or with all coders together if it uses several; if tested, with every policy."""
+    named = options[f"{CODER}_model"]
+    given, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named, FLAGS[f"{CODER}_model"])
+    strategies, parameters = _strategies(options), parameters_of(options)
+    known = {name for strategy in strategies for name in complete(strategy, {})}
+    for parameter in parameters.keys() - known:
+        raise UnknownNameError(f"parameter of {', '.join(strategies)}", parameter, known)
+    policies = _policies(strategies, options)
+    configurations = [
+        Wanted(strategy, {CODER: coder, **given}, _of(strategy, with_following(parameters)), **policy)
+        for strategy, coder in _with_coders(strategies, coders)
+        for policy in (policies if facts_of(strategy).tests_programs else [{}])
+    ]
+    asked = {
+        role
+        for configuration in configurations
+        for role in create(configuration.strategy, configuration.parameters).roles()
+    }
+    for role in given.keys() - asked:
+        raise PlanError(f"No chosen strategy uses the role {role}, so its model would be ignored. Omit the option.")
+    return configurations
+
+
+def _with_coders(strategies: Sequence[str], coders: Sequence[str]) -> list[tuple[str, str | tuple[str, ...]]]:
+    """Each strategy with each coder, then the strategies that use all coders together."""
+    together = [strategy for strategy in strategies if facts_of(strategy).takes_all_coders]
+    each = [(strategy, coder) for coder in coders for strategy in strategies if strategy not in together]
+    return [*each, *((strategy, tuple(coders)) for strategy in together)]
+
+
+def _strategies(options: Mapping[str, Any]) -> list[str]:
+    """The strategies that options or a mode name. Raises PlanError for both."""
+    strategy, mode = options["strategy"], options["mode"]
+    if strategy is not None and mode is not None:
+        raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of the two.")
+    if mode:
+        return [*MODES[mode]]
+    return [strategy_named(one) for one in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
+
+
+def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Every gate with every feedback. Raises PlanError if no strategy here would use them."""
+    given = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
+    if given and not any(facts_of(strategy).tests_programs for strategy in strategies):
+        raise PlanError(
+            f"{', '.join(strategies)} never runs gate tests, so --{min(given)} would be ignored. Omit the option."
+        )
+    found: list[dict[str, str]] = [{}]
+    for name, several in given.items():
+        found = [{**one, name: chosen} for one in found for chosen in several]
+    return found
+
+
+def _of(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The parameters that a strategy has: an option may apply to some of the strategies only."""
+    known = complete(strategy, {})
+    return {name: value for name, value in parameters.items() if name in known}
+
+
+def settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that override a setting."""
+    return {name: options[name] for name in ("humaneval_path", "num_ctx", "timeout", "test_timeout")}

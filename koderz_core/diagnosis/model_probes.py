@@ -1,0 +1,113 @@
+"""Asking models for real: one tiny question each, or the few that tell how fast one is."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from koderz_core.config import Settings
+from koderz_core.diagnosis.findings import Finding
+from koderz_core.errors import InfrastructureError
+from koderz_core.models.availability import Availability
+from koderz_core.models.worst_case import WorstCases
+from koderz_core.records import Completion, Message, Request, Sampling
+from koderz_core.records.plans import scripted
+from koderz_core.sums import all_known, known_sum
+
+Ask = Callable[[str, str, int], Completion]
+"""A model's name, a prompt, the most tokens of the answer: to the answer. Raises InfrastructureError."""
+
+TINY_QUESTION = "Reply with the one word: ready"
+TINY_TOKENS = 16
+SPEED_TOKENS = 256
+SPEED_PROMPTS = (
+    "Write a Python function that merges two sorted lists into one sorted list.",
+    "Write a Python class for a queue with methods push, pop and peek, with docstrings.",
+    "Explain in ten sentences how a hash table resolves collisions.",
+)
+
+
+def ask_each(ask: Ask, surveyed: Iterable[Availability], settings: Settings) -> Iterator[Finding]:
+    """One tiny question to each local model that is ready, and of each paid provider's only to the cheapest.
+
+    Scripted ones are left out. A model that does not answer is missing. Raises ConfigError.
+    """
+    ready = [row for row in surveyed if row.ready and not scripted([row.id])]
+    local = [row.id for row in ready if row.tier == "local"]
+    paid = [row.id for row in ready if row.tier != "local"]
+    for model in (*local, *_cheapest(paid, settings)):
+        yield _asked(ask, model)
+
+
+def _cheapest(models: Iterable[str], settings: Settings) -> Iterable[str]:
+    """Of each provider the model whose answer to the question costs least at most; those without a price come last."""
+    question = Request((Message("user", TINY_QUESTION),), Sampling(max_tokens=TINY_TOKENS), seed=0)
+    cases = WorstCases(settings)
+    found: dict[str, tuple[float, str]] = {}
+    for model in models:
+        usd, provider = cases.of(model, question), model.partition("/")[0]
+        asked = inf if usd is None else usd, model
+        found[provider] = min(asked, found.get(provider, asked))
+    return [model for _, model in found.values()]
+
+
+def _asked(ask: Ask, model: str) -> Finding:
+    try:
+        answer = ask(model, TINY_QUESTION, TINY_TOKENS)
+    except InfrastructureError as error:
+        lead, _, cure = str(error).partition(". ")
+        return Finding("answers", model, "missing", lead, cure or f"koderz models test {model}")
+    counts = (answer.usage.input_tokens, answer.usage.output_tokens)
+    used = " + ".join("?" if count is None else str(count) for count in counts)
+    return Finding("answers", model, "ready", f"answered in {answer.seconds:.2f} s, {used} tokens, {answer.finish}")
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast a model is: medians over the prompts after a warm-up. None: not told by its server.
+
+    ``tokens_per_second`` counts from the first token on where answers are streamed, else from the question.
+    ``warm_up_seconds``: the first answer, in which a local model may be loaded. ``fault``: why it gave no answer.
+    """
+
+    model: str
+    tokens_per_second: float | None = None
+    first_token_seconds: float | None = None
+    seconds: float | None = None
+    output_tokens: int | None = None
+    warm_up_seconds: float | None = None
+    fault: str = ""
+
+
+def speed(ask: Ask, model: str) -> Speed:
+    """Warm a model up, ask it the prompts one after the other, and tell how fast it was."""
+    try:
+        warm_up = ask(model, TINY_QUESTION, TINY_TOKENS)
+        answers = [ask(model, prompt, SPEED_TOKENS) for prompt in SPEED_PROMPTS]
+    except InfrastructureError as error:
+        return Speed(model, fault=str(error))
+    return Speed(
+        model,
+        tokens_per_second=_median([_tokens_per_second(answer) for answer in answers]),
+        first_token_seconds=_median([answer.first_token_seconds for answer in answers]),
+        seconds=statistics.median(answer.seconds for answer in answers),
+        output_tokens=known_sum(answer.usage.output_tokens for answer in answers),
+        warm_up_seconds=warm_up.seconds,
+    )
+
+
+def _tokens_per_second(answer: Completion) -> float | None:
+    """The first token came with the waiting, so it does not count as one of those that followed."""
+    tokens, first = answer.usage.output_tokens, answer.first_token_seconds
+    if tokens is None:
+        return None
+    if first is not None and tokens > 1 and answer.seconds > first:
+        return (tokens - 1) / (answer.seconds - first)
+    return tokens / answer.seconds if answer.seconds > 0 else None
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = all_known(values)
+    return statistics.median(known) if known else None

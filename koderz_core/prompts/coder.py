@@ -1,0 +1,118 @@
+"""Prompts for the coder's first attempt: problem, specification, lessons and examples; and prompts for the spec model.
+
+Every later prompt of an experiment is built on the same ``Brief``. A specification says what to do, not how, since the
+coder must solve the problem alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.quotes import fenced, one_line, shortened
+from koderz_core.records import Message, PublicProblem
+
+VERSION = "1"
+
+Prompt = tuple[Message, ...]
+
+_SYSTEM = (
+    "You are an expert Python programmer. You are given a function signature with its docstring and write the whole "
+    "function.\n{reasoning}\nGive the final code in one ```python block: the function with its signature, plus any "
+    "imports and helper functions it needs. No example calls, no tests."
+)
+_REASON = "Think briefly about the approach first if that helps."
+_NO_REASON = "Give only the code block: no reasoning, no explanation."
+REMINDING_VERSION = "1"
+LESSONS_LIMIT = 1200  # characters of all lessons together
+EXAMPLES_LIMIT = 4000  # of all examples together
+LIMITS: Mapping[str, int] = {"lessons": LESSONS_LIMIT, "examples": EXAMPLES_LIMIT}
+"""What reminders take of a prompt at most, by the parameter that wants them."""
+_EXAMPLES_HEADING = (
+    "Other problems that were solved, to show the kind of program that is wanted; the one for you comes after them."
+)
+SPEC_VERSION = "1"
+SPEC_LIMIT = 8000  # characters: whatever was asked for, a longer one would crowd out the problem
+
+MINIMAL, DETAILED = "minimal", "detailed"
+
+_TASKS: Mapping[str, str] = {
+    MINIMAL: (
+        "Write a short specification of the function below for a programmer who has to implement it.\n"
+        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
+        "returns, in plain words.\n"
+        "Do not give an algorithm, code, pseudocode, data structures or tests. At most 150 words."
+    ),
+    DETAILED: (
+        "Write a detailed specification of the function below for a programmer who has to implement it.\n"
+        "Say (1) what the core of the task is and which constraints hold, (2) what the function takes, does and "
+        "returns, (3) which inputs are allowed: types, ranges, what may be empty, (4) the edge cases and what each "
+        "must give, (5) what must happen with input that is not allowed, if the text says so, (6) a plan of the "
+        "solution in steps.\n"
+        "Keep to what the text says or clearly implies; where it leaves something open, say so. Do not write code or "
+        "pseudocode. At most 350 words."
+    ),
+}
+PROMPTS = tuple(_TASKS)
+"""The versions that can be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What every prompt of one experiment is built on.
+
+    ``previous_error``: the coder is told what the tests said of its attempts; ``history_tokens``: the most that
+    attempts before the last may take of a prompt. ``examples``: solved problems that every prompt shows; ``lessons``:
+    what the first reminds of.
+    """
+
+    problem: PublicProblem
+    spec: str | None = None
+    chain_of_thought: bool = True
+    previous_error: bool = True
+    history_tokens: int = 0
+    examples: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+
+
+def first_attempt(brief: Brief) -> Prompt:
+    """Specification, if any, and problem."""
+    return asking(brief, [*lessons_told(brief.lessons), "Write the function."])
+
+
+def asking(brief: Brief, parts: Sequence[str]) -> Prompt:
+    """Examples and specification, if any, and problem, and then these paragraphs."""
+    system = _SYSTEM.format(reasoning=_REASON if brief.chain_of_thought else _NO_REASON)
+    spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
+    problem = f"Problem:\n{fenced(brief.problem.prompt.rstrip())}"
+    said = [*examples_told(brief.examples), *spec, problem, *parts]
+    return (Message("system", system), Message("user", "\n\n".join(said)))
+
+
+def example(prompt: str, code: str) -> str:
+    """A problem and a program that solved it, in one text."""
+    return f"{fenced(prompt.strip())}\nA program that passed its tests:\n{fenced(code.strip())}"
+
+
+def lessons_told(lessons: Sequence[str]) -> list[str]:
+    """The paragraph that tells them, none without lessons. No more is shown than LESSONS_LIMIT."""
+    told = "\n".join(f"- {one_line(lesson, LESSONS_LIMIT // len(lessons))}" for lesson in lessons)
+    return [f"Lessons from other problems:\n{told}"] if told else []
+
+
+def examples_told(examples: Sequence[str]) -> list[str]:
+    """The paragraphs that tell them, none without examples. No more is shown than EXAMPLES_LIMIT."""
+    most = EXAMPLES_LIMIT // max(1, len(examples))
+    told = [f"Example {place}:\n{shortened(one, most)}" for place, one in enumerate(examples, 1)]
+    return [_EXAMPLES_HEADING, *told] if told else []
+
+
+def text_of(reply: str) -> str:
+    """The specification in an answer: without its thinking, bounded."""
+    return shortened(answer(reply).strip(), SPEC_LIMIT)
+
+
+def write(problem: PublicProblem, prompt: str = MINIMAL) -> tuple[Message, ...]:
+    """Ask for a specification of a problem, by one of ``PROMPTS``."""
+    return (Message("user", f"{_TASKS[prompt]}\n\n{fenced(problem.prompt.rstrip())}"),)

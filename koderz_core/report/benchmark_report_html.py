@@ -1,0 +1,148 @@
+"""A report as one HTML file with its charts: it opens from a disk without koderz, without a network."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
+from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]  # as above
+
+from koderz_core.analysis.comparison import AXES, Comparison
+from koderz_core.analysis.pairs import telling
+from koderz_core.report import formats
+from koderz_core.report.benchmark_report import TITLE, TO_CITE, Report, bibtex
+from koderz_core.report.charts import cost_against_success, cost_by_tier
+from koderz_core.report.charts_curves import TITLES, curves_alt, success_by
+from koderz_core.report.formats import TextTable, plain
+
+LOOKS: Mapping[str, Mapping[str, object]] = {
+    "light": {
+        "text": "#0E161E",
+        "line": "#D5DCDE",
+        "colours": ("#0072B2", "#D55E00", "#00A656", "#C04285", "#403100", "#3B8EFC", "#56606B", "#5B2A86"),
+    },
+    "dark": {
+        "text": "#E4EAF0",
+        "line": "#33404D",
+        "colours": ("#B2D7FC", "#E77609", "#009A61", "#CC79A7", "#F0E442", "#005EDB", "#CED4D6", "#B18FE9"),
+    },
+}
+"""The dashboard's: what the places of colours in a figure stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure with our words: its name (once in a report), title, what is to be seen, and how to read it."""
+
+    name: str
+    title: str
+    alt: str
+    caption: str
+    figure: go.Figure
+
+
+def html(report: Report) -> str:
+    """The whole report. Texts of unknown origin are characters in it; its scripts are those it names, no others."""
+    charts = tuple(charts_of(report.comparison))
+    scripts = (get_plotlyjs(), _beside("report.js"))
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{TITLE}</title>\n<style>\n{_beside('report.css')}</style>\n</head>\n<body>\n<main>",
+            *_lead(report),
+            *map(_drawn, charts),
+            "<noscript><p>Charts need JavaScript. The tables below hold the same numbers.</p></noscript>",
+            *map(_tabled, report.tables),
+            *_foot(report),
+            f'</main>\n<script type="application/json" id="charts">{_data(charts)}</script>',
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body>\n</html>\n",
+        )
+    )
+
+
+def charts_of(comparison: Comparison) -> Iterator[Chart]:
+    """Those of the Compare page that have something to show."""
+    if any(point.usd is not None for point in comparison.tradeoff.points):
+        alt = "Cost per problem against share solved, with intervals on both and the frontier"
+        figure = cost_against_success(comparison)
+        yield Chart("frontier", "Cost against success", alt, formats.frontier(comparison.tradeoff), figure)
+    pair = telling(comparison.pairs)
+    looked_at = (pair.baseline, pair.key) if pair else ()
+    for axis in AXES:
+        if comparison.curves[axis].curves:
+            title, alt = f"Success against {TITLES[axis]}", curves_alt(comparison, axis)
+            caption, figure = formats.about_curves(comparison, axis), success_by(comparison, axis, looked_at)
+            yield Chart(f"by-{axis}", title, alt, caption, figure)
+    if any(tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers):
+        alt = "Dollars per solved problem by tier of model, a bar per configuration"
+        yield Chart("costs", "What a solved problem cost", alt, formats.COSTS, cost_by_tier(comparison))
+
+
+def _lead(report: Report) -> Iterator[str]:
+    yield f"<h1>{TITLE}</h1>"
+    yield f'<p class="quiet">{_text(report.made)}</p>'
+    yield from (
+        f'<p class="warning"><span aria-hidden="true">⚠</span> {_text(warning)}</p>' for warning in report.warnings
+    )
+    yield from (f"<p>{_text(said)}</p>" for said in report.comparison.findings)
+
+
+def _drawn(chart: Chart) -> str:
+    return (
+        f'<figure><h2>{_text(chart.title)}</h2><div class="chart" id="{chart.name}" role="img" '
+        f'aria-label="{_text(chart.alt)}"></div><figcaption class="quiet">{_text(chart.caption)}</figcaption></figure>'
+    )
+
+
+def _tabled(table: TextTable) -> str:
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in table.columns)
+    rows = "\n".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+    title = _text(table.title)
+    return (
+        f'<section><h2>{title}</h2><div class="wide" tabindex="0" role="region" aria-label="{title}"><table>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div></section>"
+    )
+
+
+def _foot(report: Report) -> Iterator[str]:
+    """How to read the tables, what a reader must know, what all of it stands on, and how to cite it."""
+    reading = (formats.GROUPS, formats.PAIRS) if report.comparison.pairs else (formats.GROUPS,)
+    for title, said in (
+        ("What to know", (*report.remarks, *reading)),
+        ("What this stands on", (*report.origins(), report.made)),
+    ):
+        yield f"<section><h2>{title}</h2><ul>{''.join(f'<li>{_text(one)}</li>' for one in said)}</ul></section>"
+    yield f"<section><h2>{TO_CITE}</h2><pre>{_text(bibtex(report.stands_on, report.version))}</pre></section>"
+
+
+def _text(text: str) -> str:
+    return escape(plain(text))
+
+
+def _data(charts: Sequence[Chart]) -> str:
+    """JSON that cannot end the element it stands in."""
+    figures = {chart.name: json.loads(chart.figure.update_layout(template=None).to_json()) for chart in charts}
+    return json.dumps({"looks": LOOKS, "figures": figures}).replace("<", "\\u003c")
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Only these scripts run, and nothing is fetched from anywhere; Plotly writes styles of its own."""
+    known = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def _beside(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -1,0 +1,130 @@
+"""Columns of tables: name, meaning, value and shown text, and the files and texts that are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isfinite, isnan
+from typing import Any, Literal
+
+from koderz_core.report.formats import NONE, TextTable, worded
+
+Type = Literal["text", "integer", "number", "yes/no", "JSON"]
+Numbers = dict[str, object]
+"""A row for programs: values by names of columns."""
+
+LAST = 99
+BESIDE = "_is"
+"""The path of a column that ``json_row`` adds beside a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column in tables for people: terminal, Markdown, HTML and pages.
+
+    ``header`` may name the ``{baseline}``. ``place`` orders the columns of a table; equal places keep the order of the
+    files. ``text`` is of what ``path`` leads to from a row, by default of the column's value; an empty path is the row
+    itself. None is shown as a dash. An ``optional`` column is left out if no row has a text in it.
+    """
+
+    header: str
+    place: int = LAST
+    text: Callable[[Any], str | None] = worded  # Any: columns have values of different types
+    path: str | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    ``missing``: what an empty cell means; empty if no cell ever is. ``path``: the attributes that lead from a row to
+    the value, by default ``of`` and the name; unused in tables that the store reads. ``shown``: None if only files have
+    the column.
+    """
+
+    name: str
+    meaning: str
+    missing: str = ""
+    unit: str = ""
+    path: str | None = None
+    shown: Shown | None = None
+    type: Type = field(kw_only=True)
+
+    @property
+    def source(self) -> str:
+        """The path to its value."""
+        return f"of.{self.name}" if self.path is None else self.path
+
+
+text = partial(Column, type="text")
+whole = partial(Column, type="integer")
+number = partial(Column, type="number")
+share = partial(Column, type="number", unit="share")
+usd = partial(Column, type="number", unit="USD")
+yes = partial(Column, type="yes/no")
+json = partial(Column, type="JSON")
+
+
+def interval(column: Column) -> Sequence[Column]:
+    """A number with both ends of its 95 % interval; its path leads to the record that has all three."""
+    ends = {end: f"{end} end of the 95 % interval of `{column.name}`" for end in ("lower", "upper")}
+    return (
+        replace(column, path=f"{column.path}.value"),
+        replace(column, name=f"{column.name}_low", meaning=ends["lower"], path=f"{column.path}.low", shown=None),
+        replace(column, name=f"{column.name}_high", meaning=ends["upper"], path=f"{column.path}.high", shown=None),
+    )
+
+
+def reasons(*names: str) -> Sequence[Column]:
+    """For each of these columns one that says why its number is missing if it is infinite or undefined."""
+    meaning, missing = "`unbounded` or `undefined`: why `{}` is missing", "`{}` is a number or unknown"
+    return [text(f"{name}_is", meaning.format(name), missing.format(name), path=BESIDE) for name in names]
+
+
+def json_rows(columns: Sequence[Column], rows: Sequence[object]) -> list[Numbers]:
+    """A flat row for programs per row of a table; see ``json_row``."""
+    return [
+        json_row({column.name: _at(row, column.source) for column in columns if column.path != BESIDE}) for row in rows
+    ]
+
+
+def json_row(row: Mapping[str, object]) -> Numbers:
+    """JSON-safe: a number that is not finite is None, and behind it ``..._is`` is ``unbounded`` or ``undefined``."""
+    found: Numbers = {}
+    for name, value in row.items():
+        found[name] = _json(value)
+        if isinstance(value, float) and not isfinite(value):
+            found[f"{name}_is"] = "undefined" if isnan(value) else "unbounded"
+    return found
+
+
+def shown(columns: Sequence[Column]) -> list[Shown]:
+    """The columns that are shown, in the order of their places."""
+    found = ((column.shown, column.source) for column in columns if column.shown)
+    made = (replace(one, path=source) if one.path is None else one for one, source in found)
+    return sorted(made, key=lambda one: one.place)
+
+
+def text_table(title: str, columns: Sequence[Shown], rows: Sequence[object], baseline: str = "") -> TextTable:
+    """A table in words; ``baseline``: how headers name it."""
+    cells = [(column, [column.text(_at(row, column.path or "")) for row in rows]) for column in columns]
+    kept = [(one, texts) for one, texts in cells if any(texts) or not one.optional]
+    lines = zip(*([NONE if text is None else text for text in texts] for _, texts in kept), strict=True)
+    return TextTable(title, tuple(one.header.format(baseline=baseline) for one, _ in kept), tuple(lines))
+
+
+def _at(row: object, path: str) -> object:
+    """None if an attribute on the way is None."""
+    for name in path.split(".") if path else ():
+        row = None if row is None else getattr(row, name)
+    return row
+
+
+def _json(value: object) -> object:
+    if isinstance(value, Mapping):
+        return json_row(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_json(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

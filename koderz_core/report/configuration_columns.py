@@ -1,0 +1,270 @@
+"""What a comparison says of each configuration: the columns of files, tables and the data dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koderz_core.report import formats
+from koderz_core.report.columns import Column, Shown, interval, number, reasons, share, text, usd, whole, yes
+from koderz_core.report.formats import CASES, bounded, chance, duration, marked_rate, money, money_span, share_cases
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.bounds import Cases
+    from koderz_core.analysis.comparison import Comparison, Measured
+    from koderz_core.analysis.configurations import Compared
+    from koderz_core.analysis.pairs import Key
+    from koderz_core.analysis.rates import Interval
+    from koderz_core.analysis.tradeoff import Point
+
+SAW_BASE_TESTS = "whether the loop shows its models base tests with their expected values once a program has failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationRow:
+    """A configuration and all that a comparison found of it.
+
+    ``point``: None if it is not comparable in cost and success. ``groups``: numbers of its rank groups, 1 the best.
+    """
+
+    of: Compared
+    measured: Measured
+    point: Point[Key] | None
+    groups: str
+
+    @property
+    def oracle_problems(self) -> int | None:
+        return self.of.marks.oracle_problems if self.of.n else None
+
+
+def configurations(comparison: Comparison) -> list[ConfigurationRow]:
+    """A row per configuration."""
+    placed = {point.key: point for point in comparison.tradeoff.points}
+    return [
+        ConfigurationRow(
+            configuration,
+            comparison.measured[configuration.key],
+            placed.get(configuration.key),
+            _groups(comparison, configuration.key),
+        )
+        for configuration in comparison.configurations
+    ]
+
+
+def _groups(comparison: Comparison, key: Key) -> str:
+    return " ".join(str(number) for number, group in enumerate(comparison.groups, start=1) if key in group)
+
+
+def _of_planned(row: Compared) -> str:
+    return f"{row.n}/{row.planned}"
+
+
+def _group(numbers: str) -> str | None:
+    return numbers or None
+
+
+def _mean(value: float | None) -> str | None:
+    return None if value is None else f"{value:.1f}"
+
+
+def _known_duration(seconds: float | None) -> str | None:
+    return None if seconds is None else duration(seconds)
+
+
+def _price(price: Interval | None) -> str:
+    return money_span(price.value, price.low, price.high) if price else money(None)
+
+
+def _cost(point: Point[Key]) -> str:
+    return money_span(point.usd, point.usd_low, point.usd_high)
+
+
+def _success(row: ConfigurationRow) -> str | None:
+    point = row.point
+    return marked_rate(point.success, point.success_low, point.success_high, row.of.marks) if point else None
+
+
+def _cases(cases: Cases | None) -> str | None:
+    return share_cases(cases) if cases else None
+
+
+_NO_RESULT = "no experiment has a result"
+_NO_PRICE = "no result, a price is not known, or see `usd_per_solved_is`"
+_NO_CEILING = "no program was put to both kinds of tests"
+_NO_REVIEW = "no checkpoint reviewed anything"
+_NONE_PLANNED = "nothing is planned"
+_NOT_COMPARABLE = "not comparable"
+
+CONFIGURATIONS: Sequence[Column] = [
+    text("letter", "what the configuration is called in this comparison", shown=Shown("", 1)),
+    text("benchmark", "id of the benchmark"),
+    text("configuration", "id of the configuration"),
+    text("label", "the configuration in short", shown=Shown("configuration", 2)),
+    text("strategy", "name of the strategy"),
+    text("tier", "highest tier that answered a call", "no call yet"),
+    yes("scripted", "whether some answers come from a script, so that they show nothing about models"),
+    text(
+        "score_kind",
+        "`held_out`; `oracle` if the loop stopped on the tests that score it; `mixed`",
+        _NO_RESULT,
+        path="of.marks.kind",
+    ),
+    whole(
+        "oracle_problems",
+        "problems with a result that are scored as `oracle`",
+        _NO_RESULT,
+        "problems",
+        "oracle_problems",
+    ),
+    yes("saw_base_tests", SAW_BASE_TESTS, path="of.marks.saw_base_tests"),
+    whole("planned", "experiments that were planned"),
+    whole("n", "experiments with a result: solved and unsolved", shown=Shown("n", 4, _of_planned, "of")),
+    whole("solved", "experiments solved"),
+    whole("unsolved", "experiments unsolved"),
+    whole("errors", "experiments that ended as our or the provider's error; no rate counts them"),
+    whole("cancelled", "experiments that somebody or the benchmark's budget stopped; no rate counts them"),
+    whole("running", "experiments that somebody is at now"),
+    whole("not_ended", "planned experiments that have not ended, the running ones among them"),
+    *interval(
+        share(
+            "share",
+            "share solved of `n`; interval by Wilson, with repeats clustered by problem",
+            _NO_RESULT,
+            path="of.rate",
+            shown=Shown("solved [95 %]", 3, formats.share, "of"),
+        )
+    ),
+    share(
+        "share_worst",
+        "share solved of `planned` if none without a result was solved",
+        _NONE_PLANNED,
+        path="of.cases.worst",
+        shown=Shown(CASES, 5, bounded, "of", optional=True),
+    ),
+    share(
+        "share_best",
+        "share solved of `planned` if all without a result were solved",
+        _NONE_PLANNED,
+        path="of.cases.best",
+    ),
+    text(
+        "groups",
+        "numbers of its rank groups, 1 the best: who shares one cannot be told apart; may be empty",
+        path="groups",
+        shown=Shown("group", 6, _group),
+    ),
+    *interval(
+        usd(
+            "usd_per_solved",
+            "dollars of the experiments with a result by how many were solved",
+            _NO_PRICE,
+            path="measured.price",
+            shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),
+        )
+    ),
+    *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),
+    usd(
+        "usd_per_experiment",
+        "mean dollars of those that ended",
+        "a price is not known, or see the next",
+        path="of.cost_per_experiment_usd",
+        shown=Shown("$ each", 8, money),
+    ),
+    *reasons("usd_per_experiment"),
+    usd("cost_usd", "dollars of all its calls so far", "a price is not known"),
+    usd("rental_usd", "what its calls to local models would have cost where the same weights are rented", "not known"),
+    number(
+        "seconds_per_experiment",
+        "mean duration of those that ended",
+        "none has ended",
+        "s",
+        shown=Shown("time each", 11, duration),
+    ),
+    number(
+        "mean_iterations",
+        "mean iterations of the solved and unsolved",
+        _NO_RESULT,
+        shown=Shown("iterations", 10, _mean),
+    ),
+    usd(
+        "usd_per_problem",
+        "mean dollars per problem, on the problems that all have a result of",
+        _NOT_COMPARABLE,
+        path="point.usd",
+    ),
+    usd(
+        "usd_per_problem_low",
+        "lower end of the 95 % interval of `usd_per_problem`",
+        _NOT_COMPARABLE,
+        path="point.usd_low",
+    ),
+    usd(
+        "usd_per_problem_high",
+        "upper end of the 95 % interval of `usd_per_problem`",
+        _NOT_COMPARABLE,
+        path="point.usd_high",
+    ),
+    yes("on_frontier", "whether nothing here is both cheaper and better", _NOT_COMPARABLE, path="point.on_frontier"),
+    share(
+        "frontier_probability",
+        "share of resamples that leave it unbeaten",
+        _NOT_COMPARABLE,
+        path="point.probability",
+        shown=Shown("P(frontier)", 9, chance),
+    ),
+    *interval(
+        share(
+            "ceiling",
+            "P(held-out tests pass if the gate passes): the ceiling of trying on",
+            _NO_CEILING,
+            path="measured.ceiling.rate",
+        )
+    ),
+    *interval(
+        share(
+            "false_positives",
+            "P(gate passes though held-out tests fail)",
+            _NO_CEILING,
+            path="measured.ceiling.false_positives",
+        )
+    ),
+    whole("solved_before_help", "solved before the first checkpoint", _NO_REVIEW, path="measured.supervision.before"),
+    whole("solved_after_help", "solved after it", _NO_REVIEW, path="measured.supervision.after"),
+    whole("never_solved", "not solved", _NO_REVIEW, path="measured.supervision.never"),
+    share(
+        "frontier_share_of_usd",
+        "dollars that went to models of the frontier tiers",
+        "unknown, or none",
+        path="measured.frontier.usd",
+    ),
+    share(
+        "frontier_share_of_tokens",
+        "tokens that went to models of the frontier tiers",
+        "unknown, or none",
+        path="measured.frontier.tokens",
+    ),
+]
+
+FRONTIER = (
+    Shown("", path="of.letter"),
+    Shown("configuration", path="of.label"),
+    Shown("$ per problem [95 %]", text=_cost, path="point"),
+    Shown("solved [95 %]", text=_success, path=""),
+    Shown(CASES, text=_cases, path="point.cases", optional=True),
+    Shown("Pareto frontier", path="point.on_frontier"),
+    Shown("P(frontier)", text=chance, path="point.probability"),
+    Shown("by mixtures too", path="point.on_hull"),
+)
+"""Of cost against success, on the problems that all have a result of: rows that have a point."""
+
+GLANCE = (
+    Shown("configuration", path="label"),
+    Shown("solved [95 %]", text=formats.share, path=""),
+    Shown("n", text=_of_planned, path=""),
+    Shown(CASES, text=bounded, path="", optional=True),
+    Shown("$ each", text=money, path="cost_per_experiment_usd"),
+    Shown("time each", text=_known_duration, path="seconds_per_experiment"),
+    Shown("iterations", text=_mean, path="mean_iterations"),
+)
+"""Of configurations that were not compared."""

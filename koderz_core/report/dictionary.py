@@ -1,0 +1,206 @@
+"""The data dictionary: every table that can be taken away, with what each of its columns means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from koderz_core.errors import UnknownNameError
+from koderz_core.report.columns import Column, Type, json, number, text, usd, whole, yes
+from koderz_core.report.configuration_columns import CONFIGURATIONS, SAW_BASE_TESTS
+from koderz_core.report.pair_columns import PAIRS
+
+SQL_TYPES: Mapping[Type, str] = {
+    "text": "varchar",
+    "integer": "bigint",
+    "number": "double",
+    "yes/no": "boolean",
+    "JSON": "json",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A table: what a line of it is, and its columns in their order."""
+
+    about: str
+    columns: Sequence[Column]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+
+_BENCHMARK = text("benchmark", "id of the benchmark")
+_ORIGIN = (
+    text("dataset", "name of the dataset"),
+    text("dataset_sha256", "SHA-256 of the dataset's unpacked file"),
+    text("licence", "licence of the dataset"),
+)
+_CONFIGURATION = (
+    text("configuration", "id of the configuration: strategy, parameters, models"),
+    text("label", "the configuration in short, as it is shown everywhere"),
+    text("strategy", "name of the strategy"),
+    text("models", "which models play which role: `coder: a, b; reviewer: c`"),
+    text("problem", "id of the problem"),
+    whole("repeat", "which repeat of the same configuration on the same problem, from 0"),
+)
+_OF = (_BENCHMARK, *_ORIGIN, *_CONFIGURATION)
+_SHARED = "whether tests ran in the program's own process, which could in principle fake what it reports"
+
+EXPERIMENTS: tuple[Column, ...] = (
+    text("id", "id of the experiment"),
+    *_OF,
+    text("state", "`planned`, `running`, `interrupted` (nobody is at it) or `finished`"),
+    text(
+        "outcome",
+        "`solved`, `unsolved`, `cancelled` or `error` (ours or the provider's); while it runs again, the one before",
+        "it never ended",
+    ),
+    text("reason", "why it stopped: `gate`, `iterations`, `budget`, `context` or `gave_up`", "it has no result"),
+    text("score_kind", "`held_out`, or `oracle` where the loop stopped on the very tests that score it", "no result"),
+    text("code", "SHA-256 of the program that was returned", "none was returned"),
+    yes("gate_passed", "whether the returned program passed the gate tests", "not scored on them"),
+    whole("gate_tests_passed", "gate tests that the returned program passed", "not scored on them", "tests"),
+    whole("gate_tests_total", "gate tests there are", "not scored on them", "tests"),
+    yes("held_out_passed", "whether the returned program passed the held-out tests", "not scored on them"),
+    whole("held_out_tests_passed", "held-out tests that the returned program passed", "not scored on them", "tests"),
+    whole("held_out_tests_total", "held-out tests there are", "not scored on them", "tests"),
+    whole("iterations", "programs that its loop tested; 0 if one was submitted untested, as by `direct`"),
+    whole("calls", "requests to models that were answered"),
+    whole("input_tokens", "tokens sent in answered calls, those of caches too", "a call did not report them", "tokens"),
+    whole("output_tokens", "tokens received in answered calls", "a call did not report them", "tokens"),
+    usd(
+        "cost_usd",
+        "price of its answered calls, and of the local calls that failed or were interrupted",
+        "an answered call has no known price",
+    ),
+    whole("unpriced", "answered calls without a known price"),
+    number("seconds", "how long it took", "it has not ended", "s"),
+    number("started_at", "when it began", "it has not begun", "s since 1970"),
+    number("finished_at", "when it ended", "it has not ended", "s since 1970"),
+    text("failure", "error class of the returned program", "it passed, or there is no result"),
+    text("error", "what went wrong beside the model, or which prompt did not fit, in words", "nothing did"),
+    text("isolation", "sandbox tier that programs ran in: `hardened`, `strong` or `limited`"),
+    text("self_test", "how many checks of the sandbox passed before the benchmark, as `17/17`; empty if unknown"),
+    yes("shared", _SHARED, "not scored"),
+    yes("saw_base_tests", SAW_BASE_TESTS),
+)
+
+ITERATIONS: tuple[Column, ...] = (
+    *_OF,
+    text("experiment", "id of the experiment"),
+    whole("iteration", "number of the iteration in its experiment, from 1"),
+    whole("ordinal", "place among all steps of the experiment, in program order", "not known"),
+    number("at", "when its tests had run", "", "s since 1970"),
+    text("code", "SHA-256 of the program", "the reply held none"),
+    text("how", "rule that found the program in the reply: `fence`, `fence-last`, `unfinished-fence`, ..."),
+    yes("passed", "whether it passed all gate tests"),
+    text("marks", "a character per gate test: `P` passed, `F` failed, `-` not reached"),
+    whole("tests_passed", "gate tests passed", "", "tests"),
+    whole("tests_total", "gate tests there are", "", "tests"),
+    text("error", "error class of the first failure, such as `syntax`, `assertion`, `timeout`", "none failed"),
+    text("message", "what the first failure said; a program's words; may be empty"),
+    number("seconds", "how long its tests took", "", "s"),
+    text("isolation", "sandbox tier that ran it"),
+    json("failures", "the tests that failed: place, source, expected, actual, message"),
+    yes("shared", _SHARED),
+    json("test_seconds", "how long each test took, in order; empty where that is not known", "", "s"),
+    text("program", "the program itself, as the model wrote it", "the reply held none"),
+)
+
+CALLS: tuple[Column, ...] = (
+    *_OF,
+    text("experiment", "id of the experiment"),
+    whole("ordinal", "place among all steps of the experiment, in program order"),
+    whole("attempt", "attempt at the same request, from 1"),
+    number("at", "when it was begun", "", "s since 1970"),
+    text("role", "part of the model in the strategy, such as `coder` or `reviewer`"),
+    whole("member", "which model of its role, from 0"),
+    text("model", "id of the model"),
+    text("tier", "`local`, `small_frontier` or `frontier`", "not known"),
+    text("state", "`started` (its end was never seen), `finished`, `failed` or `interrupted` (by a stop or a crash)"),
+    whole("input_tokens", "tokens sent, those of caches too", "not reported", "tokens"),
+    whole("output_tokens", "tokens received", "not reported", "tokens"),
+    whole("cache_read_tokens", "tokens read from the provider's cache", "not reported", "tokens"),
+    whole("cache_write_tokens", "tokens written to the provider's cache", "not reported", "tokens"),
+    usd(
+        "cost_usd",
+        "price of the call; without an answer, the machine's time",
+        "no known price, or paid and not finished",
+    ),
+    text("cost_source", "where the price comes from, with its version", "as `cost_usd`"),
+    number("seconds", "how long it took", "its end was never seen", "s"),
+    number("first_token_seconds", "until the first token came", "it was not streamed", "s"),
+    text("finish", "how the answer ended: `stop`, `length`, `refused` or `empty`", "not finished"),
+    json("sampling", "sampling that was asked for; a null in it leaves the provider's default"),
+    json("honoured", "sampling that was really sent", "not finished"),
+    json("messages", "messages that were sent: role and SHA-256 of each text"),
+    text("text", "SHA-256 of the answer", "not finished"),
+    text("message", "why it failed", "it did not fail"),
+    text("service_tier", "how the provider processed it, in its word (`flex`, `batch`, ...)", "not reported"),
+    number("machine_seconds", "its share of this machine's time, of local models", "not local, or not finished", "s"),
+    number("gpu_joules", "its share of the energy of this machine's GPUs", "not local, or not measured", "J"),
+    number("kwh", "energy in it, of local models", "not local, or unknown", "kWh"),
+    usd("energy_usd", "the part of `cost_usd` that pays for energy", "not local, or unknown"),
+    usd(
+        "rental_usd", "what the same tokens cost from the same weights where they are rented", "no such offer is known"
+    ),
+    whole("status", "HTTP status of a failure", "it did not fail, or there was none"),
+    number("wait_seconds", "after which the next attempt was due", "there was to be none", "s"),
+    yes("arrived", "whether a failed request may have reached somebody, who may bill it", "it did not fail"),
+)
+
+TABLES: Mapping[str, Described] = {
+    "experiments": Described("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
+    "iterations": Described(
+        "one line per program that was tried, with the program and what the tests said", ITERATIONS
+    ),
+    "calls": Described("one line per request to a model: tokens, time, price and where it came from", CALLS),
+    "comparison": Described("one line per configuration: rate, price, ceiling, with their intervals", CONFIGURATIONS),
+    "pairs": Described("one line per configuration held against the baseline on the same problems", PAIRS),
+}
+"""By name; the columns of each stand in the order in which they are written."""
+
+HEAD = """# Data dictionary
+
+What the tables hold that the page Export and `koderz export` write. `koderz export --dictionary` prints this.
+
+Times are seconds since 1970 (UTC), durations seconds, money US dollars, intervals 95 %. A missing value is an empty
+cell in CSV and null elsewhere; it is never zero. SHA-256 names a text: a program, a message, an answer. Texts of
+models, problems and tests are exported as they are: treat them as a stranger's. JSON stands as text in CSV and Parquet.
+"""
+
+
+def described(table: str) -> Described:
+    """What a table is. Raises UnknownNameError."""
+    if table not in TABLES:
+        raise UnknownNameError("table", table, TABLES)
+    return TABLES[table]
+
+
+def checked(table: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """These columns, each once. Raises UnknownNameError for one that the table does not have."""
+    known = described(table).names
+    for name in columns:
+        if name not in known:
+            raise UnknownNameError(f"column of {table}", name, known)
+    return tuple(dict.fromkeys(columns))
+
+
+def sql_types(table: str) -> Mapping[str, str]:
+    """The SQL type of each column."""
+    return {column.name: SQL_TYPES[column.type] for column in described(table).columns}
+
+
+def markdown() -> str:
+    """The whole dictionary, as it stands in docs/data-dictionary.md."""
+    parts = [HEAD]
+    for name, table in TABLES.items():
+        head = ("| column | type | unit | meaning | missing means |", "|---|---|---|---|---|")
+        lines = [
+            f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} | {column.missing} |"
+            for column in table.columns
+        ]
+        parts.append("\n".join((f"## {name}\n\n{table.about[0].upper()}{table.about[1:]}.\n", *head, *lines, "")))
+    return "\n".join(parts)

@@ -1,0 +1,214 @@
+"""The files of an experiment: prompts, replies, programs and test results, written into a folder or one zip.
+
+In texts that koderz composes (prompts, results, guidance) the words of others are indented, or stand below a line that
+says how long they are, so that they cannot pass for koderz' own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from textwrap import indent
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from koderz_core.errors import DataError
+from koderz_core.files import replace_file
+from koderz_core.records import Sampling, TestFailure, Verdict
+from koderz_core.records.notes import NoteRow
+from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
+from koderz_core.report.formats import SHARED, duration, isolation, money, noted, plain
+from koderz_core.strategies import facts_of
+
+_ID = re.compile(r"exp_[0-9a-f]{12}")
+MARGIN = "    "
+TOLD_APART = ("checkpoint_reviewed", "turn_spoken", "consensus_reached")
+"""Notes that have files of their own."""
+HELD_OUT = "held-out tests, which ran when the experiment had ended and which no model saw"
+
+
+def write(files: Iterable[DumpFile], folder: Path) -> None:
+    """Write them into ``folder``, which is made if need be; what has one of their names there is replaced.
+
+    Raises DataError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            replace_file(folder / file.name, file.content, private=False, durable=False)
+    except OSError as error:
+        raise DataError(
+            f"The files cannot be written into {folder} ({error.strerror}). Make room there, or give another folder."
+        ) from error
+
+
+def zipped(files: Iterable[DumpFile]) -> bytes:
+    """A zip of them; of the same files always the same bytes."""
+    made = BytesIO()
+    with ZipFile(made, "w") as archive:
+        for file in files:
+            archive.writestr(ZipInfo(file.name), file.content, ZIP_DEFLATED)
+    return made.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class DumpFile:
+    """One file, its name made of koderz's own words and an experiment's id."""
+
+    name: str
+    content: bytes
+
+
+def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[DumpFile, ...]:
+    """The files of an experiment, step by step; ``texts``: by SHA-256, all that ``named`` gives.
+
+    ``_raw.txt``, ``_code.py`` and ``_spec.txt`` are what a model wrote, byte for byte (UTF-8); where control characters
+    stood, ``_prompt.txt``, ``_result.txt`` and ``_guidance.txt`` have a mark. Raises DataError for an id that is none.
+    """
+    experiment = details.experiment.id
+    if not _ID.fullmatch(experiment):  # it comes from a journal, and anybody may have written that
+        raise DataError(
+            f"{experiment!r} is no id of an experiment, so no file can be named after it. Mend its journal."
+        )
+    made = (file for step in details.steps for file in _files(details, step, texts))
+    return tuple(DumpFile(f"{experiment}_{name}", text.encode(errors="replace")) for name, text in made)
+
+
+def named(details: ExperimentDetails) -> set[str]:
+    """The SHA-256 of every text that the files of an experiment hold."""
+    calls = [call for step in details.steps for call in step.calls]
+    sent = {message.text for call in calls for message in call.messages}
+    return sent | {call.text for call in calls if call.text} | {step.program for step in details.steps if step.program}
+
+
+def _files(details: ExperimentDetails, step: Step, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name behind the experiment's id, and content."""
+    stem = _stem(details, step)
+    if step.calls:
+        yield f"{stem}_prompt.txt", prompt(step, texts)
+    replies = [texts[call.text] for call in step.calls if call.text]
+    for place, reply in enumerate(replies, 1):
+        yield f"{stem}_raw{f'_{place}' if len(replies) > 1 else ''}.txt", reply
+    if step.program:
+        yield f"{stem}_code.py", texts[step.program]
+    if step.iteration or step.kind == "answer":
+        yield f"{stem}_result.txt", result(details, step)
+    if step.note and step.kind in ("spec", "turn", "consensus"):
+        yield f"{stem}.txt", step.note.text
+    if step.note and step.kind == "checkpoint":
+        yield f"{stem}_guidance.txt", guidance(details, step.note, replies)
+
+
+def _stem(details: ExperimentDetails, step: Step) -> str:
+    if step.kind == "checkpoint":
+        return f"checkpoint{step.number:02d}"
+    if step.kind in ("turn", "consensus"):
+        return f"{step.kind}{step.number:02d}"
+    if step.kind == "spec":
+        return "spec" if step.number == 1 else f"spec{step.number:02d}"
+    if not facts_of(details.experiment.strategy).tests_programs:
+        return "zeroshot"
+    return "answer" if step.kind == "answer" else f"iter{step.number:03d}"
+
+
+def prompt(step: Step, texts: Mapping[str, str]) -> str:
+    """Every call of a step with the messages that were sent, failed attempts too."""
+    return "\n".join(line for call in step.calls for line in (*_head(call), *_messages(call, texts)))
+
+
+def result(details: ExperimentDetails, step: Step) -> str:
+    """What the tests said of a step's program: the gate tests, then those held out, if they have run by now."""
+    row = details.experiment
+    lines = [_line(f"{row.id} · {row.problem} · {row.label} · {step.kind} {step.number}")]
+    lines += [_line(noted(note, details.notes)) for note in details.notes if note.kind not in TOLD_APART]
+    score = next((score for score in details.scores if step.program and score.code == step.program), None)
+    gate = step.iteration or (score.gate if score else None)
+    held_out = score.held_out if score else None
+    if step.program is None:
+        lines.append("no program was found in the reply" + (f" ({row.failure})" if step.kind == "answer" else ""))
+    if gate:
+        lines += ["", *_verdict("gate tests", gate)]
+    if held_out:
+        lines += ["", *_verdict(HELD_OUT, held_out)]
+    return "\n".join([*lines, ""])
+
+
+def guidance(details: ExperimentDetails, note: NoteRow, replies: Sequence[str]) -> str:
+    """Why a review was due, what of it was passed on, its sections, and the whole of it."""
+    parts = [("what went into the next prompts", note.text)]
+    for name, text in note.sections.items():
+        parts.append((f"section {name}, {'passed on' if name in note.passed_on else 'not passed on'}", text))
+    parts += [("the whole review", reply) for reply in replies]
+    head = (_line(noted(note, details.notes)), "")
+    return "\n".join([*head, *(line for title, text in parts for line in _part(title, text))])
+
+
+def _head(call: CallRow) -> Iterator[str]:
+    taken = f", {_temperature(call.honoured)} taken" if call.honoured else ""
+    temperature = f"temperature {_temperature(call.sampling)} asked{taken}"
+    came_to = f"ended with {call.finish}" if call.state == "finished" else call.state
+    came_to = "no answer yet" if call.state == "started" else came_to
+    spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
+    if call.state in ("failed", "interrupted") and call.cost_usd is not None:
+        spent = f" · {money(call.cost_usd)}"
+    attempt = f", attempt {call.attempt}" if call.attempt > 1 else ""
+    yield _line(f"=== {call.role}{attempt} · {call.model} · {temperature} · {came_to}{spent}")
+    if call.message:
+        yield _margin(call.message)
+
+
+def _temperature(sampling: Sampling) -> str:
+    return "default" if sampling.temperature is None else str(sampling.temperature)
+
+
+def _messages(call: CallRow, texts: Mapping[str, str]) -> Iterator[str]:
+    for place, message in enumerate(call.messages, 1):
+        yield from _part(f"message {place} of {len(call.messages)}, {message.role}", texts[message.text])
+
+
+def _part(title: str, text: str) -> tuple[str, ...]:
+    return f"--- {_line(title)} ({len(text)} characters)", plain(text), ""
+
+
+def _verdict(kind: str, verdict: IterationRow | Verdict) -> Iterator[str]:
+    yield f"{'passed' if verdict.passed else 'not passed'}: {verdict.tests_passed} of {verdict.tests_total} {kind}"
+    yield _line(f"{duration(verdict.seconds)} · isolation {isolation(verdict.isolation, '')}")
+    if verdict.shared:
+        yield SHARED
+    if verdict.error:
+        yield f"error class: {verdict.error}"
+    if verdict.message:
+        yield f"message:\n{_margin(verdict.message)}"
+    if verdict.marks:
+        yield _line(f"tests in order (P passed, F failed, - not reached): {verdict.marks}")
+    for failure in verdict.failures:
+        yield from _failure(failure, verdict.test_seconds)
+    known = {failure.index for failure in verdict.failures}
+    if more := [place for place, mark in enumerate(verdict.marks) if mark == "F" and place not in known]:
+        yield f"\nfailed too, and no more of it is kept: test {_numbers(more)}"
+
+
+def _failure(failure: TestFailure, seconds: Sequence[float]) -> Iterator[str]:
+    took = f", {duration(seconds[failure.index])}" if failure.index < len(seconds) else ""
+    yield f"\ntest {failure.index + 1} failed{took}"
+    told = {
+        "call": failure.source,
+        "returned": failure.actual,
+        "expected": failure.expected,
+        "message": failure.message,
+    }
+    yield from (f"{title}:\n{_margin(text)}" for title, text in told.items() if text)
+
+
+def _line(text: str) -> str:
+    return plain(" ".join(text.split()))
+
+
+def _numbers(places: Iterable[int]) -> str:
+    return ", ".join(str(place + 1) for place in places)
+
+
+def _margin(text: str) -> str:
+    return indent(plain(text), MARGIN, lambda _: True)

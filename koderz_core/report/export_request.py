@@ -1,0 +1,98 @@
+"""What somebody wants to take away: which table, of what, in which form."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.report.dictionary import checked, described
+from koderz_core.store.frames import FormName
+
+ReportForm = Literal["bibtex", "markdown", "html"]
+ENDINGS: Mapping[str, str] = {
+    "csv": "csv",
+    "parquet": "parquet",
+    "json": "jsonl",
+    "bibtex": "bib",
+    "markdown": "md",
+    "html": "html",
+}
+MEDIA_TYPES: Mapping[str, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/jsonl; charset=utf-8",
+    "bibtex": "text/x-bibtex; charset=utf-8",
+    "markdown": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+}
+TABLE_FORMS: tuple[FormName, ...] = get_args(FormName)
+REPORT_FORMS: tuple[ReportForm, ...] = get_args(ReportForm)
+_NAMED: Mapping[str, str] = {"bibtex": "citation", "markdown": "report", "html": "report"}  # the others by their table
+COMPARED = ("comparison", "pairs")
+"""The tables that are of configurations, not of what was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOrder:
+    """A table, or with ``markdown`` and ``html`` a report of a comparison, with ``bibtex`` how to cite it.
+
+    ``of``: benchmarks, as ``koderz results`` names them, none for all; for what is compared also configurations, as
+    ``koderz compare`` names them, none for the newest benchmark. ``columns``: none for all.
+    ``for_spreadsheets``: texts that a spreadsheet would take for formulas get an apostrophe before them.
+    ``same_problems``: what is compared is about those problems alone that all were given.
+    """
+
+    table: str = "experiments"
+    form: str = "csv"
+    of: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    for_spreadsheets: bool = False
+    same_problems: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise UnknownNameError, UsageError for what cannot be."""
+        if self.form not in ENDINGS:
+            raise UnknownNameError("format", self.form, ENDINGS)
+        described(self.table)
+        if self.is_report and (self.table != "comparison" or self.columns):
+            raise UsageError(
+                f"{self.form} is about a whole comparison and has no columns to choose. Take the table comparison "
+                f"without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
+            )
+        if self.for_spreadsheets and self.form != "csv":
+            raise UsageError(f"Only CSV can be made for spreadsheets, not {self.form}. Leave that out, or take csv.")
+        if self.same_problems and self.table not in COMPARED:
+            raise UsageError(
+                f"Only what is compared can be about the same problems, not {self.table}. Leave that out, or take "
+                f"{' or '.join(COMPARED)}."
+            )
+        checked(self.table, self.columns)
+
+    @property
+    def is_report(self) -> bool:
+        return self.form in REPORT_FORMS
+
+    @property
+    def file_name(self) -> str:
+        """What its file is called, whatever it is of: nothing but letters, digits, ``-``, ``_`` and a dot."""
+        one = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
+        kind = f"{'same-problems-' if self.same_problems else ''}{_NAMED.get(self.form, self.table)}"
+        among = one or ("several" if self.of else "newest" if self.table in COMPARED else "all")
+        return f"koderz-{among}-{kind}.{ENDINGS[self.form]}"
+
+    @property
+    def media_type(self) -> str:
+        return MEDIA_TYPES[self.form]
+
+    @property
+    def command(self) -> str:
+        """The command line that writes the same file, for a POSIX shell."""
+        words = ["koderz", "export", *self.of, "--table", self.table, "--format", self.form]
+        words += ["--columns", ",".join(self.columns)] if self.columns else []
+        words += ["--for-spreadsheets"] if self.for_spreadsheets else []
+        words += ["--same-problems"] if self.same_problems else []
+        return shlex.join([*words, "--out", self.file_name])

@@ -1,0 +1,143 @@
+"""Exports on a page: signed links to files, the route that serves them, a preview, and the meaning of columns.
+
+Only a page of this dashboard can make such a link.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qs, urlencode
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from koderz_core import KoderzError, Workspace, process, the_workspace
+from koderz_core.errors import UsageError
+from koderz_core.records.progress import SummaryRow
+from koderz_core.records.rows import Excerpt
+from koderz_core.report.dictionary import described
+from koderz_core.report.export_request import ExportOrder
+from koderz_core.report.formats import count, plain
+
+SHOWN = 50
+MOST_KEPT = 16
+PREVIEWED = {"dataset_sha256": st.column_config.TextColumn(width=120)}  # the file has it in full
+PATH = "/api/export"
+PIECE = 1 << 20  # bytes that are in memory at a time
+HOUR = 3600
+VALID_HOURS = 12
+INVALID = "This link is not valid, or no longer. Open the page Export of this dashboard, which makes a new one."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """``state``: of the journals, as what was read before they said more is out of date."""
+
+    workspace: Workspace
+    order: ExportOrder
+    state: str
+
+
+def offer(order: ExportOrder, label: str = "Download", icon: str = "⬇️") -> None:
+    """A link to a file of any size; ``label``: our words."""
+    st.link_button(label, link(order), icon=icon)
+
+
+def offer_reports(rows: Sequence[SummaryRow]) -> None:
+    """These configurations side by side, with a baseline if they lack one, for somebody without koderz."""
+    of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
+    html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
+    with st.container(horizontal=True):
+        offer(html, "Report (HTML)", "📄")
+        offer(replace(html, form="markdown"), "Report (Markdown)", "📝")
+        offer(replace(html, form="bibtex"), "Citation (BibTeX)", "🎓")
+
+
+def show_preview(workspace: Workspace, order: ExportOrder) -> None:
+    """The first lines as they will be."""
+    first = _preview(Asked(workspace, order, workspace.results.state()))
+    some = f"The first {SHOWN} of {count(first.lines)}" if first.lines > SHOWN else f"All {first.lines}"
+    st.caption(f"{some} lines, {len(first.frame.columns)} columns. The file has all.")
+    st.dataframe(first.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
+
+
+def show_dictionary(table: str) -> None:
+    """What each column means; closed until it is wanted."""
+    with st.expander("What the columns mean", icon="📖"):
+        lines = [
+            (column.name, column.type, column.unit, column.meaning, column.missing)
+            for column in described(table).columns
+        ]
+        names = ["column", "type", "unit", "meaning", "missing means"]
+        st.dataframe(pd.DataFrame(lines, columns=names), hide_index=True, alt=f"The columns of {table}")
+
+
+@st.cache_resource(
+    max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: lambda asked: f"{asked.state} {asked.order!r}"}
+)
+def _preview(asked: Asked) -> Excerpt:
+    return asked.workspace.exporting.preview(asked.order, SHOWN)
+
+
+def link(order: ExportOrder) -> str:
+    """The address of what is ordered, good for some hours and as long as this process lives.
+
+    Whoever has it needs no log-in, but only who may see a page gets it: Streamlit guards pages, not routes.
+    """
+    asked = {
+        "table": order.table,
+        "form": order.form,
+        "of": order.of,
+        "columns": order.columns,
+        "for_spreadsheets": "yes" if order.for_spreadsheets else "",
+        "same_problems": "yes" if order.same_problems else "",
+        "until": str((int(time.time()) // HOUR + VALID_HOURS + 1) * HOUR),  # the same for an hour
+    }
+    query = urlencode(asked, doseq=True)
+    return f"{PATH.removeprefix('/')}?{query}&signature={_signature(query)}"
+
+
+async def send(request: Request) -> Response:
+    """What a link names, as a file that is streamed: its beginning is sent before its end is known."""
+    query, _, signature = request.url.query.rpartition("&signature=")
+    if not hmac.compare_digest(signature.encode(), _signature(query).encode()):
+        return PlainTextResponse(INVALID, 403)
+    asked = parse_qs(query)
+    if float(asked["until"][0]) < time.time():
+        return PlainTextResponse(INVALID, 403)
+    try:
+        order = _order(asked)
+        await asyncio.to_thread(the_workspace().exporting.found, order)
+    except KoderzError as error:  # such as a journal that is gone since
+        return PlainTextResponse(plain(str(error)), 404 if isinstance(error, UsageError) else 503)
+    headers = {"Content-Disposition": f'attachment; filename="{order.file_name}"', "Cache-Control": "no-store"}
+    return StreamingResponse(_pieces(order), media_type=order.media_type, headers=headers)
+
+
+async def _pieces(order: ExportOrder) -> AsyncIterator[bytes]:
+    with await asyncio.to_thread(the_workspace().exporting.made, order) as file:
+        while piece := await asyncio.to_thread(file.read, PIECE):
+            yield piece
+
+
+def _order(asked: dict[str, list[str]]) -> ExportOrder:
+    return ExportOrder(
+        asked["table"][0],
+        asked["form"][0],
+        tuple(asked.get("of", ())),
+        tuple(asked.get("columns", ())),
+        "for_spreadsheets" in asked,
+        "same_problems" in asked,
+    )
+
+
+def _signature(query: str) -> str:
+    secret = process.the_one("secret of links", lambda: secrets.token_bytes(32))
+    return hmac.digest(secret, query.encode(), "sha256").hex()

@@ -1,0 +1,231 @@
+"""A comparison in words and in numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.analysis.multiplicity import compatible
+from koderz_core.records.progress import SummaryRow, TierCost
+from koderz_core.records.trials import Trial
+from koderz_core.report.charts import cost_against_success
+from koderz_core.report.charts_curves import success_by
+from koderz_core.report.comparison import (
+    answer,
+    common,
+    configurations_table,
+    curves_table,
+    frontier_table,
+    pairs_table,
+    settings_table,
+    tables,
+    tiers_table,
+)
+from koderz_core.report.comparison_numbers import comparison_numbers, configuration_rows, curve_rows, pair_rows
+
+
+def row(name: str, solved: int, usd: float | None, strategy: str = "direct") -> SummaryRow:
+    return SummaryRow(
+        benchmark="bench",
+        configuration=name,
+        label=name,
+        strategy=strategy,
+        models={"coder": ("local/it",)},
+        parameters={},
+        gate="tests",
+        dataset="humaneval",
+        problem_set="abcdefgh",
+        problems=4,
+        planned=4,
+        solved=solved,
+        unsolved=4 - solved,
+        cancelled=0,
+        errors=0,
+        running=0,
+        score_kind="held_out",
+        mean_iterations=1.0,
+        input_tokens=1,
+        output_tokens=1,
+        seconds=4.0,
+        cost_usd=None if usd is None else 4 * usd,
+        ended_cost_usd=None if usd is None else 4 * usd,
+        unpriced=4 if usd is None else 0,
+        tiers=(TierCost("local", 4, 4 if usd is None else 0, None if usd is None else 4 * usd),),
+    )
+
+
+def trials(name: str, solved: int, usd: float | None) -> list[Trial]:
+    shared = {"benchmark": "bench", "configuration": name, "repeat": 0, "reason": None, "score_kind": "held_out"}
+    spent = {"usd": usd, "frontier_usd": 0.0, "tokens": 10, "frontier_tokens": 0, "seconds": 2.0}
+    return [
+        Trial(
+            **shared,  # type: ignore[arg-type]
+            **spent,  # type: ignore[arg-type]
+            experiment=f"exp_{name}{place}",
+            problem=f"p/{place}",
+            outcome="solved" if place < solved else "unsolved",
+            gate_passed=None,
+            code=None,
+            iterations=1,
+        )
+        for place in range(4)
+    ]
+
+
+def compared(*told: tuple[str, int, float | None]) -> Comparison:
+    rows: Sequence[SummaryRow] = [row(*one) for one in told]
+    return compare(rows, [trial for one in told for trial in trials(*one)])
+
+
+TWO = (("dear", 3, 1.0), ("cheap", 2, 0.1))
+
+
+def test_a_line_says_the_rate_the_price_and_the_group() -> None:
+    first, _ = configurations_table(compared(*TWO)).rows
+    assert first[:5] == ("A", "dear", "75 % [30, 95]", "4/4", "1")
+    assert first[5].startswith("$1.33 [")
+
+
+def test_a_pair_says_by_how_much_and_how_surely() -> None:
+    table = pairs_table(compared(*TWO))
+    shown = dict(zip(table.columns, table.rows[0], strict=True))
+    assert shown["points [95 %]"].startswith("-25 [")
+    assert (shown["p (Holm)"], shown["told apart"], shown["only it"], shown["only A"]) == ("1.00", "no", "0", "1")
+    assert (shown["reaches A at"], shown["saved"]) == ("never", "90 %")
+
+
+def test_nothing_solved_for_money_costs_endlessly_much_and_for_nothing_it_has_no_price() -> None:
+    paid, free, unknown = configuration_rows(compared(("paid", 0, 1.0), ("free", 0, 0.0), ("unknown", 0, None)))
+    assert (paid["usd_per_solved"], paid["usd_per_solved_is"]) == (None, "unbounded")
+    assert (free["usd_per_solved"], free["usd_per_solved_is"]) == (None, "undefined")
+    assert (unknown["usd_per_solved"], "usd_per_solved_is" in unknown) == (None, False)
+
+
+def test_all_of_it_is_json_without_any_number_that_json_does_not_know() -> None:
+    told = comparison_numbers(compared(("paid", 0, 1.0), ("free", 0, 0.0), ("unknown", 1, None)))
+    read = json.loads(json.dumps(told, allow_nan=False))
+    assert [one["letter"] for one in read["configurations"]] == ["A", "B", "C"]
+    assert [len(one["partings"]) for one in read["pairs"]] == [0, 1]
+
+
+def test_words_and_numbers_say_the_same() -> None:
+    comparison = compared(*TWO)
+    (pair,) = pair_rows(comparison)
+    assert (pair["difference"], pair["only_b"], pair["break_even_is"]) == (-0.25, 1, "never")
+    assert (pair["break_even_usd"], pair["break_even_low_is"]) == (None, "reached")
+    assert [one["letter"] for one in configuration_rows(comparison)] == ["A", "B"]
+    assert {one["letter"] for one in curve_rows(comparison, "usd")} == {"A", "B"}
+
+
+def test_a_curve_is_read_off_at_a_few_places() -> None:
+    table = curves_table(compared(*TWO), "usd")
+    assert table.columns[2:9] == ("$0.016", "$0.031", "$0.062", "$0.12", "$0.25", "$0.50", "$1.00")
+    dear, cheap = table.rows
+    assert [cell.partition(" [")[0] for cell in cheap[2:9]] == ["0 %"] * 3 + ["50 % ‡"] * 4
+    assert [cell.partition(" [")[0] for cell in dear[2:9]] == ["0 %"] * 6 + ["75 %"]
+    assert (dear[9], cheap[9]) == ("75 % [30, 95] by $1.00", "50 % [15, 85] by $0.10")
+    assert table.title == "Solved by usd (‡ no further tries)"
+
+
+def test_rows_of_a_curve_end_where_its_own_configuration_ended() -> None:
+    found = [(one["letter"], one["usd"], one["share"]) for one in curve_rows(compared(*TWO), "usd")]
+    assert (found[2], found[-1]) == (("A", 1.0, 0.75), ("B", 0.1, 0.5))
+
+
+def test_of_a_baseline_that_solved_nothing_it_is_said_that_there_is_nothing_to_reach() -> None:
+    comparison = compared(("dear", 0, 1.0), ("cheap", 2, 0.1))
+    shown = dict(zip(pairs_table(comparison).columns, pairs_table(comparison).rows[0], strict=True))
+    assert (shown["reaches A at"], shown["P(never)"]) == ("nothing to reach", "-")
+    (pair,) = pair_rows(comparison)
+    assert (pair["break_even_usd"], pair["break_even_is"], pair["break_even_never"]) == (None, "no_target", None)
+
+
+def test_no_two_columns_of_a_curve_are_called_the_same_where_nothing_cost_any() -> None:
+    table = curves_table(compared(("free", 0, 0.0), ("as free", 1, 0.0)), "usd")
+    assert table.columns == ("", "configuration", "$0.00", "at its own end", "stopped by false passes", "left early")
+    assert {len(line) for line in table.rows} == {len(table.columns)}
+
+
+def test_the_frontier_says_who_is_unbeaten_and_how_often() -> None:
+    dear, cheap = frontier_table(compared(*TWO)).rows
+    assert (dear[4], cheap[4], cheap[5]) == ("yes", "yes", "1.00")
+
+
+def test_a_rate_has_its_marks_in_every_table_in_the_charts_and_in_the_numbers() -> None:
+    rows = [replace(row(*one), scored_problems=4, oracle_problems=1, saw_base_tests=True) for one in TWO]
+    found = compare(rows, [trial for one in TWO for trial in trials(*one)])
+    said = [
+        configurations_table(found).rows[0][2],
+        frontier_table(found).rows[0][3],
+        curves_table(found, "usd").rows[0][-3].partition(" by ")[0],
+        *(part.customdata[-1] for part in success_by(found, "usd", []).data if part.customdata),
+        *(part.customdata[-1] for part in cost_against_success(found).data if part.customdata),
+    ]
+    assert [one for one in said if "*(1/4)†" not in one] == []
+    numbers = configuration_rows(found)[0]
+    assert [numbers[name] for name in ("score_kind", "oracle_problems", "saw_base_tests")] == ["mixed", 1, True]
+
+
+def test_a_tier_without_a_price_is_unpriced_and_one_that_solved_nothing_endless() -> None:
+    costs = [line[-1] for line in tiers_table(compared(("paid", 0, 1.0), ("unknown", 1, None), ("dear", 2, 1.0))).rows]
+    assert costs == ["∞", "unpriced", "$2.00"]
+
+
+def test_what_is_the_same_for_all_is_said_once_and_no_table_is_empty() -> None:
+    comparison = compared(*TWO)
+    assert settings_table(comparison).rows == ()
+    assert "strategy direct" in common(comparison)
+    assert "What differs" not in [table.title for table in tables(comparison)]
+
+
+@pytest.mark.parametrize("made", [configurations_table, pairs_table, frontier_table, tiers_table])
+def test_every_line_has_a_cell_for_each_column(made) -> None:
+    table = made(compared(*TWO))
+    assert {len(line) for line in table.rows} == {len(table.columns)}
+
+
+def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
+    comparison = compared(*TWO)
+    assert (
+        answer(comparison).headline
+        == "On 4 problems B and A do not differ significantly; B costs less per solved problem"
+    )
+    (pair,) = comparison.pairs
+    sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
+    assert answer(sure).headline.startswith("On 4 problems B solves less than A")
+    assert "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)" in answer(sure).told
+
+
+def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:
+    near = (("dear", 3, 1.0), ("cheap", 2, 0.5))
+    assert answer(compared(*near)).headline.endswith("; the cost difference is not significant")
+    alike = (("dear", 3, 1.0), ("cheap", 3, 0.1))
+    assert answer(compared(*alike)).headline.endswith("; B costs less per solved problem")
+    unpriced = (("one", 3, None), ("other", 2, None))
+    assert answer(compared(*unpriced)).headline == "On 4 problems B and A do not differ significantly"
+
+
+def test_the_answer_about_one_alone_is_its_rate() -> None:
+    assert answer(compared(TWO[0])).headline == "A solved 75 % [30, 95] of 4 problems"
+
+
+def test_an_interval_of_costs_stays_inside_its_chart_unless_it_is_endless() -> None:
+    comparison = compared(*TWO)
+    dear, cheap = comparison.tradeoff.points
+    for high, end in ((1.8, 1.8), (50.0, 2.0)):
+        points = (replace(dear, usd_high=high), cheap)
+        shown = cost_against_success(replace(comparison, tradeoff=replace(comparison.tradeoff, points=points)))
+        assert shown.layout.xaxis.range[1] == pytest.approx(1.15 * end)
+
+
+def test_points_with_room_have_short_names_beside_them_and_axes_say_their_units() -> None:
+    figure = cost_against_success(compared(*TWO))
+    (drawn,) = (part for part in figure.data if part.text)
+    assert all(text.startswith("<b>") and len(text) > len("<b>A</b>") for text in drawn.text)
+    assert figure.layout.xaxis.title.text.startswith("US$ per problem")
+    assert figure.layout.yaxis.title.text == "share solved (95 % interval)"
+    assert "Pareto frontier" in [part.name for part in figure.data]

@@ -1,0 +1,66 @@
+"""The chart of success against what was used: where each configuration's curve ends, in lines and in words."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from msgspec.structs import replace
+from test_comparison_tables import TWO, compared, row, trials
+
+from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.report.benchmark_report_html import charts_of
+from koderz_core.report.charts_curves import curves_alt, success_by
+from koderz_core.report.formats import CURVES, about_curves, curves_beside_rates
+
+
+def retried() -> Comparison:
+    """One is asked once, the other solves its problems at attempts 2, 4 and 5 and gives up on the last at 5."""
+    once, retry = trials("once", 2, 1.0), trials("retry", 3, 0.1)
+    used = [replace(one, iterations=made) for one, made in zip(retry, (2, 4, 5, 5), strict=True)]
+    return compare([row("once", 2, 1.0), row("retry", 3, 0.1)], [*once, *used])
+
+
+def traces(comparison: Comparison, axis: str, letter: str) -> list[dict[str, list[float]]]:
+    """The band, the solid line and, where there is one, the dotted line of a configuration."""
+    drawn = success_by(comparison, axis, [one.key for one in comparison.configurations]).data
+    return [{"x": list(one.x), "y": list(one.y)} for one in drawn if one.legendgroup == letter]
+
+
+def test_a_line_and_its_band_end_where_the_configuration_ended_and_a_dotted_line_goes_on() -> None:
+    band, solid, dotted = traces(compared(*TWO), "usd", "B")
+    assert max(band["x"]) == max(solid["x"]) == dotted["x"][0] == 0.1
+    assert dotted["x"][1] > 1.0
+    assert dotted["y"] == [50, 50] == [solid["y"][-1]] * 2
+    assert len(traces(compared(*TWO), "usd", "A")) == 2
+
+
+def test_every_attempt_of_the_longest_configuration_has_its_place_on_the_axis() -> None:
+    axis = success_by(retried(), "attempts", []).layout.xaxis
+    assert (axis.range, axis.dtick) == ((0.5, 5.5), 1)
+    _, once, dotted = traces(retried(), "attempts", "A")
+    _, retry = traces(retried(), "attempts", "B")
+    assert (once["x"], dotted["x"]) == ([0.5, 1.5], [1.5, 5.5])
+    assert retry["y"][::2] == [0, 25, 25, 50, 75]
+
+
+def test_the_chart_in_words_says_where_each_ends_and_who_has_no_further_tries() -> None:
+    said = "A 50 % within 1 attempt, then no further tries; B 75 % within 5 attempts."
+    assert curves_alt(retried(), "attempts").endswith(said)
+    assert [chart.alt for chart in charts_of(retried()) if chart.name == "by-attempts"] == [
+        curves_alt(retried(), "attempts")
+    ]
+
+
+def test_a_curve_that_ends_beside_its_rate_says_why() -> None:
+    made = trials("a", 2, 1.0)
+    left = replace(made[3], outcome="cancelled", iterations=1)
+    late = [replace(made[0], iterations=1), *(replace(one, iterations=2) for one in made[1:3]), left]
+    partial = compare([dataclasses.replace(row("a", 2, 1.0), unsolved=1, cancelled=1)], late)
+    assert about_curves(retried(), "attempts") == CURVES
+    assert partial.curves["attempts"].curves[0].share[-1] == 0.625
+    assert curves_beside_rates(partial, "attempts")[0].endswith("That concerns A.")
+
+
+def test_curves_of_fewer_problems_than_the_table_say_so() -> None:
+    fewer = compare([row("a", 2, 1.0), row("b", 2, 1.0)], [*trials("a", 2, 1.0), *trials("b", 2, 1.0)[:2]])
+    assert "the problems that all configurations were given" in about_curves(fewer, "usd")

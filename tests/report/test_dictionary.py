@@ -1,0 +1,65 @@
+"""The data dictionary: every column of a comparison is in it, and the guide says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_comparison_tables import compared
+
+import koderz_core
+from koderz_core.errors import UnknownNameError, UsageError
+from koderz_core.report.comparison_numbers import configuration_rows, pair_rows
+from koderz_core.report.dictionary import TABLES, checked, markdown
+from koderz_core.report.export_request import ENDINGS, ExportOrder
+
+GUIDE = Path(koderz_core.__file__).parents[1] / "docs" / "data-dictionary.md"
+ODD = (
+    (("dear", 3, 1.0), ("cheap", 2, 0.1)),
+    (("paid", 0, 1.0), ("free", 0, 0.0), ("unknown", 0, None)),
+    (("dear", 3, 1.0), ("paid", 0, 1.0), ("free", 2, 0.0), ("free too", 0, 0.0)),
+    (("free", 2, 0.0), ("paid", 1, 1.0)),
+)
+
+
+@pytest.mark.parametrize(("table", "rows"), [("comparison", configuration_rows), ("pairs", pair_rows)])
+def test_every_column_is_described_and_nothing_else_is(table, rows) -> None:
+    found = {name for told in ODD for row in rows(compared(*told)) for name in row}
+    described = set(TABLES[table].names)
+    assert found <= described
+    assert {name for name in described - found if not name.endswith("_is")} == set()
+
+
+def test_the_guide_is_what_the_command_prints() -> None:
+    assert GUIDE.read_text(encoding="utf-8") == markdown(), "koderz export --dictionary > docs/data-dictionary.md"
+
+
+def test_no_table_has_a_column_twice_and_each_says_what_it_means() -> None:
+    for table in TABLES.values():
+        assert len(set(table.names)) == len(table.names)
+        assert all(column.meaning for column in table.columns)
+
+
+def test_a_column_that_is_not_there_is_an_error_that_lists_what_is() -> None:
+    with pytest.raises(UnknownNameError, match="cost_usd"):
+        checked("calls", ["cost_us"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"table": "calls", "form": "html"},
+        {"form": "json", "for_spreadsheets": True},
+        {"table": "calls", "same_problems": True},
+    ],
+)
+def test_what_cannot_be_ordered_says_why(wrong) -> None:
+    with pytest.raises(UsageError, match=r"Take|Leave"):
+        ExportOrder(**wrong)
+
+
+@pytest.mark.parametrize("form", ENDINGS)
+def test_a_files_name_is_safe_whatever_it_is_of(form) -> None:
+    name = ExportOrder("comparison", form, ('../"\r\nx: y/ü',)).file_name
+    assert name.startswith("koderz-")
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz-.")

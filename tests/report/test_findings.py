@@ -1,0 +1,134 @@
+"""Sentences that claim no more than was tested."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+from made_courses import answers
+
+from koderz_core.analysis.curves import BreakEven
+from koderz_core.analysis.paired import paired
+from koderz_core.analysis.rates import Interval
+from koderz_core.analysis.tradeoff import tradeoff
+from koderz_core.report.findings import Against, finding, frontier, picked
+
+TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
+OF = Against("qwen supervised", "opus direct", TEST, 0.3, Interval(0.111, 0.08, 0.15), None)
+EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.7, 0.04, 164)
+
+
+def test_a_difference_that_may_be_luck_is_not_told_apart_and_says_what_this_size_can_show():
+    assert finding(OF) == (
+        "On 164 problems qwen supervised solved 3.05 points less than opus direct (95 % -8 to +2, p = 0.3): no "
+        "significant difference; with this many problems a true difference below 5.3 points is usually not detected; "
+        "it cost a ninth per solved problem (95 % 0.08 to 0.15 times)."
+    )
+
+
+@pytest.mark.parametrize(("discordant", "points"), [(0, "9.4"), (8, "11"), (16, "15"), (40, "22")])
+def test_what_goes_unnoticed_is_judged_by_how_many_problems_the_two_differ_on(discordant, points):
+    half = [1, 0] * (discordant // 2)
+    test = paired(answers(half + [1] * (60 - discordant)), answers([1 - one for one in half] + [1] * (60 - discordant)))
+    assert f"a true difference below {points} points is usually not" in finding(replace(OF, test=test, p=1.0))
+
+
+def test_only_a_small_p_is_more_than_luck():
+    assert ": significant;" in finding(replace(OF, p=0.0004))
+    assert "p < 0.001" in finding(replace(OF, p=0.0004))
+    assert ": significant;" not in finding(replace(OF, p=0.051))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "said"),
+    [
+        (0.0, 0.2, 0.01, "(95 % >0 to +20"),
+        (-0.2, -0.001, 0.01, "(95 % -20 to <0"),
+        (0.0, 0.2, 0.06, "(95 % +0 to +20"),
+        (0.02, 0.2, 0.01, "(95 % +2 to +20"),
+    ],
+)
+def test_the_interval_of_two_that_are_told_apart_is_not_written_as_if_it_held_0(low, high, p, said):
+    assert said in finding(replace(OF, test=replace(TEST, low=low, high=high), p=p))
+
+
+def test_what_differs_by_nothing_solved_as_many():
+    same = paired(answers([1, 0] * 10), answers([1, 0] * 10))
+    assert "solved as many as opus direct" in finding(replace(OF, test=same, p=1.0))
+
+
+def test_a_handful_of_problems_is_said_to_show_nothing():
+    few = paired(answers([1, 1, 0]), answers([0, 0, 0]))
+    assert "with so few problems no difference can be statistically significant" in finding(
+        replace(OF, test=few, p=0.5)
+    )
+    assert "cannot be compared" in finding(replace(OF, test=paired([], []), p=None))
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        (Interval(0.5, 0.4, 0.6), "it cost half per solved problem (95 % 0.4 to 0.6 times)"),
+        (Interval(0.02, None, None), "it cost 1/50 as much per solved problem."),
+        (Interval(0.8, 0.6, 1.1), "it cost 0.8 times as much per solved problem (95 % 0.6 to 1.1 times, so either may"),
+        (Interval(3.0, 2.0, float("inf")), "it cost 3 times as much per solved problem (95 % 2 to ∞ times)"),
+        (Interval(0.0, 0.0, 0.0), "it cost nothing"),
+        (None, "their costs per solved problem cannot be compared"),
+    ],
+)
+def test_a_price_is_told_with_its_bounds(price, said):
+    assert said in finding(replace(OF, price=price))
+
+
+def test_never_and_where_are_told_with_how_many_resamples_disagree():
+    assert "never reaches what opus direct solved (in 90 % of resamples it never does)" in finding(
+        replace(OF, break_even=EVEN)
+    )
+    there = replace(EVEN, usd=0.00012, low=0.0001, high=inf, never=0.04)
+    said = "at $0.00012 a problem (95 % $0.00010 to never; in 4 % of resamples it never does); opus direct spent $0.04"
+    assert said in finding(replace(OF, break_even=there))
+
+
+def test_of_a_baseline_that_solved_nothing_nobody_is_said_to_reach_it():
+    none = replace(EVEN, usd=None, low=None, high=None, never=None, target=0.0)
+    assert "reaches" not in finding(replace(OF, break_even=none))
+    assert "opus direct solved nothing, so there is no break-even price." in finding(replace(OF, break_even=none))
+
+
+def test_one_problem_gives_a_break_even_no_bounds():
+    said = finding(replace(OF, break_even=replace(EVEN, usd=0.1, low=None, high=None, never=0.0, problems=1)))
+    assert said.endswith(
+        "qwen supervised reaches what opus direct solved at $0.10 a problem; opus direct spent $0.040."
+    )
+
+
+def test_the_more_pairs_are_tested_the_larger_is_what_goes_unnoticed():
+    assert "a true difference below 7.5 points" in finding(replace(OF, test=replace(TEST, at_once=12)))
+
+
+def test_bounds_that_hold_for_several_pairs_say_so_and_so_does_a_pair_that_was_picked():
+    there = replace(EVEN, usd=0.1, low=0.05, high=inf, never=0.04)
+    said = finding(replace(OF, test=replace(TEST, at_once=12), break_even=there))
+    assert said.count("95 % for 12 pairs at once") == 3
+    assert "selected from 12 after the results were known" in picked(12)
+    assert picked(1) is None
+
+
+def test_a_mixture_of_oracle_and_held_out_and_what_was_left_out_is_never_passed_over():
+    assert "(oracle)" in finding(replace(OF, mixed=True))
+    assert "oracle" not in finding(OF)
+    left = paired(answers([1, 1, 1]), answers([1, 1]))
+    assert "Left out: 1 problem without a result of both." in finding(replace(OF, test=left))
+
+
+def test_the_frontier_is_told_with_who_cannot_be_ruled_out():
+    held = {
+        "a": answers([1, 0] * 20),
+        "b": answers([1, 1, 1, 0] * 10, 2.0),
+        "c": answers([1, 1, 0, 1] * 9 + [0] * 4, 2.1),
+    }
+    said = frontier({"a": "cheap", "b": "good", "c": "near"}, tradeoff(held))
+    assert said.startswith("On 40 problems nothing measured is both cheaper and better than cheap (100 %) and good (")
+    assert "; near (" in said
+    assert frontier({"a": "cheap"}, tradeoff({"a": held["a"]})) is None
