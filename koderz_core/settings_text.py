@@ -79,7 +79,7 @@ def shown_settings(home: Path | None = None) -> list[ShownSetting]:
 
 def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]:
     """The names of those that are others now than those of a process that has begun with ``in_use``."""
-    return [one.name for one in shown if one.value != _value(one.kind, getattr(in_use, one.name))]
+    return [setting.name for setting in shown if setting.value != _value(setting.kind, getattr(in_use, setting.name))]
 
 
 def has_password(value: object) -> bool:

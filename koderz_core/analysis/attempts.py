@@ -74,7 +74,7 @@ def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:
     2.4.2. Later attempts are made on what is left, the harder problems: a falling hazard is not tiredness.
     """
     scored = [trial for trial in trials if trial.scored]
-    longest = max((_length(one) for one in scored), default=0)
+    longest = max((_length(trial) for trial in scored), default=0)
     return tuple(_attempt(scored, number) for number in range(1, longest + 1))
 
 
@@ -92,9 +92,9 @@ def repeats(trials: Sequence[Trial], shapes: Mapping[str, str]) -> Repeats:
 
 
 def _attempt(scored: Sequence[Trial], number: int) -> Attempt:
-    at_risk = [one for one in scored if _length(one) >= number]
-    ended = [one for one in at_risk if _length(one) == number]
-    tries = [one.tries[number - 1] for one in at_risk if one.tries]
+    at_risk = [trial for trial in scored if _length(trial) >= number]
+    ended = [trial for trial in at_risk if _length(trial) == number]
+    tries = [trial.tries[number - 1] for trial in at_risk if trial.tries]
     shares = [try_.tests_passed / try_.tests_total if try_.tests_total else float(try_.gate_passed) for try_ in tries]
     counts: dict[str, tuple[int, int]] = {}
     for one in at_risk:
@@ -103,8 +103,8 @@ def _attempt(scored: Sequence[Trial], number: int) -> Attempt:
     return Attempt(
         attempt=number,
         at_risk=len(at_risk),
-        solved=sum(one.solved for one in ended),
-        false_passes=sum(bool(one.gate_passed) and not one.solved for one in ended),
+        solved=sum(trial.solved for trial in ended),
+        false_passes=sum(bool(trial.gate_passed) and not trial.solved for trial in ended),
         hazard=clustered(counts),
         tests=sum(shares) / len(shares) if shares else None,
         tested=len(shares),

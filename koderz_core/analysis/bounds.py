@@ -65,9 +65,9 @@ def cases(trials: Sequence[Trial]) -> Cases | None:
 
 def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCase:
     """What ``test``, of a against b, becomes if their missing results are made up."""
-    given = {one.problem for one in a} & {one.problem for one in b}
+    given = {trial.problem for trial in a} & {trial.problem for trial in b}
     of_a, of_b = ([trial for trial in trials if trial.problem in given] for trials in (a, b))
-    missing = sum(not one.scored for one in (*of_a, *of_b))
+    missing = sum(not trial.scored for trial in (*of_a, *of_b))
     if not missing:
         known = None if test.difference is None else Cases(test.difference, test.difference)
         return WorstCase(0, known, test.p)

@@ -132,7 +132,7 @@ def _held(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[Key, list
 def _shared(held: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
     """Those of the problems that all were given, as a baseline from elsewhere was given more; all if there are none."""
     given = set.intersection(*({trial.problem for trial in trials} for trials in held.values())) if held else set()
-    return {key: [one for one in held[key] if one.problem in given] for key in held} if given else held
+    return {key: [trial for trial in held[key] if trial.problem in given] for key in held} if given else held
 
 
 def _with_rate(one: Compared, trials: Sequence[Trial]) -> Compared:

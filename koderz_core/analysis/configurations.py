@@ -120,7 +120,7 @@ def letter(place: int) -> str:
 
 
 def _highest(tiers: Sequence[TierCost]) -> Tier | None:
-    called = [one.tier for one in tiers if one.tier is not None and one.calls]
+    called = [tier_cost.tier for tier_cost in tiers if tier_cost.tier is not None and tier_cost.calls]
     return max(called, key=_TIERS.index, default=None)
 
 
@@ -144,7 +144,9 @@ def usual_baseline(rows: Sequence[SummaryRow]) -> SummaryRow | None:
 
 def frontier_asked_once(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
     """The measured baselines: what frontier models solve when they are asked directly; errors measure nothing."""
-    asked = [row for row in rows if row.strategy == DIRECT and any(one.tier == "frontier" for one in row.tiers)]
+    asked = [
+        row for row in rows if row.strategy == DIRECT and any(tier_cost.tier == "frontier" for tier_cost in row.tiers)
+    ]
     return [row for row in asked if row.solved or row.unsolved]
 
 

@@ -154,7 +154,7 @@ def break_even(
     held = courses(cheap, "usd", problems) if problems else None
     if held is None:
         return None
-    scored = [one for one in frontier if one.scored]
+    scored = [trial for trial in frontier if trial.scored]
     solved = means(problems, scored, lambda one: one.solved)
     paid = float(means(problems, scored, lambda one: np.nan if one.usd is None else one.usd).mean())
     n = len(problems)

@@ -111,4 +111,4 @@ def _difficulty(problem: str, trials_by_key: Mapping[Key, Sequence[Trial]]) -> D
 
 def _cell(trials: Sequence[Trial]) -> Cell:
     ordered = tuple(sorted(trials, key=lambda one: one.repeat))
-    return Cell(ordered, sum(one.solved for one in ordered), sum(one.scored for one in ordered))
+    return Cell(ordered, sum(trial.solved for trial in ordered), sum(trial.scored for trial in ordered))

@@ -59,7 +59,7 @@ def bill_per_solved(row: SummaryRow) -> Bill | None:
 def rental_usd(tiers: Sequence[TierCost]) -> float | None:
     """What the calls to local models would have cost where the same weights are rented; None if that is not known."""
     local = [tier for tier in tiers if tier.tier == "local"]
-    return known_sum(one.rental_usd for one in local) if local else None
+    return known_sum(tier_cost.rental_usd for tier_cost in local) if local else None
 
 
 @dataclass(frozen=True, slots=True)

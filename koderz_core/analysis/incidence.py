@@ -45,13 +45,13 @@ def courses(trials: Sequence[Trial], axis: Axis, problems: Sequence[str]) -> Cou
     """
     place = {problem: at for at, problem in enumerate(problems)}
     held = [trial for trial in trials if trial.problem in place and (trial.scored or _used(trial, axis) is not None)]
-    used = [_used(one, axis) for one in held]
-    ends = np.array([one for one in used if one is not None], dtype=np.float64)
+    used = [_used(trial, axis) for trial in held]
+    ends = np.array([value for value in used if value is not None], dtype=np.float64)
     if len(ends) < len(used):
         return None
-    events = np.array([_event(one) for one in held], dtype=np.intp)
+    events = np.array([_event(trial) for trial in held], dtype=np.intp)
     order = np.lexsort((events == CENSORED, ends))
-    problem = np.array([place[one.problem] for one in held], dtype=np.intp)[order]
+    problem = np.array([place[trial.problem] for trial in held], dtype=np.intp)[order]
     shows = ((events != CENSORED) | (ends > 0))[order]
     count = np.bincount(problem, shows, len(problems))
     return Courses(ends[order], events[order], problem, shows / np.maximum(count, 1)[problem], len(problems))

@@ -42,9 +42,9 @@ def _by_context(model: str, tokens: int | None) -> Ranked:
 
 def _by_results(policy: str, models: Sequence[str], measured: Iterable[Measurement]) -> list[Ranked]:
     of: dict[str, dict[Problem, Measurement]] = {}
-    for one in measured:
-        if one.model in models:
-            of.setdefault(one.model, {})[one.dataset_sha256, one.problem] = one
+    for measurement in measured:
+        if measurement.model in models:
+            of.setdefault(measurement.model, {})[measurement.dataset_sha256, measurement.problem] = measurement
     common = set.intersection(*(set(problems) for problems in of.values())) if of else set()
     return [
         _scored(policy, model, [of[model][place] for place in sorted(common)] if model in of else None)

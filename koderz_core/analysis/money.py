@@ -163,16 +163,16 @@ def frontier_share(trials: Sequence[Trial]) -> FrontierShare:
     """Over the trials that have a result."""
     scored = [trial for trial in trials if trial.scored]
     return FrontierShare(
-        _part([one.frontier_usd for one in scored], [one.usd for one in scored]),
-        _part([one.frontier_tokens for one in scored], [one.tokens for one in scored]),
+        _part([trial.frontier_usd for trial in scored], [trial.usd for trial in scored]),
+        _part([trial.frontier_tokens for trial in scored], [trial.tokens for trial in scored]),
     )
 
 
 def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
     """The cheapest tier first. One unknown amount makes every share of it unknown."""
     ordered = sorted(tiers, key=lambda one: _ORDER.index(one.tier))
-    usd = _shares([one.cost_usd for one in ordered])
-    tokens = _shares([one.tokens for one in ordered])
+    usd = _shares([tier_cost.cost_usd for tier_cost in ordered])
+    tokens = _shares([tier_cost.tokens for tier_cost in ordered])
     return tuple(TierShare(*one) for one in zip(ordered, usd, tokens, strict=True))
 
 
@@ -208,8 +208,8 @@ def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
     The first includes what came before it, as a spec; the last what came after it. A solve counts for the last.
     """
     scored = [trial for trial in trials if trial.scored]
-    paid = [_spent(one) for one in scored]
-    if any(isnan(one) for spent in paid for one in spent):
+    paid = [_spent(trial) for trial in scored]
+    if any(isnan(value) for spent in paid for value in spent):
         return None
     found = []
     for attempt in range(1, max(map(len, paid), default=0) + 1):
@@ -252,7 +252,7 @@ def _part(some: Sequence[float | None], whole: Sequence[float | None]) -> float 
 def _shares(amounts: Sequence[float | None]) -> list[float | None]:
     known = all_known(amounts)
     whole = sum(known or ())
-    return [one / whole for one in known] if known and whole else [None] * len(amounts)
+    return [value / whole for value in known] if known and whole else [None] * len(amounts)
 
 
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:

@@ -112,7 +112,7 @@ def bonett_price(differences: Sequence[float], at_once: int = 1) -> tuple[float,
     intervals are to hold together (``simultaneous``).
     """
     n = len(differences)
-    low, high = bonett_price_of(n, sum(differences) / n, sum(one * one for one in differences) / n, at_once)
+    low, high = bonett_price_of(n, sum(differences) / n, sum(value * value for value in differences) / n, at_once)
     return max(-1.0, low), min(1.0, high)
 
 

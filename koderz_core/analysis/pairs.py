@@ -112,15 +112,15 @@ def of_two_kinds(held: Iterable[Sequence[Trial]]) -> int:
 
 def _adjusted(p: Sequence[float | None]) -> list[float | None]:
     """By Holm over those that are known."""
-    left = iter(holm([one for one in p if one is not None]))
-    return [None if one is None else next(left) for one in p]
+    left = iter(holm([value for value in p if value is not None]))
+    return [None if value is None else next(left) for value in p]
 
 
 def _worst(found: Sequence[WorstCase]) -> list[WorstCase | None]:
     """With adjusted p, of every pair if any has a missing result: how far p is raised depends on all of them."""
-    if not any(one.missing for one in found):
+    if not any(case.missing for case in found):
         return [None] * len(found)
-    return [replace(one, p=p) for one, p in zip(found, _adjusted([one.p for one in found]), strict=True)]
+    return [replace(one, p=p) for one, p in zip(found, _adjusted([case.p for case in found]), strict=True)]
 
 
 def telling(found: Sequence[Pair]) -> Pair | None:

@@ -54,15 +54,15 @@ def expected(plan: Plan, past: Sequence[PastPair]) -> Expectation:
     say nothing about models, so they count only for plans that have some as well.
     """
     wanted = {_pair(_kind(one), _kind(other)) for one, other in combinations(plan.configurations, 2)}
-    comparable = [one for one in past if _scripted(one) == scripted(plan.models())]
-    same = [one for one in comparable if _pair(*map(_kind_of, one.strategies, one.models)) in wanted]
+    comparable = [pair for pair in past if _scripted(pair) == scripted(plan.models())]
+    same = [pair for pair in comparable if _pair(*map(_kind_of, pair.strategies, pair.models)) in wanted]
     like = same or comparable
     if not like:
         return Expectation(plan.dataset.name)
-    from_chance = [one.from_chance for one in like if one.from_chance is not None]
+    from_chance = [pair.from_chance for pair in like if pair.from_chance is not None]
     return Expectation(
         plan.dataset.name,
-        median(observed_discordance(one.discordant, one.problems) for one in like),
+        median(observed_discordance(pair.discordant, pair.problems) for pair in like),
         len(like),
         bool(same),
         median(from_chance) if from_chance else None,

@@ -52,12 +52,12 @@ class Supervision:
 def supervision(trials: Sequence[Trial]) -> Supervision | None:
     """What came of one configuration's trials before and after its checkpoints; None if no trial had one."""
     scored = [trial for trial in trials if trial.scored]
-    helped = [one for one in scored if _helped(one)]
+    helped = [trial for trial in scored if _helped(trial)]
     if not helped:
         return None
-    alone = [one.solved and not _guided(one) for one in scored]
-    guided = [one.solved and _guided(one) for one in helped]
-    last = max(one.tries[-1].checkpoints for one in helped)
+    alone = [trial.solved and not _guided(trial) for trial in scored]
+    guided = [trial.solved and _guided(trial) for trial in helped]
+    last = max(trial.tries[-1].checkpoints for trial in helped)
     return Supervision(
         trials=len(scored),
         before=sum(alone),
@@ -71,7 +71,7 @@ def supervision(trials: Sequence[Trial]) -> Supervision | None:
 
 
 def _review(helped: Sequence[Trial], number: int) -> Review | None:
-    pairs = [(one.problem, pair) for one in helped if (pair := _around(one, number))]
+    pairs = [(trial.problem, pair) for trial in helped if (pair := _around(trial, number))]
     if not pairs:
         return None
     before, after = (np.array([pair[side] for _, pair in pairs]) for side in (0, 1))

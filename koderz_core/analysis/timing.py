@@ -81,7 +81,9 @@ def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at
     waves = ceil(number / at_once)  # the last of them may leave places idle
 
     def total(of: Callable[[Past], float | None], share: float = 1.0) -> Range | None:
-        return _total([(times, [of(one) for one in like]) for times, like in told], share) if known else None
+        return (
+            _total([(times, [of(experiment) for experiment in like]) for times, like in told], share) if known else None
+        )
 
     return Forecast(
         experiments=number,
@@ -96,11 +98,11 @@ def forecast(left: Sequence[tuple[Configuration, int]], past: Sequence[Past], at
 
 def _like(configuration: Configuration, past: Sequence[Past]) -> list[Past]:
     wanted = configuration.id  # a fingerprint, which is not to be taken anew for thousands
-    same = [one for one in past if one.configuration == wanted]
+    same = [experiment for experiment in past if experiment.configuration == wanted]
     if len(same) >= FEWEST:
         return same
     pair = configuration.strategy, dict(configuration.models)
-    return [one for one in past if (one.strategy, dict(one.models)) == pair]
+    return [experiment for experiment in past if (experiment.strategy, dict(experiment.models)) == pair]
 
 
 def _total(parts: Sequence[tuple[int, Sequence[float | None]]], share: float) -> Range | None:

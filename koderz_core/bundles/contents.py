@@ -164,8 +164,8 @@ def _licences(told: Tally) -> str:
 
 def _readme(told: Tally, level: Level) -> str:
     of = list(told.experiments.values())
-    ends = [one.outcome for one in of]
-    cost = money(added([one.cost_usd for one in of]))
+    ends = [tally.outcome for tally in of]
+    cost = money(added([tally.cost_usd for tally in of]))
     return f"""# {told.opened[-1].benchmark}
 
 A benchmark that koderz recorded, to look at and to re-check. Privacy level {level}: {ABOUT[level]}.
@@ -175,7 +175,7 @@ A benchmark that koderz recorded, to look at and to re-check. Privacy level {lev
 | experiments | {count(len(of))} |
 | solved, unsolved | {ends.count("solved")}, {ends.count("unsolved")} |
 | cancelled, error, without an end | {ends.count("cancelled")}, {ends.count("error")}, {ends.count(None)} |
-| calls | {count(sum(one.calls for one in of))} |
+| calls | {count(sum(tally.calls for tally in of))} |
 | cost | {cost} |
 
 - `{JOURNAL}`: every event, one per line; all else here is made of it. What was masked has other hashes and ids.
@@ -204,7 +204,7 @@ def kpi(told: Tally) -> Document:
     """What a journal comes to; of the same journal always the same."""
     header, of = told.opened[-1], list(told.experiments.values())
     configurations = {configuration.id: configuration for configuration in told.plan.configurations}
-    ends = [one.outcome for one in of]
+    ends = [tally.outcome for tally in of]
     return {
         "kpi_schema_version": KPI_VERSION,
         "run_id": header.benchmark,
@@ -214,10 +214,10 @@ def kpi(told: Tally) -> Document:
             "experiments": len(of),
             **{name: ends.count(name) for name in ("solved", "unsolved", "cancelled", "error")},
             "without_end": ends.count(None),
-            "iterations": sum(one.iterations for one in of),
-            "calls": sum(one.calls for one in of),
-            "cost_usd": added([one.cost_usd for one in of]),
-            "seconds": fsum(one.seconds or 0.0 for one in of),
+            "iterations": sum(tally.iterations for tally in of),
+            "calls": sum(tally.calls for tally in of),
+            "cost_usd": added([tally.cost_usd for tally in of]),
+            "seconds": fsum(tally.seconds or 0.0 for tally in of),
         },
         "config_digest": digest(told.plan),
         "models": models(told.plan),
@@ -229,7 +229,7 @@ def kpi(told: Tally) -> Document:
         "dataset": {"name": told.plan.dataset.name, "sha256": told.plan.dataset.sha256}
         | {"licence": told.plan.dataset.licence},
         "dataset_tags": [str(told.plan.conditions[HELD_OUT])] if HELD_OUT in told.plan.conditions else [],
-        "experiments": [_experiment(one, configurations[one.experiment.configuration]) for one in of],
+        "experiments": [_experiment(tally, configurations[tally.experiment.configuration]) for tally in of],
     }
 
 

@@ -130,7 +130,7 @@ def pin(path: Path) -> None:
 
 def make_room(folder: Path, most: int = KEPT) -> int:
     """Remove all but the newest ``most`` of those that are not pinned; how many."""
-    surplus = [one for one in kept(folder) if not one.pinned][most:]
+    surplus = [bundle for bundle in kept(folder) if not bundle.pinned][most:]
     for one in surplus:
         try:
             one.path.unlink(missing_ok=True)

@@ -44,13 +44,13 @@ COMMANDS: Mapping[str, str] = {
     "notify": "notify:notify",
     "ui": "ui:ui",
     "cortex": "cortex:cortex",
-    "reindex": "deleting:reindex",
-    "backup": "deleting:backup",
-    "restore": "deleting:restore",
-    "pin": "deleting:pin",
-    "unpin": "deleting:unpin",
-    "delete": "deleting:delete",
-    "prune": "deleting:prune",
+    "reindex": "maintenance:reindex",
+    "backup": "maintenance:backup",
+    "restore": "maintenance:restore",
+    "pin": "maintenance:pin",
+    "unpin": "maintenance:unpin",
+    "delete": "maintenance:delete",
+    "prune": "maintenance:prune",
 }
 
 

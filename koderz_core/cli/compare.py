@@ -158,9 +158,13 @@ def frontier_costs(
     measurements cover all its problems.
     """
     with workspace(data_dir) as opened:
-        measured = [one for one in opened.results.measured() if with_scripted or not scripted([one.model])]
-        found = [one for one in measured if every or one.tier in TIERS]
-        chosen = [frontier_cost(one) for one in found if _fits(one, model, dataset)]
+        measured = [
+            measurement
+            for measurement in opened.results.measured()
+            if with_scripted or not scripted([measurement.model])
+        ]
+        found = [measurement for measurement in measured if every or measurement.tier in TIERS]
+        chosen = [frontier_cost(measurement) for measurement in found if _fits(measurement, model, dataset)]
         if as_json:
             print_json([_numbers(one) for one in chosen])
         else:

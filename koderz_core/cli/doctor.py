@@ -52,9 +52,11 @@ def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir
 def _repaired(opened: Workspace) -> bool:
     """Repair, print the repairs, and return whether everything is intact now."""
     whole = True
-    for one in opened.upkeep.mend():
-        whole = whole and one.whole
-        click.echo(f"{'Repaired' if one.whole else 'Not repaired'}: {plain(one.subject)} {plain(one.said, 1000)}")
+    for journal in opened.upkeep.mend():
+        whole = whole and journal.whole
+        click.echo(
+            f"{'Repaired' if journal.whole else 'Not repaired'}: {plain(journal.subject)} {plain(journal.said, 1000)}"
+        )
     if whole:
         click.echo("All journals and the index are intact.")
     return whole

@@ -60,9 +60,9 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
             require_sound(reading, file)
         with _whole_file(options["out"]) as write:
             graded = _graded(opened, reading, options["tests"], options["workers"])
-            write([one.row(options["tests"]) for one in graded])
+            write([graded_program.row(options["tests"]) for graded_program in graded])
     _print(graded, reading, as_json=as_json)
-    if any(one.verdict is None for one in graded):
+    if any(graded_program.verdict is None for graded_program in graded):
         return INFRASTRUCTURE
     return FAILED if _rate(graded).successes < len(graded) else 0
 
@@ -123,12 +123,12 @@ def _whole_file(path: Path | None) -> Iterator[Any]:  # Any: takes rows
 
 
 def _rate(graded: Sequence[Graded]) -> Rate:
-    judged = [one.verdict for one in graded if one.verdict]
+    judged = [graded_program.verdict for graded_program in graded if graded_program.verdict]
     return wilson(sum(verdict.passed for verdict in judged), len(judged))
 
 
 def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None:
-    errors = Counter(one.error for one in graded if one.error)
+    errors = Counter(graded_program.error for graded_program in graded if graded_program.error)
     passed = _rate(graded)
     if as_json:
         print_json({"samples": len(graded), "passed": passed, "errors": errors, "skipped": reading.faults})
@@ -139,7 +139,7 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
         for name in ("failed with", "samples", "for example", "message"):
             table.add_column(name, justify="right" if name == "samples" else "left", no_wrap=name != "message")
         for error, number in errors.most_common():
-            first = next(one for one in graded if one.error == error)
+            first = next(graded_program for graded_program in graded if graded_program.error == error)
             message = first.verdict.message if first.verdict else first.trouble
             table.add_row(error, str(number), plain(first.sample.problem.id), plain(message, 200))
         console().print(table)
@@ -148,9 +148,9 @@ def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None
 
 
 def _remarks(graded: Sequence[Graded], reading: Reading) -> Iterator[str]:
-    if len({one.sample.problem.id for one in graded}) < len(graded):
+    if len({graded_program.sample.problem.id for graded_program in graded}) < len(graded):
         yield "Some problems have several samples, which are not independent: the interval is too narrow."
     if reading.faults:
         yield f"Skipped lines that are not valid samples: {len(reading.faults)}. First: {plain(reading.faults[0])}"
-    if shared := sum(one.verdict is not None and one.verdict.shared for one in graded):
+    if shared := sum(graded_program.verdict is not None and graded_program.verdict.shared for graded_program in graded):
         yield f"Graded in the program's own process, because the tests need values that are not plain data: {shared}"

@@ -64,7 +64,7 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
     with workspace(data_dir) as opened:
         shown = opened.memories.show(number)
     if as_json:
-        related = [{"how": one.how, **one.memory.brief()} for one in shown.related]
+        related = [{"how": memory.how, **memory.memory.brief()} for memory in shown.related]
         print_json({**shown.memory.whole(), "retired": shown.retired, "related": related})
         return
     memory = shown.memory
@@ -91,7 +91,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
         renewed = None if dry_run else opened.memories.keep(found)
         code = report_faults(opened)
     if as_json:
-        print_json({"lessons": [_told(one) for one in found], "kept": renewed})
+        print_json({"lessons": [_told(lesson) for lesson in found], "kept": renewed})
         return code
     for one in found:
         click.echo(f"{one.title}\n  {one.text}\n  {_learnt_from(one.problems)}")

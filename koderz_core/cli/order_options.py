@@ -101,7 +101,7 @@ def _option(name: str, having: Having) -> Option:
 
 def _flag(name: str, having: Having) -> str:
     """The option of a parameter, without its value."""
-    off = all(one.kind == "bool" and one.default for one in having.values())
+    off = all(parameter.kind == "bool" and parameter.default for parameter in having.values())
     return f"--no-{_dashed(SHORTER.get(name, name))}" if off else f"--{_dashed(name)}"
 
 

@@ -98,7 +98,7 @@ def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: 
     if as_json:
         print_json(found)
         return
-    _scripted([one.spec for one in found])
+    _scripted([spec.spec for spec in found])
     for one in found:
         dataset = plain(one.spec.dataset_origin.said)
         click.echo(f"{plain(written(one.spec))}; {built_on(one)}. {dataset}\n\n{plain(one.spec.text, LONGEST)}\n")
@@ -111,7 +111,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     rows = _by(model, opened.results.specs(benchmark=chosen))
     found = compare_specs(rows)
     if as_json:
-        told = [{**asdict(one), "oracle": one.marks.oracle_problems > 0} for one in found]
+        told = [{**asdict(spec), "oracle": spec.marks.oracle_problems > 0} for spec in found]
         print_json({"specs": told, "caution": CAUTION})
         return
     if not found:
@@ -128,7 +128,7 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
     for line in table.rows:
         drawn.add_row(*map(plain, line))
     console().print(drawn)
-    for said in (*footnotes(one.marks for one in found), CAUTION):
+    for said in (*footnotes(spec.marks for spec in found), CAUTION):
         console().print(said, style="dim")
 
 

@@ -62,7 +62,7 @@ def way_of(text: str) -> Literal["all", "range", "sample", "list"]:
 
 def _means(dataset: Dataset, text: str, problems: Collection[str]) -> bool:
     try:
-        return {one.id for one in select(dataset, text)} == set(problems)
+        return {problem.id for problem in select(dataset, text)} == set(problems)
     except UsageError:
         return False
 

@@ -24,7 +24,7 @@ def journals(settings: Settings, unread: Collection[str] | None = None) -> Itera
     """
     paths = sorted(settings.journals_dir.glob("*.jsonl"))
     told = [finding for path in paths for finding in _journal(path, whole=_is_named(path, unread))]
-    wrong = [f"{one.subject}.jsonl" for one in told if one.state != "ready"]
+    wrong = [f"{finding.subject}.jsonl" for finding in told if finding.state != "ready"]
     other = [fault for fault in unread or () if not any(name in fault for name in wrong)]
     cure = "Move that journal elsewhere, and report it"
     told += [Finding("journals", "the index", "missing", fault, cure) for fault in other]

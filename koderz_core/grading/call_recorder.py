@@ -37,7 +37,7 @@ def recorded(tests: str, entry_point: str, names: Mapping[str, Any]) -> list[str
     by_place = [
         parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY
     ]
-    defaults = ["-" if one.default is one.empty else _key(one.default) for one in by_place]
+    defaults = ["-" if parameter.default is parameter.empty else _key(parameter.default) for parameter in by_place]
 
     def recorder(*given: Any, **named: Any) -> Any:  # Any: whatever the tests pass
         with suppress(TypeError):  # what the function refuses is no input of it

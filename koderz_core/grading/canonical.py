@@ -102,7 +102,7 @@ class Canonical:
             f"exec({inspect.getsource(call_recorder)!r}, _koderz_)\n_koderz_ = _koderz_['recorded']{call}\n"
         )
         asked = ["len(_koderz_)", *(f"_koderz_[{at}]" for at in range(_MOST_TEXTS))]
-        said = [one.value for one in self._judge().probe(problem.public, code, asked)]
+        said = [step.value for step in self._judge().probe(problem.public, code, asked)]
         if not (said and said[0] and said[0].isdecimal() and 1 < int(said[0]) <= _MOST_TEXTS):
             return Calls()
         defaults, *texts = (str(literal_eval(one or "''")) for one in said[1 : int(said[0]) + 1])

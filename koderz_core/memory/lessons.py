@@ -71,21 +71,21 @@ class Lesson:
     @property
     def problems(self) -> tuple[str, ...]:
         """Ids, each once: a problem may be in several datasets."""
-        return tuple(sorted({one.problem for one in self.evidence}))
+        return tuple(sorted({failure.problem for failure in self.evidence}))
 
     @property
     def times(self) -> int:
-        return sum(one.times for one in self.evidence)
+        return sum(failure.times for failure in self.evidence)
 
     @property
     def fixed(self) -> int:
-        return sum(one.fixed for one in self.evidence)
+        return sum(failure.fixed for failure in self.evidence)
 
     @property
     def text(self) -> str:
         """For a prompt: words of our tables and numbers, nothing else."""
         said = f"{self.pattern} ({self.times} times on {len(self.problems)} problems). {ADVICE[self.pattern]}"
-        counted = sum((Counter(one.changes) for one in self.evidence), Counter[str]())
+        counted = sum((Counter(failure.changes) for failure in self.evidence), Counter[str]())
         named = [f"{name} ({times})" for name, times in counted.most_common(MOST_CHANGES)]
         mended = f" Where the next program passed ({self.fixed}): {', '.join(named)}." if named else ""
         return said + mended
@@ -111,8 +111,10 @@ def read(metadata: str | None) -> Lesson | None:
         lesson = msgspec.json.decode(metadata or "", type=_Kept).lesson
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    named = {name for one in lesson.evidence for name in one.changes}
-    counts = [count for one in lesson.evidence for count in (one.times, one.fixed, *one.changes.values())]
+    named = {name for failure in lesson.evidence for name in failure.changes}
+    counts = [
+        count for failure in lesson.evidence for count in (failure.times, failure.fixed, *failure.changes.values())
+    ]
     told = lesson.pattern in ADVICE and named <= {*KINDS, REWRITTEN} and all(0 <= count < 10**9 for count in counts)
     return lesson if told else None
 
@@ -127,7 +129,7 @@ def for_problem(lesson: Lesson, problem: Problem, known: Known) -> Memory | None
 
     Of its evidence only problems are left that are known and surely others.
     """
-    others = [(one, source) for one in lesson.evidence if (source := known(one.dataset, one.problem))]
+    others = [(failure, source) for failure in lesson.evidence if (source := known(failure.dataset, failure.problem))]
     left = [(one, source) for one, source in others if not akin(source, problem.public)]
     told = replace(lesson, evidence=tuple(one for one, _ in left))
     if len(told.problems) < LEAST_PROBLEMS:

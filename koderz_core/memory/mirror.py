@@ -215,7 +215,9 @@ def as_entry(one: Told) -> dict[str, object]:
 
 
 def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
-    answer = client.call("import_memories", {"data": msgspec.json.encode([as_entry(one) for one in batch]).decode()})
+    answer = client.call(
+        "import_memories", {"data": msgspec.json.encode([as_entry(memory) for memory in batch]).decode()}
+    )
     if not answer.wrong:
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
@@ -225,7 +227,7 @@ def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
         raise CortexError(_shown(answer.text))
     if len(batch) == 1:
         return [Kept(False, _shown(answer.text))]
-    return [kept for one in batch for kept in _import(client, [one])]
+    return [kept for memory in batch for kept in _import(client, [memory])]
 
 
 def _remember(client: Client, one: Told) -> Kept:

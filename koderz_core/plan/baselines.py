@@ -79,7 +79,7 @@ def _held_against(one: Configuration, settings: Settings) -> list[str]:
 
 def baseline_for(found: Iterable[Measured], sought: Sought) -> Measured | None:
     """The first of these that is what is sought: same model, dataset, prompts and sampling, and a result of all."""
-    return next((one for one in found if _same(one, sought)), None)
+    return next((measurement for measurement in found if _same(measurement, sought)), None)
 
 
 def _same(one: Measured, sought: Sought) -> bool:

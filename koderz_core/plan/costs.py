@@ -73,7 +73,9 @@ class Costs:
         cases = WorstCases(self._settings)
         chosen = list(problems)
         return known_sum(
-            cases.of(one.models["coder"][0], _only_request(one, problem)) for one in asked for problem in chosen
+            cases.of(configuration.models["coder"][0], _only_request(configuration, problem))
+            for configuration in asked
+            for problem in chosen
         )
 
     def price(self, plan: Plan, asked: Sequence[Configuration], dataset: Dataset) -> str:

@@ -56,9 +56,9 @@ def select_models(order: Order, own: Collection[str], settings: Settings, eviden
 
 def sentence(selection: Selection) -> str:
     """A selection in a sentence."""
-    places = [one.model for one in selection.ranked]
+    places = [model.model for model in selection.ranked]
     place = places.index(selection.chosen)
-    over = "; ".join(f"{one.model}: {one.reason}" for one in selection.ranked[:place])
+    over = "; ".join(f"{model.model}: {model.reason}" for model in selection.ranked[:place])
     elsewhere = f" by {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Else: {', '.join(places[place + 1 :])}." if places[place + 1 :] else ""
     return (
@@ -94,7 +94,7 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     strategy, found = (
         ("", []) if choice.policy in (CONTEXT, FIXED) and named else _results(choice, own, named, evidence)
     )
-    models = named or tuple(dict.fromkeys(one.model for one in found if _counts(one.model, ())))
+    models = named or tuple(dict.fromkeys(measurement.model for measurement in found if _counts(measurement.model, ())))
     if not models:
         raise PlanError(
             f"There is no model with results to choose a {choice.role} of {choice.strategy} from. Measure some on "

@@ -60,7 +60,7 @@ def remarks(reply: str) -> str:
 
 
 def _own(own: Sequence[Tested]) -> Iterator[str]:
-    failed = [one for one in own if not one.passed]
+    failed = [candidate for candidate in own if not candidate.passed]
     yield _OWN.format(passed=len(own) - len(failed), total=len(own)) + (" Those it failed:" if failed else "")
     for one in failed[:MOST_TESTS]:
         yield f"- {inline_code(escaped(one.test.claim, _SAID_LIMIT))}: the call {_gave(one.gave)}"

@@ -52,7 +52,7 @@ def chosen(reply: str, count: int) -> int | None:
 def _differing(shown: Sequence[Contender]) -> Mapping[str, str]:
     """What each program gave, by the call, where that is not the same."""
     found: dict[str, str] = {}
-    for seen in zip(*(one.seen for one in shown), strict=True):
+    for seen in zip(*(contender.seen for contender in shown), strict=True):
         if len({_gave(one) for one in seen}) > 1:
             said = "; ".join(f"program {n} {_gave(one)}" for n, one in enumerate(seen, 1))
             found[one_line(seen[0].call, _VALUE_LIMIT)] = said

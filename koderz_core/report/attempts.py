@@ -62,7 +62,7 @@ def transitions_table(rows: Sequence[Compared], found: Found) -> TextTable:
     lines = []
     for row in _asked(rows, found):
         told = found[row.key].transitions
-        of = sum(one.count for one in told)
+        of = sum(transition.count for transition in told)
         for one in told[:MOST_TRANSITIONS]:
             ends = (one.before or PASSED, one.after or PASSED)
             lines.append((row.letter, row.label, *ends, count(one.count), percent(one.count / of)))

@@ -42,7 +42,7 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
     figure, rows = go.Figure(), comparison.configurations
     for place, tier in enumerate(TIERS):
         each = [_drawn(comparison.measured[row.key].parts.get(tier)) if tier else None for row in rows]
-        unpriced = sum(one.unpriced for row in rows for one in row.tiers if one.tier == tier)
+        unpriced = sum(tier_cost.unpriced for row in rows for tier_cost in row.tiers if tier_cost.tier == tier)
         if any(each) or unpriced:
             figure.add_bar(
                 x=each,
@@ -50,7 +50,7 @@ def cost_by_tier(comparison: Comparison) -> go.Figure:
                 orientation="h",
                 name=tier_name(tier) + (f", of which {unpriced} calls have no known price" if unpriced else ""),
                 marker={"color": theme_color(place), "pattern": {"shape": ("", "/", "x", ".")[place]}},
-                customdata=[money(one) for one in each],
+                customdata=[money(value) for value in each],
                 hovertemplate="%{y}<br>%{customdata} per solved problem<extra></extra>",
             )
     _totals(figure, comparison)

@@ -63,7 +63,8 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
             named[curve.key].letter,
             named[curve.key].label,
             *(_at(curve, place, named[curve.key].marks) for place in heads.values()),
-            f"{marked_rate(curve.share[-1], curve.low[-1], curve.high[-1], named[curve.key].marks)} by {amount(axis, curve.end)}",
+            f"{marked_rate(curve.share[-1], curve.low[-1], curve.high[-1], named[curve.key].marks)}"
+            f" by {amount(axis, curve.end)}",
             percent(curve.false_passes),
             str(curve.censored),
         )
@@ -78,10 +79,10 @@ def tiers_table(comparison: Comparison) -> TextTable:
     """What each tier of models has of the cost per solved problem; calls and cost are of all experiments so far."""
     rows = []
     for row in comparison.configurations:
-        for one in row.tiers:
-            each = money(comparison.measured[row.key].parts.get(one.tier) if one.tier else None)
-            tier = tier_name(one.tier)
-            rows.append((row.letter, row.label, tier, count(one.calls), money(one.cost_usd), each))
+        for tier_cost in row.tiers:
+            each = money(comparison.measured[row.key].parts.get(tier_cost.tier) if tier_cost.tier else None)
+            tier = tier_name(tier_cost.tier)
+            rows.append((row.letter, row.label, tier, count(tier_cost.calls), money(tier_cost.cost_usd), each))
     names = columns("letter | configuration | tier | calls so far | cost so far | $ per solved")
     return TextTable("Cost per solved problem, by tier", names, tuple(rows))
 

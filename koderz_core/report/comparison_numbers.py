@@ -42,7 +42,7 @@ def comparison_numbers(comparison: Comparison) -> Numbers:
             ],
             "reviews": list(_reviews(comparison)),
             "curves": {axis: list(_curves(comparison, axis)) for axis in comparison.curves},
-            "differing": [asdict(one) for one in comparison.differences.differing],
+            "differing": [asdict(setting) for setting in comparison.differences.differing],
             "common": dict(comparison.differences.common),
         }
     )

@@ -56,7 +56,7 @@ def built_on(one: Built) -> str:
 
 def specs_table(found: Sequence[ComparedSpecs]) -> TextTable:
     """One line per coder, strategy, spec model and version of its prompt."""
-    return TextTable("Specs by model", COLUMNS, tuple(_line(one) for one in found))
+    return TextTable("Specs by model", COLUMNS, tuple(_line(spec) for spec in found))
 
 
 def _line(one: ComparedSpecs) -> tuple[str, ...]:

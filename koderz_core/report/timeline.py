@@ -161,7 +161,7 @@ def _told(lane: Sequence[ExperimentRow], marks: Marks) -> str:
 
 def settings_beside(found: Differences) -> TextTable:
     """Only what differs: a line per setting."""
-    rows = tuple((one.name, *map(worded, one.values)) for one in found.differing)
+    rows = tuple((setting.name, *map(worded, setting.values)) for setting in found.differing)
     return TextTable("What differs", ("setting", *SIDES), rows)
 
 

@@ -42,7 +42,9 @@ class Recorder:
             try:
                 self._journal.append(*said)
             except JournalError:
-                self._texts.difference_update(one.event.sha256 for one in said if isinstance(one.event, TextStored))
+                self._texts.difference_update(
+                    entry.event.sha256 for entry in said if isinstance(entry.event, TextStored)
+                )
                 raise
         for one in said:
             for watch in self._watches:

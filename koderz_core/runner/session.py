@@ -206,7 +206,7 @@ class Session:
     def _probed(self, code: str, calls: Sequence[str], key: str, ordinal: int) -> tuple[Observed, ...]:
         begin = time.monotonic()
         seen = self._parts.judge.probe(self._subject.problem.public, code, calls)
-        observed = tuple(self._parts.redact.observed(one) for one in seen)
+        observed = tuple(self._parts.redact.observed(step) for step in seen)
         self._voice.say(ProgramProbed(key, self._voice.text(code), observed, time.monotonic() - begin), ordinal)
         return observed
 

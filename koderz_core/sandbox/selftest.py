@@ -83,7 +83,7 @@ def _tested(
     wrong, cheats = tries
     checks = [
         *right,
-        *(_fails(judge, "wrong programs", one) for one in wrong),
+        *(_fails(judge, "wrong programs", program) for program in wrong),
         *(_fails(judge, "cheats", cheat) for cheat in cheats),
         *_attacked(judge, [attack for attack in attacks if attack.limited or judge.isolation != "limited"]),
         _passes(judge, "right after all that", "double", PROBLEMS["double"]),

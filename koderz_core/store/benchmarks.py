@@ -170,8 +170,8 @@ class Standing:
 
 def standing(index: Index, followed: Followed, row: BenchmarkRow) -> Standing:
     """How far a benchmark is; of its experiments only what has changed since is read again."""
-    held = frozenset(one for one in in_effect(index.con) if one.benchmark == row.id)
-    experiments = tuple(index.writers.told(one, held) for one in followed.of(index.con, row))
+    held = frozenset(journal for journal in in_effect(index.con) if journal.benchmark == row.id)
+    experiments = tuple(index.writers.told(experiment, held) for experiment in followed.of(index.con, row))
     return Standing(row, experiments, _lately(index, row))
 
 

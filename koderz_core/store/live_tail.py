@@ -156,8 +156,8 @@ def _counted(row: BenchmarkRow, experiments: Sequence[ExperimentRow]) -> Benchma
         unsolved=ended["unsolved"],
         cancelled=ended["cancelled"],
         errors=ended["error"],
-        scripted_results=sum(one.outcome in ("solved", "unsolved") for one in scripted),
-        scripted_failures=sum(one.outcome in ("cancelled", "error") for one in scripted),
+        scripted_results=sum(experiment.outcome in ("solved", "unsolved") for experiment in scripted),
+        scripted_failures=sum(experiment.outcome in ("cancelled", "error") for experiment in scripted),
         iterations=sum(experiment.iterations for experiment in experiments),
         calls=sum(experiment.calls for experiment in experiments),
         cost_usd=known_sum(experiment.cost_usd for experiment in experiments),
@@ -248,7 +248,7 @@ class _Watched:
         except JournalError:  # the store says what is wrong with it
             return None
         row = self._going.standing.row
-        rows = [row if one.id == row.id else one for one in self._rows]
+        rows = [row if benchmark.id == row.id else benchmark for benchmark in self._rows]
         return Seen(self._going.standing, rows if self._is_alone(asked.moment, f"{row.id}.jsonl") else None)
 
     def _is_alone(self, moment: Moment, name: str) -> bool:

@@ -81,7 +81,8 @@ class Beam(Reminded):
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         first = [coder.first_attempt(brief)] * (0 if kept else self.width)
         prompts = first or [
-            next_attempt(brief, [one], lessons=lessons_on(ctx, self, one.verdict, lessons)) for one in reversed(kept)
+            next_attempt(brief, [attempt], lessons=lessons_on(ctx, self, attempt.verdict, lessons))
+            for attempt in reversed(kept)
         ]
         return [Ask("coder", prompt, sampling) for prompt in prompts for _ in range(self.branches)]
 

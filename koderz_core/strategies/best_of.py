@@ -101,4 +101,4 @@ class BestOf(Reminded):
 
 
 def _behaviour(seen: Sequence[Observed]) -> tuple[tuple[str | None, str | None], ...]:
-    return tuple((one.value, one.error) for one in seen)
+    return tuple((step.value, step.error) for step in seen)

@@ -76,4 +76,4 @@ def _agreement(ctx: Context, code: str, tests: tuple[OwnTest, ...]) -> float:
     if not tests:
         return 0.0
     seen = ctx.probe(code, [test.holds for test in tests])
-    return sum(one.value == "True" for one in seen) / len(tests)
+    return sum(step.value == "True" for step in seen) / len(tests)

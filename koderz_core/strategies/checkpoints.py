@@ -54,10 +54,10 @@ def stuck(attempts: Sequence[Attempt]) -> Why | None:
     latest = attempts[-ALIKE:]
     if len(latest) < ALIKE:
         return None
-    if (error := _error(latest[0])) and all(_error(one) == error for one in latest):
+    if (error := _error(latest[0])) and all(_error(attempt) == error for attempt in latest):
         return "repeated_error"
     told = latest[0].verdict.tests_total > 0  # there is a feedback that tells no counts
-    return "plateau" if told and len({one.verdict.tests_passed for one in latest}) == 1 else None
+    return "plateau" if told and len({attempt.verdict.tests_passed for attempt in latest}) == 1 else None
 
 
 def _error(attempt: Attempt) -> tuple[str | None, ...] | None:

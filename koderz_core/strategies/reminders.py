@@ -38,7 +38,7 @@ def with_examples(ctx: Context, asked: Reminded, brief: Brief) -> Brief:
     """For a coder that is told of its failures: ``remember`` looks up what is known of these."""
     if not asked.examples:
         return brief
-    return replace(brief, examples=tuple(one.text for one in ctx.recall(Query("solved", limit=MOST_EXAMPLES))))
+    return replace(brief, examples=tuple(memory.text for memory in ctx.recall(Query("solved", limit=MOST_EXAMPLES))))
 
 
 def with_reminders(ctx: Context, asked: Reminded, brief: Brief) -> Brief:
@@ -46,7 +46,7 @@ def with_reminders(ctx: Context, asked: Reminded, brief: Brief) -> Brief:
     shown = with_examples(ctx, asked, brief)
     if not asked.lessons:
         return shown
-    return replace(shown, lessons=tuple(one.text for one in ctx.recall(Query("lesson", limit=MOST_LESSONS))))
+    return replace(shown, lessons=tuple(memory.text for memory in ctx.recall(Query("lesson", limit=MOST_LESSONS))))
 
 
 def remember(ctx: Context, asked: Reminded, course: Course) -> None:
@@ -59,7 +59,7 @@ def lessons_on(ctx: Context, asked: Reminded, failed: Verdict, known: Lessons) -
     """Each kind of error is asked for once: what is remembered of it is shown whenever it comes again."""
     if asked.lessons and failed.error and failed.error not in known:
         found = ctx.recall(Query("lesson", {"error": failed.error}, limit=MOST_LESSONS))
-        known[failed.error] = tuple(one.text for one in found)
+        known[failed.error] = tuple(memory.text for memory in found)
     return known.get(failed.error or "", ())
 
 

@@ -59,5 +59,5 @@ class Selected(Reminded):
     def _order(self, ctx: Context) -> list[int]:
         members = range(ctx.members("coder"))
         told = ctx.recall(Query("statistics", {"policy": self.policy, "role": "coder"}, limit=len(members)))
-        preferred = [int(one.tags["member"]) for one in told]
+        preferred = [int(memory.tags["member"]) for memory in told]
         return list(dict.fromkeys([*preferred, *members]))

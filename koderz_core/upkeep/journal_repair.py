@@ -123,7 +123,7 @@ def _seen(line: Line) -> _Seen:
 
 def _suspects(seen: Sequence[_Seen]) -> set[str]:
     """The experiments that a corrupt line may have been of: those it names, and those at work where it stands."""
-    known = {one.experiment for one in seen if one.experiment}
+    known = {line.experiment for line in seen if line.experiment}
     found, before, behind = set[str](), set[str](), set[str]()
     for one in seen:
         _follow(one, before, over=one.ends)
@@ -137,8 +137,8 @@ def _suspects(seen: Sequence[_Seen]) -> set[str]:
 def _unfinished(seen: Sequence[_Seen]) -> set[str]:
     """They may need a text that is lost."""
     at_work = set[str]()
-    for one in seen:
-        _follow(one, at_work, over=one.ends)
+    for line in seen:
+        _follow(line, at_work, over=line.ends)
     return at_work
 
 

@@ -46,8 +46,8 @@ _Stated = tuple[str, str, object, object]  # what, of what, as it stands, as it 
 
 def _stated(told: Tally, shown: Shown) -> Iterator[_Stated]:
     of = list(told.experiments.values())
-    totals = {**_counts(of), "iterations": sum(one.iterations for one in of), "cost_usd": _cost(of)}
-    totals |= {"calls": sum(one.calls for one in of), "unpriced": sum(one.unpriced for one in of)}
+    totals = {**_counts(of), "iterations": sum(tally.iterations for tally in of), "cost_usd": _cost(of)}
+    totals |= {"calls": sum(tally.calls for tally in of), "unpriced": sum(tally.unpriced for tally in of)}
     totals |= {"seconds": _seconds(of), "budget_usd": told.budget_usd, "opened_at": told.opened_at}
     yield from _held(shown.benchmark.id, shown.benchmark, totals)
     for row in shown.summaries:
@@ -64,12 +64,12 @@ def _exported(told: Tally, tables: Mapping[str, Lines]) -> Iterator[_Stated]:
         yield from _one(told, str(line["id"]), figures, " in the exported table")
     of = told.experiments.values()
     if "iterations" in tables:
-        yield "lines", "the exported iterations", len(tables["iterations"]), sum(len(one.tests) for one in of)
+        yield "lines", "the exported iterations", len(tables["iterations"]), sum(len(tally.tests) for tally in of)
     if "calls" in tables:
         lines = [line for line in tables["calls"] if line["state"] == "finished"]
         others = [line for line in tables["calls"] if line["state"] != "finished" and _number(line["cost_usd"])]
         paid = added([_number(line["cost_usd"]) for line in (*lines, *others)])
-        yield "finished lines", "the exported calls", len(lines), sum(one.calls for one in of)
+        yield "finished lines", "the exported calls", len(lines), sum(tally.calls for tally in of)
         yield "cost_usd", "the exported calls", paid, _cost(of)
     for line in tables.get("comparison", ()):
         of_one = _of(told, str(line["configuration"]))
@@ -97,38 +97,38 @@ def _of(told: Tally, configuration: str) -> list[Tallied]:
 
 
 def _counts(of: Iterable[Tallied]) -> dict[str, int]:
-    counted = Counter(one.outcome for one in of)
+    counted = Counter(tally.outcome for tally in of)
     return {"planned": counted.total()} | {name: counted[one] for name, one in _OUTCOMES.items()}  # type: ignore[index]  # of outcomes
 
 
 def _summed(of: Sequence[Tallied]) -> dict[str, object]:
-    scored = [one.iterations for one in of if one.outcome in ("solved", "unsolved")]
+    scored = [tally.iterations for tally in of if tally.outcome in ("solved", "unsolved")]
     return {
         **_counts(of),
         "mean_iterations": fmean(scored) if scored else None,
-        "input_tokens": known_sum(one.input_tokens for one in of),
-        "output_tokens": known_sum(one.output_tokens for one in of),
+        "input_tokens": known_sum(tally.input_tokens for tally in of),
+        "output_tokens": known_sum(tally.output_tokens for tally in of),
         "cost_usd": _cost(of),
-        "unpriced": sum(one.unpriced for one in of),
-        "seconds": _seconds([one for one in of if one.outcome is not None]),
+        "unpriced": sum(tally.unpriced for tally in of),
+        "seconds": _seconds([tally for tally in of if tally.outcome is not None]),
     }
 
 
 def _share(of: Sequence[Tallied]) -> float | None:
     """The mean over problems of the share solved, of what has a result."""
     by_problem: dict[str, list[bool]] = {}
-    for one in of:
-        if one.outcome in ("solved", "unsolved"):
-            by_problem.setdefault(one.experiment.problem, []).append(one.outcome == "solved")
+    for tally in of:
+        if tally.outcome in ("solved", "unsolved"):
+            by_problem.setdefault(tally.experiment.problem, []).append(tally.outcome == "solved")
     return fmean(map(fmean, by_problem.values())) if by_problem else None
 
 
 def _cost(of: Iterable[Tallied]) -> float | None:
-    return added([one.cost_usd for one in of])
+    return added([tally.cost_usd for tally in of])
 
 
 def _seconds(of: Iterable[Tallied]) -> float:
-    return fsum(one.seconds or 0.0 for one in of)
+    return fsum(tally.seconds or 0.0 for tally in of)
 
 
 def _number(value: object) -> float | None:

@@ -54,21 +54,21 @@ class Tallied:
 
     @property
     def unpriced(self) -> int:
-        return sum(one.cost.usd is None for one in self.answered.values())
+        return sum(call.cost.usd is None for call in self.answered.values())
 
     @property
     def cost_usd(self) -> float | None:
         """Of all calls, those without an answer included as far as their cost is known."""
         unanswered = [one.cost.usd for one in self.unanswered.values() if one.cost]
-        return added([*(one.cost.usd for one in self.answered.values()), *unanswered])
+        return added([*(call.cost.usd for call in self.answered.values()), *unanswered])
 
     @property
     def input_tokens(self) -> int | None:
-        return known_sum(one.usage.input_tokens for one in self.answered.values())
+        return known_sum(call.usage.input_tokens for call in self.answered.values())
 
     @property
     def output_tokens(self) -> int | None:
-        return known_sum(one.usage.output_tokens for one in self.answered.values())
+        return known_sum(call.usage.output_tokens for call in self.answered.values())
 
     @property
     def seconds(self) -> float | None:

@@ -142,7 +142,7 @@ def fellows(results: Results, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
     Those in which nothing has happened yet are left out. Raises StoreError.
     """
     found = results.experiments(problem=row.problem, limit=MOST_FELLOWS)
-    known = (one for one in found if one.state != "planned" and one.id != row.id)
+    known = (experiment for experiment in found if experiment.state != "planned" and experiment.id != row.id)
     same = (one for one in known if one.dataset_sha256 == row.dataset_sha256)
     return tuple(sorted(same, key=lambda one: one.benchmark != row.benchmark))
 

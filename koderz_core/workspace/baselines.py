@@ -43,12 +43,12 @@ class Baselines:
         grounds = self._results.grounds({row.benchmark for row in rows})
         problems = frozenset[str]().union(*given(rows, grounds))
         fitting = [
-            one
-            for one in self._results.measured()
-            if one.dataset_sha256 == rows[0].dataset_sha256 and _stands_for(one, problems, grounds)
+            measurement
+            for measurement in self._results.measured()
+            if measurement.dataset_sha256 == rows[0].dataset_sha256 and _stands_for(measurement, problems, grounds)
         ]
         used = {model for row in rows for members in row.models.values() for model in members}
-        fitting = [one for one in fitting if scripted(used) or not scripted([one.model])]
+        fitting = [measurement for measurement in fitting if scripted(used) or not scripted([measurement.model])]
         best = min(fitting, key=lambda one: one.model not in used, default=None)
         if best is None:
             return None

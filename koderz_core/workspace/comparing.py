@@ -150,7 +150,7 @@ class Comparing:
         about = {_key(row): None if row.only is None else frozenset(row.only) for row in rows}
         trials = self._results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
         known = [trial for trial in trials if trial.key in about]
-        return [one for one in known if (only := about[one.key]) is None or one.problem in only]
+        return [trial for trial in known if (only := about[trial.key]) is None or trial.problem in only]
 
     def _about_the_baseline(self, found: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
         if not frontier_asked_once(rows):

@@ -65,7 +65,7 @@ class Judging:
         if not any(configuration.gate == EXAMPLES for configuration in plan.configurations):
             return
         chosen = [problem for problem in dataset().problems if problem.id in set(plan.problems)]
-        untrue = [f"{one.id}: {example}" for one in chosen for example in self._divider.untrue(one)]
+        untrue = [f"{problem.id}: {example}" for problem in chosen for example in self._divider.untrue(problem)]
         if untrue:
             listed = plain("; ".join(untrue), LONGEST)
             yield f"Examples left out of the gate, as the canonical solution fails them, {len(untrue)}: {listed}."

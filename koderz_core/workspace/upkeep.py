@@ -109,7 +109,7 @@ class Upkeep:
         journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda one: -one.stat().st_mtime)
         before = self._clock() - (days or 0.0) * DAY_SECONDS
         old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
-        return [one.stem for one in reversed(old) if _may_go(one)]
+        return [path.stem for path in reversed(old) if _may_go(path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Unwanted]:
         """Delete benchmarks, one after the other: memories, then journal; then the index is brought up to date.

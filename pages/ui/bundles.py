@@ -64,14 +64,14 @@ def _kept(workspace: Workspace) -> None:
         return
     st.subheader("Bundles here")
     table = {
-        "file": [one.path.name for one in found],
-        "made": [utc(one.made_at) for one in found],
-        "bytes": [one.size for one in found],
-        "pinned": ["📌 pinned" if one.pinned else "" for one in found],
+        "file": [bundle.path.name for bundle in found],
+        "made": [utc(bundle.made_at) for bundle in found],
+        "bytes": [bundle.size for bundle in found],
+        "pinned": ["📌 pinned" if bundle.pinned else "" for bundle in found],
     }
     columns = {"made": st.column_config.DatetimeColumn("made", format="distance")}
     st.dataframe(pd.DataFrame(table), hide_index=True, column_config=columns, alt="The bundles in the data folder")
-    paths = {one.path.name: one.path for one in found}
+    paths = {bundle.path.name: bundle.path for bundle in found}
     name = str(st.selectbox("Bundle", list(paths)))
     with st.container(horizontal=True):
         st.download_button("Download", paths[name].read_bytes, name, "application/zip", icon="⬇️", on_click="ignore")

@@ -61,7 +61,7 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
     """A page of it; a click on a cell opens its experiment, or where repeats make it several, lists them."""
     part = _part(problems)
     signs = [sign.partition(" ")[0] for sign in MEANING.split(", ")]
-    key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(one.problem for one in part)))}"
+    key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(problem.problem for problem in part)))}"
     state = st.plotly_chart(
         heatmap(rows, part),
         alt=f"{len(part)} problems, the hardest first, by {len(rows)} configurations: {', '.join(signs)}",

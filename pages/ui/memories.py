@@ -95,11 +95,11 @@ def show_related(related: Sequence[Related]) -> None:
     """Links to other memories; their titles are shown as text beside."""
     if not related:
         st.caption("Nothing is linked to it, and nothing else is remembered of its experiment.")
-    for one in related:
+    for memory in related:
         with st.container(horizontal=True, vertical_alignment="center"):
-            number = one.memory.id
+            number = memory.memory.id
             st.page_link("pages/memory.py", label=f"Memory {number}", query_params={"memory": str(number)})
-            st.text(f"{plain(one_line(one.how), 40)}: {plain(one_line(one.memory.title), TITLE_CHARS)}")
+            st.text(f"{plain(one_line(memory.how), 40)}: {plain(one_line(memory.memory.title), TITLE_CHARS)}")
 
 
 def show_counts(counts: Counts) -> None:
@@ -155,13 +155,13 @@ def _show_lesson(lesson: Lesson) -> None:
     table = pd.DataFrame(
         [
             {
-                "problem": plain(one.problem),
-                "dataset": plain(one.dataset),
-                "failed so": one.times,
-                "next passed": one.fixed,
-                "experiment": f"experiment?experiment={first}" if (first := _first(one.experiments)) else None,
+                "problem": plain(failure.problem),
+                "dataset": plain(failure.dataset),
+                "failed so": failure.times,
+                "next passed": failure.fixed,
+                "experiment": f"experiment?experiment={first}" if (first := _first(failure.experiments)) else None,
             }
-            for one in lesson.evidence
+            for failure in lesson.evidence
         ]
     )
     way = st.column_config.LinkColumn(display_text=r"experiment=(exp_\w+)")

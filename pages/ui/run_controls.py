@@ -118,13 +118,18 @@ def is_resumable(row: BenchmarkRow) -> bool:
 def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, str]:
     """What can be paused and stopped, by target: what has not ended; of many not begun the first and the chosen."""
     left = [experiment for experiment in progress.experiments if experiment.state != "finished"]
-    single = [one for one in left if one.started_at is not None or one.id == chosen]
-    single += [one for one in left if one.started_at is None and one.id != chosen][:MOST_WAITING]
-    labels = {one.configuration: one.label for one in left}
+    single = [experiment for experiment in left if experiment.started_at is not None or experiment.id == chosen]
+    single += [experiment for experiment in left if experiment.started_at is None and experiment.id != chosen][
+        :MOST_WAITING
+    ]
+    labels = {experiment.configuration: experiment.label for experiment in left}
     return {
         WHOLE: "the whole benchmark",
         **{configuration: f"configuration {label}" for configuration, label in labels.items()},
-        **{one.id: f"experiment {one.problem} {one.label} {one.repeat + 1}" for one in single},
+        **{
+            experiment.id: f"experiment {experiment.problem} {experiment.label} {experiment.repeat + 1}"
+            for experiment in single
+        },
     }
 
 

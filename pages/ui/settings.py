@@ -25,14 +25,14 @@ def choose_setting(shown: Sequence[ShownSetting], waiting: Collection[str]) -> S
     """All of them; the one whose line is chosen."""
     table = pd.DataFrame(
         {
-            "setting": [one.name for one in shown],
-            "value": [worded(one.value) + (" ⏳" if one.name in waiting else "") for one in shown],
-            "from": [one.origins[0] for one in shown],
-            "what it means": [one.meaning for one in shown],
+            "setting": [setting.name for setting in shown],
+            "value": [worded(setting.value) + (" ⏳" if setting.name in waiting else "") for setting in shown],
+            "from": [setting.origins[0] for setting in shown],
+            "what it means": [setting.meaning for setting in shown],
         }
     )
-    names = [one.name for one in shown]
-    first = next(one.name for one in shown if not one.why_not)
+    names = [setting.name for setting in shown]
+    first = next(setting.name for setting in shown if not setting.why_not)
     chosen = chosen_line(
         table, "setting", names, first, column_config=COLUMNS, height=HEIGHT, alt="All settings and their values"
     )

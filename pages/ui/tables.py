@@ -140,10 +140,10 @@ def findings_table(found: Sequence[Finding]) -> pd.DataFrame:
     """One line per thing that was looked at."""
     return pd.DataFrame(
         {
-            "state": [SIGNS[one.state] for one in found],
-            "what": [one.subject for one in found],
-            "found": [worded(one.said) for one in found],
-            "what to do": [worded(one.cure) for one in found],
+            "state": [SIGNS[finding.state] for finding in found],
+            "what": [finding.subject for finding in found],
+            "found": [worded(finding.said) for finding in found],
+            "what to do": [worded(finding.cure) for finding in found],
         }
     )
 
