@@ -22,7 +22,7 @@ from koderz_core.grading.suites import base_and_plus
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.memory.leak_guard import Learnt, admissible, under_name
 from koderz_core.memory.lessons import examples
-from koderz_core.prompts.coder import example
+from koderz_core.prompts.coding import example
 from koderz_core.records import Problem
 from koderz_core.records.steps import Solved
 from koderz_core.workspace import Workspace

@@ -21,7 +21,7 @@ import msgspec
 from koderz_core.errors import KoderzError
 from koderz_core.memory.leak_guard import Learnt, admissible, akin, under_name
 from koderz_core.memory.patterns import ADVICE, pattern_of
-from koderz_core.prompts.coder import example
+from koderz_core.prompts.coding import example
 from koderz_core.prompts.programs import Reader
 from koderz_core.records import Memory, Problem, PublicProblem
 from koderz_core.records.steps import Lapse, Solved

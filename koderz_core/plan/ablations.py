@@ -8,7 +8,7 @@ from dataclasses import replace
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.feedback_policy import NONE
 from koderz_core.plan.order import Wanted
-from koderz_core.prompts.coder import MINIMAL
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.records import Scalar, fingerprint
 from koderz_core.strategies import create
 from koderz_core.strategies.checkpoints import INTERVAL

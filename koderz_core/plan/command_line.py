@@ -12,7 +12,7 @@ from koderz_core.input_files import read_text
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted
-from koderz_core.prompts.debate import check
+from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
 from koderz_core.strategies.outside import is_named_file, loaded, read_file

@@ -15,7 +15,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError, StoreError
 from koderz_core.models.worst_case import WorstCases, unpriced
 from koderz_core.plan.evidence import Evidence
-from koderz_core.prompts import coder
+from koderz_core.prompts import coding
 from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, default_concurrency
@@ -97,9 +97,9 @@ class Costs:
 
 def _only_request(one: Configuration, problem: PublicProblem) -> Request:
     """What a direct configuration asks, without a spec."""
-    brief = coder.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
+    brief = coding.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
     longest = one.parameters["max_tokens"]
-    return Request(coder.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
+    return Request(coding.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
 
 
 def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:

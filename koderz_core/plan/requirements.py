@@ -8,7 +8,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.models.capabilities import Capabilities, capabilities_of
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
-from koderz_core.prompts.coder import LIMITS
+from koderz_core.prompts.coding import LIMITS
 from koderz_core.records import Configuration, Scalar
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import called, complete, facts_of

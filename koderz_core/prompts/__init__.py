@@ -1,18 +1,18 @@
 """What models are told, with a version each, and how programs are found in what they answer."""
 
-from koderz_core.prompts import attempts, coder, critique, debate, extraction, judge, review, tester
+from koderz_core.prompts import attempts, coding, critique, debating, extraction, judging, review, testing
 
 VERSIONS = {
     "attempts": attempts.VERSION,
-    "coding": coder.VERSION,
+    "coding": coding.VERSION,
     "critique": critique.VERSION,
-    "debating": debate.VERSION,
+    "debating": debating.VERSION,
     "extraction": extraction.VERSION,
-    "judging": judge.VERSION,
-    "reminding": coder.REMINDING_VERSION,
+    "judging": judging.VERSION,
+    "reminding": coding.REMINDING_VERSION,
     "review": review.VERSION,
-    "spec": coder.SPEC_VERSION,
-    "testing": tester.VERSION,
+    "spec": coding.SPEC_VERSION,
+    "testing": testing.VERSION,
 }
 
 ATTEMPTS = "attempts"

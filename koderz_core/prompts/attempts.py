@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from koderz_core.prompts.coder import Brief, Prompt, asking, lessons_told
+from koderz_core.prompts.coding import Brief, Prompt, asking, lessons_told
 from koderz_core.prompts.quotes import escaped, fenced, inline_code
 from koderz_core.prompts.sections import GUIDANCE_LIMIT
 from koderz_core.records import Extracted, TestFailure, Verdict

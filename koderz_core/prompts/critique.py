@@ -9,7 +9,7 @@ from koderz_core.prompts.attempts import CODE_LIMIT, failing_tests
 from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.quotes import escaped, fenced, inline_code, shortened
 from koderz_core.prompts.sections import GUIDANCE_LIMIT
-from koderz_core.prompts.tester import OwnTest
+from koderz_core.prompts.testing import OwnTest
 from koderz_core.records import Message, Observed, PublicProblem, Verdict
 
 VERSION = "1"

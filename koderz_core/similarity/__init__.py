@@ -114,7 +114,7 @@ def _scores(programs: Sequence[str], weights: Weights) -> Sequence[Sequence[floa
     # Only what it needs to start: it is handed programs of strangers, so it shall know no keys.
     environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
     patience = PATIENCE_SECONDS + PATIENCE_SECONDS_PER_PAIR * len(programs) ** 2
-    command = [sys.executable, "-s", "-P", str(Path(__file__).with_name("measuring.py"))]
+    command = [sys.executable, "-s", "-P", str(Path(__file__).with_name("worker.py"))]
     try:
         ended = subprocess.run(
             command, input=asked, capture_output=True, env=environment, timeout=patience, check=False

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from koderz_core.errors import PlanError
-from koderz_core.prompts import coder
+from koderz_core.prompts import coding
 from koderz_core.prompts.attempts import Attempt, next_attempt
 from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.programs import shape
@@ -60,7 +60,7 @@ class Beam(Reminded):
         return ("coder",)
 
     def solve(self, ctx: Context) -> str | None:
-        brief = with_examples(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        brief = with_examples(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         best, tried, kept, lessons = Best(), dict[str, Attempt](), list[Attempt](), Lessons()
         for _ in range(self.depth):
             for reply in ctx.ask_many(self._asks(ctx, brief, kept, lessons)):
@@ -76,10 +76,10 @@ class Beam(Reminded):
             kept = sorted(tried.values(), key=_rank)[-self.width :]
         return best.code
 
-    def _asks(self, ctx: Context, brief: coder.Brief, kept: Sequence[Attempt], lessons: Lessons) -> list[Ask]:
+    def _asks(self, ctx: Context, brief: coding.Brief, kept: Sequence[Attempt], lessons: Lessons) -> list[Ask]:
         """The best program's first. Nothing to mend yet: fresh ones."""
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
-        first = [coder.first_attempt(brief)] * (0 if kept else self.width)
+        first = [coding.first_attempt(brief)] * (0 if kept else self.width)
         prompts = first or [
             next_attempt(brief, [attempt], lessons=lessons_on(ctx, self, attempt.verdict, lessons))
             for attempt in reversed(kept)

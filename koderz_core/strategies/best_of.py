@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from koderz_core.errors import PlanError
-from koderz_core.prompts import coder, judge, tester
+from koderz_core.prompts import coding, judging, testing
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.judge import Contender
+from koderz_core.prompts.judging import Contender
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Observed, Sampling
@@ -45,7 +45,7 @@ class BestOf(Reminded):
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
-        for name, value, most in (("samples", self.samples, MOST), ("tests", self.tests, tester.MOST)):
+        for name, value, most in (("samples", self.samples, MOST), ("tests", self.tests, testing.MOST)):
             if value > most:
                 raise PlanError(f"{name} must be at most {most}, not {value}.")
 
@@ -66,8 +66,8 @@ class BestOf(Reminded):
 
     def _tested(self, ctx: Context) -> list[str]:
         """The programs that passed most gate tests, in the order of the samples."""
-        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        ask = Ask("coder", coder.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens))
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        ask = Ask("coder", coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens))
         ranked: dict[tuple[bool, int], list[str]] = defaultdict(list)
         for reply in ctx.ask_many([ask] * self.samples):
             tried = candidate(reply, ctx.problem)
@@ -88,16 +88,16 @@ class BestOf(Reminded):
         return [group[0] for group in groups.values() if len(group) == largest]
 
     def _calls(self, ctx: Context) -> list[str]:
-        asked = tester.write(ctx.problem, self.tests)
+        asked = testing.write(ctx.problem, self.tests)
         reply = ctx.ask("tester", asked, Sampling(0.0, max_tokens=self.max_tokens))
-        written = tester.asserts_in(reply.text, ctx.problem, self.tests)
-        return list(dict.fromkeys([*tester.calls_in(ctx.problem), *(test.call for test in written)]))
+        written = testing.asserts_in(reply.text, ctx.problem, self.tests)
+        return list(dict.fromkeys([*testing.calls_in(ctx.problem), *(test.call for test in written)]))
 
     def _judged(self, ctx: Context, groups: Sequence[Contender]) -> str:
         """Samples come in no order that means anything, so the places that they are shown in favour none."""
-        asked = judge.choose(ctx.problem, groups)
+        asked = judging.choose(ctx.problem, groups)
         reply = ctx.ask("judge", asked, Sampling(0.0, max_tokens=self.max_tokens))
-        return groups[judge.chosen(reply.text, len(groups)) or 0].code
+        return groups[judging.chosen(reply.text, len(groups)) or 0].code
 
 
 def _behaviour(seen: Sequence[Observed]) -> tuple[tuple[str | None, str | None], ...]:

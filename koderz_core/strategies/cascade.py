@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from koderz_core.errors import PlanError
-from koderz_core.prompts import coder, tester
+from koderz_core.prompts import coding, testing
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.tester import OwnTest
+from koderz_core.prompts.testing import OwnTest
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.parameters import parameter
@@ -45,17 +45,17 @@ class Cascade(Reminded):
     def __post_init__(self) -> None:
         if self.threshold > 1:
             raise PlanError(f"threshold is a share of tests, so at most 1, not {self.threshold}.")
-        if self.tests > tester.MOST:
-            raise PlanError(f"tests must be at most {tester.MOST}, not {self.tests}.")
+        if self.tests > testing.MOST:
+            raise PlanError(f"tests must be at most {testing.MOST}, not {self.tests}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder", "tester")
 
     def solve(self, ctx: Context) -> str | None:
-        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        messages, sampling = coder.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
-        written = ctx.ask("tester", tester.write(ctx.problem, self.tests), sampling)
-        tests, last = tester.asserts_in(written.text, ctx.problem, self.tests), ctx.members("coder") - 1
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        messages, sampling = coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
+        written = ctx.ask("tester", testing.write(ctx.problem, self.tests), sampling)
+        tests, last = testing.asserts_in(written.text, ctx.problem, self.tests), ctx.members("coder") - 1
         best: str | None = None
         most = 0.0
         for member in range(last + 1):

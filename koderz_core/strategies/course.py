@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from koderz_core.prompts.attempts import Attempt
-from koderz_core.prompts.coder import Brief
+from koderz_core.prompts.coding import Brief
 from koderz_core.prompts.programs import shape
 from koderz_core.prompts.review import Review
 from koderz_core.prompts.sections import Guidance

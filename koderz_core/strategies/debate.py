@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.events import TurnSpoken
-from koderz_core.prompts import attempts, coder, debate
-from koderz_core.prompts.debate import Limits, Position, Speaker, speakers
+from koderz_core.prompts import attempts, coding, debating
+from koderz_core.prompts.debating import Limits, Position, Speaker, speakers
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
@@ -75,23 +75,23 @@ class Debate(Reminded):
         """All speak at once, so that nobody has the advantage of the last word."""
         members = ctx.members("speaker")
         asks = [
-            Ask("speaker", debate.turn(ctx.problem, one, last, self._limits()), self._turn(), place % members)
+            Ask("speaker", debating.turn(ctx.problem, one, last, self._limits()), self._turn(), place % members)
             for place, one in enumerate(cast)
         ]
         replies = zip(cast, ctx.ask_many(asks), strict=True)
-        said = tuple(debate.position(one.role, reply.text) for one, reply in replies)
+        said = tuple(debating.position(one.role, reply.text) for one, reply in replies)
         for one in said:
             ctx.note(TurnSpoken(one.speaker, number, one.text))
         return said
 
     def _judged(self, ctx: Context, last: Sequence[Position]) -> Position:
-        reply = ctx.ask(JUDGE, debate.judge(ctx.problem, last, self._limits()), self._turn())
-        conclusion = debate.position(JUDGE, reply.text)
+        reply = ctx.ask(JUDGE, debating.judge(ctx.problem, last, self._limits()), self._turn())
+        conclusion = debating.position(JUDGE, reply.text)
         ctx.note(TurnSpoken(JUDGE, self.rounds, conclusion.text))
         return conclusion
 
     def _written(self, ctx: Context, conclusion: str) -> str | None:
-        course = Course(with_examples(ctx, self, coder.Brief(ctx.problem, conclusion, self.chain_of_thought)))
+        course = Course(with_examples(ctx, self, coding.Brief(ctx.problem, conclusion, self.chain_of_thought)))
         for _ in range(self.max_iterations):
             reply = ctx.ask("coder", self._prompt(course), self._sampling(again=bool(course.attempts)))
             tried = candidate(reply, ctx.problem)
@@ -100,11 +100,11 @@ class Debate(Reminded):
             remember(ctx, self, course)
         return course.best.code
 
-    def _prompt(self, course: Course) -> coder.Prompt:
+    def _prompt(self, course: Course) -> coding.Prompt:
         return (
             attempts.next_attempt(course.brief, course.attempts, lessons=course.reminders)
             if course.attempts
-            else coder.first_attempt(course.brief)
+            else coding.first_attempt(course.brief)
         )
 
     def _limits(self) -> Limits:

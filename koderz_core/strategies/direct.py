@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from koderz_core.prompts import coder
-from koderz_core.prompts.coder import MINIMAL
+from koderz_core.prompts import coding
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
@@ -36,6 +36,6 @@ class Direct(Reminded):
         text = None
         if self.spec:
             text = specification(ctx, MINIMAL)
-        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, text, chain_of_thought=self.chain_of_thought))
-        reply = ctx.ask("coder", coder.first_attempt(brief), sampling)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, text, chain_of_thought=self.chain_of_thought))
+        reply = ctx.ask("coder", coding.first_attempt(brief), sampling)
         return candidate(reply, ctx.problem).code

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from koderz_core.errors import PlanError
 from koderz_core.events import ConsensusReached, Considered
-from koderz_core.prompts import coder
+from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
@@ -92,8 +92,8 @@ class Ensemble(Reminded):
         return None if chosen is None else best[chosen]
 
     def _tested(self, ctx: Context) -> list[Candidate]:
-        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        sampling, messages = Sampling(self.temperature, max_tokens=self.max_tokens), coder.first_attempt(brief)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        sampling, messages = Sampling(self.temperature, max_tokens=self.max_tokens), coding.first_attempt(brief)
         asks = [
             Ask("coder", messages, sampling, one) for one in range(ctx.members("coder")) for _ in range(self.samples)
         ]

@@ -13,7 +13,7 @@ from itertools import groupby, islice
 from typing import ClassVar
 
 from koderz_core.errors import PlanError
-from koderz_core.prompts import coder
+from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
@@ -83,8 +83,8 @@ class Ladder(Reminded):
 
     def solve(self, ctx: Context) -> str | None:
         best = Best()
-        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        messages = coder.first_attempt(brief)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        messages = coding.first_attempt(brief)
         for member, temperature in islice(self._rungs(ctx.members("coder")), self.max_iterations):
             reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens), member)
             tried = candidate(reply, ctx.problem)

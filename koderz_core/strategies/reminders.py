@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from koderz_core.events import SpecWritten
-from koderz_core.prompts import coder
-from koderz_core.prompts.coder import Brief
+from koderz_core.prompts import coding
+from koderz_core.prompts.coding import Brief
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling, Verdict
 from koderz_core.strategies.course import Course
@@ -78,11 +78,11 @@ def specification(ctx: Context, prompt: str, tokens: int = ADVICE_TOKENS, *, reu
 
 def _recalled(ctx: Context, prompt: str) -> SpecWritten | None:
     for memory in ctx.recall(Query("spec", {"prompt": prompt}, limit=1)):
-        if text := coder.text_of(memory.text):
+        if text := coding.text_of(memory.text):
             return SpecWritten(text, prompt, memory.origin)
     return None
 
 
 def _written(ctx: Context, prompt: str, tokens: int) -> SpecWritten:
-    reply = ctx.ask("spec", coder.write(ctx.problem, prompt), Sampling(ADVICE_TEMPERATURE, max_tokens=tokens))
-    return SpecWritten(coder.text_of(reply.text), prompt, finish=reply.finish)
+    reply = ctx.ask("spec", coding.write(ctx.problem, prompt), Sampling(ADVICE_TEMPERATURE, max_tokens=tokens))
+    return SpecWritten(coding.text_of(reply.text), prompt, finish=reply.finish)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from koderz_core.prompts import coder
+from koderz_core.prompts import coding
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Query, Sampling
@@ -48,8 +48,8 @@ class Selected(Reminded):
         return ("coder",)
 
     def solve(self, ctx: Context) -> str | None:
-        brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
-        messages, sampling = coder.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
+        brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        messages, sampling = coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens)
         for member in self._order(ctx):
             code = candidate(ctx.ask("coder", messages, sampling, member), ctx.problem).code
             if code is not None:

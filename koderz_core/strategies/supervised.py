@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from koderz_core.events import CheckpointReviewed, Why
-from koderz_core.prompts import attempts, coder, review, sections
-from koderz_core.prompts.coder import MINIMAL, PROMPTS
+from koderz_core.prompts import attempts, coding, review, sections
+from koderz_core.prompts.coding import MINIMAL, PROMPTS
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
@@ -88,9 +88,9 @@ class Supervised(Reminded):
                 self._review(ctx, course, why)
         return course.best.code
 
-    def _brief(self, ctx: Context) -> coder.Brief:
+    def _brief(self, ctx: Context) -> coding.Brief:
         text = specification(ctx, self.spec_prompt, self.review_tokens, reuse=self.reuse_spec) if self.spec else None
-        brief = coder.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
+        brief = coding.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
         return with_examples(ctx, self, brief)
 
     def _iterate(self, ctx: Context, course: Course) -> attempts.Attempt:
@@ -101,9 +101,9 @@ class Supervised(Reminded):
         remember(ctx, self, course)
         return attempt
 
-    def _prompt(self, course: Course) -> coder.Prompt:
+    def _prompt(self, course: Course) -> coding.Prompt:
         if not course.attempts:
-            return coder.first_attempt(course.brief)
+            return coding.first_attempt(course.brief)
         if course.repeats_in_a_row >= self.escape_after and not course.newly_guided:
             return attempts.fresh_attempt(course.brief, course.guidance, course.reminders)
         return attempts.next_attempt(course.brief, course.attempts, course.guidance, course.reminders)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.errors import PlanError
-from koderz_core.prompts import attempts, coder, tester
+from koderz_core.prompts import attempts, coding, testing
 from koderz_core.prompts.critique import Tested, ask, remarks
 from koderz_core.prompts.extraction import candidate
-from koderz_core.prompts.tester import OwnTest
+from koderz_core.prompts.testing import OwnTest
 from koderz_core.protocols import Context
 from koderz_core.records import Completion, Sampling
 from koderz_core.strategies.course import Course
@@ -39,15 +39,15 @@ class Swarm(Reminded):
     review_tokens: int = ADVICE_TOKENS
 
     def __post_init__(self) -> None:
-        if self.tests > tester.MOST:
-            raise PlanError(f"tests must be at most {tester.MOST}, not {self.tests}.")
+        if self.tests > testing.MOST:
+            raise PlanError(f"tests must be at most {testing.MOST}, not {self.tests}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder", "tester", "critic", "refiner")
 
     def solve(self, ctx: Context) -> str | None:
         tests = self._tests(ctx)
-        course = Course(with_examples(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)))
+        course = Course(with_examples(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)))
         for _ in range(self.max_iterations):
             reply = self._refined(ctx, course, tests) if course.attempts else self._first(ctx, course)
             tried = candidate(reply, ctx.problem)
@@ -57,11 +57,11 @@ class Swarm(Reminded):
         return course.best.code
 
     def _tests(self, ctx: Context) -> tuple[OwnTest, ...]:
-        reply = ctx.ask("tester", tester.write(ctx.problem, self.tests), self._advising())
-        return tester.asserts_in(reply.text, ctx.problem, self.tests)
+        reply = ctx.ask("tester", testing.write(ctx.problem, self.tests), self._advising())
+        return testing.asserts_in(reply.text, ctx.problem, self.tests)
 
     def _first(self, ctx: Context, course: Course) -> Completion:
-        return ctx.ask("coder", coder.first_attempt(course.brief), self._sampling(self.temperature))
+        return ctx.ask("coder", coding.first_attempt(course.brief), self._sampling(self.temperature))
 
     def _refined(self, ctx: Context, course: Course, tests: Sequence[OwnTest]) -> Completion:
         critique = self._critique(ctx, course.attempts[-1], tests)

@@ -13,9 +13,9 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar, Generic, TypeVar
 
-from koderz_core.prompts import coder
+from koderz_core.prompts import coding
 from koderz_core.prompts.attempts import Attempt, next_attempt
-from koderz_core.prompts.coder import Prompt
+from koderz_core.prompts.coding import Prompt
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling, Verdict
@@ -136,11 +136,11 @@ class Tree(Reminded):
         return ("coder",)
 
     def solve(self, ctx: Context) -> str | None:
-        brief = with_examples(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
+        brief = with_examples(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         best, lessons, tree = Best(), Lessons(), Branching[Attempt](ctx.random, ctx.members("coder"))
         for number in range(1, self.max_iterations + 1):
             node, member = tree.choose()
-            prompt = self._mending(ctx, brief, node.state, lessons) if node.state else coder.first_attempt(brief)
+            prompt = self._mending(ctx, brief, node.state, lessons) if node.state else coding.first_attempt(brief)
             reply = ctx.ask("coder", prompt, Sampling(self.temperature, max_tokens=self.max_tokens), member)
             tried = candidate(reply, ctx.problem)
             verdict = best.keep(tried, ctx.test(tried))
@@ -149,7 +149,7 @@ class Tree(Reminded):
             tree.grow(node, member, Attempt(number, tried, verdict), _reward(verdict))
         return best.code
 
-    def _mending(self, ctx: Context, brief: coder.Brief, attempt: Attempt, lessons: Lessons) -> Prompt:
+    def _mending(self, ctx: Context, brief: coding.Brief, attempt: Attempt, lessons: Lessons) -> Prompt:
         return next_attempt(brief, [attempt], lessons=lessons_on(ctx, self, attempt.verdict, lessons))
 
 

@@ -19,7 +19,7 @@ from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.prompts import VERSIONS
-from koderz_core.prompts.coder import MINIMAL
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Completion, Cost, Memory, Message, Query, Request, Sampling, Usage
 from koderz_core.runner.calls.provider_limits import Lanes, Policy

@@ -14,7 +14,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets import load
 from koderz_core.datasets.evalplus import arguments_of
 from koderz_core.errors import DataError
-from koderz_core.prompts.coder import Brief, first_attempt
+from koderz_core.prompts.coding import Brief, first_attempt
 from koderz_core.records import Dataset, PlusTests, Problem
 
 ROW = {

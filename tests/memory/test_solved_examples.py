@@ -14,7 +14,7 @@ from koderz_core.config import load_settings
 from koderz_core.datasets import load
 from koderz_core.memory.leak_guard import akin, gives_away, held, named_in_tests, under_name
 from koderz_core.memory.lessons import examples, looked_up
-from koderz_core.prompts.coder import Brief, first_attempt
+from koderz_core.prompts.coding import Brief, first_attempt
 from koderz_core.records import Memory, Problem, PublicProblem, TestSet
 from koderz_core.records.steps import Solved
 

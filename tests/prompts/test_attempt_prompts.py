@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, Attempt, history, next_attempt
-from koderz_core.prompts.coder import Brief
+from koderz_core.prompts.coding import Brief
 from koderz_core.prompts.quotes import fenced
 from koderz_core.records import Extracted, PublicProblem, Verdict
 

@@ -11,7 +11,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import TurnSpoken
-from koderz_core.prompts.debate import speakers
+from koderz_core.prompts.debating import speakers
 from koderz_core.records import Completion, Message, Sampling, Usage
 from koderz_core.strategies import create
 from koderz_core.strategies.debate import USUAL, Debate

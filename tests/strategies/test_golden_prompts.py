@@ -15,7 +15,7 @@ import pytest
 from stage import Stage
 
 from koderz_core.grading.feedback_policy import visible
-from koderz_core.prompts.coder import example
+from koderz_core.prompts.coding import example
 from koderz_core.records import (
     Completion,
     Extracted,

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from stage import WRITERS, Stage
 
-from koderz_core.prompts.coder import EXAMPLES_LIMIT, LIMITS, example
+from koderz_core.prompts.coding import EXAMPLES_LIMIT, LIMITS, example
 from koderz_core.records import Memory, Query
 from koderz_core.records.steps import QueryKind
 from koderz_core.strategies import ADDED, STRATEGIES, complete, create, facts_of, recorded

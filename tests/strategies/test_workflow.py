@@ -7,7 +7,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError
 from koderz_core.events import SpecWritten
-from koderz_core.prompts.coder import LESSONS_LIMIT
+from koderz_core.prompts.coding import LESSONS_LIMIT
 from koderz_core.records import Memory, Query
 from koderz_core.strategies import create
 from koderz_core.strategies.supervised import Supervised

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.errors import PlanError
-from koderz_core.prompts.debate import POSITION_LIMIT, Limits, Position, judge, position, speakers, turn
+from koderz_core.prompts.debating import POSITION_LIMIT, Limits, Position, judge, position, speakers, turn
 from koderz_core.records import PublicProblem
 
 PROBLEM = PublicProblem("t/0", 'def f(x):\n    """Double x."""\n', "f")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.prompts.tester import MOST, OwnTest, asserts_in, calls_in
+from koderz_core.prompts.testing import MOST, OwnTest, asserts_in, calls_in
 from koderz_core.records import PublicProblem
 
 PROBLEM = PublicProblem("p/0", "def f(x, y=0):\n    pass\n", "f", "import math\ndef near(a, b):\n    return True\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.prompts.judge import MOST_PROGRAMS, Contender, choose, chosen
+from koderz_core.prompts.judging import MOST_PROGRAMS, Contender, choose, chosen
 from koderz_core.records import Observed, PublicProblem
 
 PROBLEM = PublicProblem("p/0", 'def f(x):\n    """Say ``` twice."""\n', "f")
