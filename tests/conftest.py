@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     SAMPLE.whole = config.option.whole or any("[" in argument for argument in config.args)  # a case named by its id
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a child inherits what nohup ignores, and tests send it
     sys.dont_write_bytecode = False  # else each of the hundreds of child processes would compile koderz anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if _runs_fast(MEMORY):
