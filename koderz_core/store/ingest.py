@@ -162,11 +162,8 @@ def _benchmark_opened(event: BenchmarkOpened, place: Place) -> Iterator[Change]:
 
     named = labels(plan.configurations)
     for configuration in plan.configurations:
-        known: dict[str, Value] = {
-            "benchmark": event.benchmark,
-            "id": configuration.id,
-            "label": named[configuration.id],
-        }
+        known: dict[str, Value] = {"benchmark": event.benchmark, "id": configuration.id}
+        known |= {"label": named[configuration.id]}
         known |= {"strategy": configuration.strategy, "gate": configuration.gate, "feedback": configuration.feedback}
         known |= {"parameters": as_json(configuration.parameters), "models": as_json(configuration.models)}
         yield Change("configurations", "replace", known)
