@@ -27,9 +27,9 @@ def press(app: Any, label: str) -> Any:
 
 
 def test_a_bundle_is_made_as_open_as_chosen(visit: Any, example: str, settings: Settings) -> None:
-    app = press(visit("export", table="bundle", privacy="team_safe"), "Make bundle")
+    app = press(visit("export", table="bundle", privacy="team_safe"), "Create bundle")
     assert not app.exception
-    assert "sent to nobody" in app.success[0].value
+    assert "Nothing was uploaded" in app.success[0].value
     (path,) = (settings.home / "bundles").glob("*.zip")
     assert checked_bundle(path).level == "team_safe"
 
@@ -48,7 +48,7 @@ def test_what_differs_is_shown(visit: Any, example: str, settings: Settings) -> 
 
 
 def test_bundles_are_cleared(visit: Any, example: str, settings: Settings) -> None:
-    app = press(visit("export", table="bundle"), "Make bundle")
+    app = press(visit("export", table="bundle"), "Create bundle")
     press(app, "Remove them")
     assert list((settings.home / "bundles").glob("*.zip")) == []
 
@@ -72,5 +72,5 @@ def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.
 
     monkeypatch.setattr(Workspace, "datasets", broken)
     app = visit("launch")
-    assert "This is a bug of koderz" in said(app)
+    assert "This is a bug in koderz" in said(app)
     assert "Bug report" in [one.proto.label for one in app.get("download_button")]

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.records import Plan
 from koderz_core.report.charts import _letters
-from pages.ui.slow_results import compared
+from pages.ui.slow_results import comparison_of
 
 Visit = Callable[..., AppTest]
 
@@ -59,7 +59,7 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
             workspace.run(one)
     app = visit("compare", benchmarks=",".join(one.id for one in plans))
     (asked,) = (one for one in app.selectbox if one.label == "Problems")
-    assert list(asked.options) == ["all that each was given", "the 2 that all were given"]
+    assert list(asked.options) == ["all problems of each configuration", "the 2 shared problems"]
     assert any("are of different problems" in one.value for one in app.warning)
     app = asked.set_value("shared").run()
     assert not any("are of different problems" in one.value for one in app.warning)
@@ -128,11 +128,11 @@ def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_noth
 def test_a_comparison_is_computed_again_only_when_a_journal_says_more(plan: Plan) -> None:
     with open_workspace() as workspace:
         rows = workspace.results.summaries(plan.id)
-        found = compared(workspace, rows, None, "attempts")
-        assert compared(workspace, rows, None, "attempts") is found
-        assert compared(workspace, rows, None, "seconds") is not found
+        found = comparison_of(workspace, rows, None, "attempts")
+        assert comparison_of(workspace, rows, None, "attempts") is found
+        assert comparison_of(workspace, rows, None, "seconds") is not found
         workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
-        assert compared(workspace, rows, None, "attempts") is not found
+        assert comparison_of(workspace, rows, None, "attempts") is not found
 
 
 def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visit, plan: Plan) -> None:
@@ -152,14 +152,14 @@ def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visi
 def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id, configurations=f"{plan.id}/{plan.configurations[0].id}")
     assert not app.error
-    assert "there is nothing to hold against it" in said(app)
+    assert "there is nothing to compare" in said(app)
     assert len(table(app, "solved [95 %]")) == 1
 
 
 def test_the_same_benchmark_twice_is_compared_once_and_an_unknown_one_is_said(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=f"{plan.id},{plan.id},bench_nothing")
     assert len(table(app, "solved [95 %]")) == 2
-    assert "a benchmark that is not here" in said(app)
+    assert "a benchmark that does not exist" in said(app)
 
 
 def test_only_what_differs_is_listed(visit: Visit, plan: Plan) -> None:
@@ -175,7 +175,7 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert "No problem has a result of all of them" in said(app)
+    assert "No problem has a result of every configuration" in said(app)
     assert any("Partial: 8 experiments must still end" in one.value for one in app.warning)
 
 

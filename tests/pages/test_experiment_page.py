@@ -112,7 +112,7 @@ def test_another_experiment_of_the_problem_stands_beside_it_with_what_sets_them_
 def test_a_line_of_both_shows_the_programs_of_that_step(visit: Visit, recorded: Plan) -> None:
     direct, supervised = of_both(recorded)
     app = visit("experiment", experiment=supervised, beside=direct, pair="1")
-    assert said(app).count("There is no program here") == 2  # a spec, and nothing beside it
+    assert said(app).count("This step has no program") == 2  # a spec, and nothing beside it
 
 
 def test_the_commands_are_worked_out_only_when_somebody_opens_them(visit: Visit, recorded: Plan) -> None:
@@ -143,7 +143,7 @@ def test_what_never_began_says_so_and_can_be_resumed(visit: Visit, recorded: Pla
     cut(recorded, b"experiment_started")
     app = visit("experiment", experiment=of_both(recorded)[0])
     assert "It has not begun" in said(app)
-    assert "No step has been taken yet" in said(app)
+    assert "No step yet" in said(app)
     assert app.button(key="resume here")
 
 

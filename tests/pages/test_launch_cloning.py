@@ -51,7 +51,7 @@ def test_a_clone_is_found_by_how_its_id_begins_and_asks_for_no_baselines_again(v
 def test_what_is_not_here_cannot_be_cloned_and_a_launch_can_begin_all_the_same(visit: Visit) -> None:
     app = visit("launch", clone="bench_000000000000")
     assert not app.exception
-    assert "asks for a benchmark that is not here" in said(app)
+    assert "points to a benchmark that does not exist" in said(app)
     assert app.metric[0].value == "6"
 
 

@@ -37,7 +37,7 @@ def test_budget_and_places_are_changed_while_it_runs_and_that_is_told(visit: Vis
     app = visit("live", benchmark=plan.id)
     assert "of $5.00" in said(app)
     app.number_input(key=f"budget of {plan.id}").set_value(2.5)
-    app.number_input(key=f"places of {plan.id}").set_value(3)
+    app.number_input(key=f"concurrency of {plan.id}").set_value(3)
     next(button for button in app.button if button.label == "Change").click().run()
     assert not app.exception
     assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 3)

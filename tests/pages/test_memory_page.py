@@ -65,7 +65,7 @@ def test_filters_are_part_of_the_address_and_an_asked_memory_is_shown_beside_wha
     assert list(visit("memory", kind="iteration", memory="1").dataframe[0].value["memory"]) == [1, 2]
     app.text_input(key="words").set_value("zzz").run()
     assert app.query_params["words"] in ("zzz", ["zzz"])
-    assert "Nothing that is remembered fits" in said(app)
+    assert "No matching memories" in said(app)
 
 
 @pytest.mark.usefixtures("_remembered")

@@ -181,7 +181,7 @@ def test_a_benchmark_is_found_by_the_beginning_of_its_id(visit: Visit, recorded:
 def test_a_view_stays_chosen_in_a_step_that_has_none(visit: Visit, recorded: Plan) -> None:
     tried = next(one for one in recorded.experiments() if one.configuration == recorded.configurations[1].id)
     app = visit("experiment", experiment=tried.id, step="1", view="Tests")
-    assert "There is none in this step" in said(app)
+    assert "Nothing in this step" in said(app)
     assert app.query_params["view"] == "Tests"
 
 

@@ -41,7 +41,7 @@ def test_the_filter_is_part_of_the_address(visit: Visit, recorded: Plan) -> None
     app.selectbox(key="choice of one").set_value(weak).run()
     assert not app.exception
     assert (app.query_params["show"], app.query_params["one"]) == ("only", weak)
-    assert "No problem is like that" in said(app)  # the strong one solves all of them
+    assert "No problem matches" in said(app)  # the strong one solves all of them
 
 
 def test_a_chosen_problem_shows_its_experiments(visit: Visit, recorded: Plan) -> None:
