@@ -10,13 +10,10 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.creation import KEPT
-from koderz_core.bundles.redaction import ABOUT
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, plain
 from koderz_core.times import utc
-from koderz_core.verification.journals import Verified
+from koderz_core.workspace.bundles import ABOUT, KEPT, Verified, checked_bundle
 from pages.ui.address import choice, line
 from pages.ui.edge import edge
 from pages.ui.text import listed
@@ -37,7 +34,7 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
     if make:
         _make(workspace, benchmark, level)
     if check:
-        _say(workspace.bundling.verify(benchmark))
+        _say(workspace.bundles.verify(benchmark))
     with st.expander("The same in a terminal", icon="⌨️"):
         st.code(f"koderz bundle {benchmark} --privacy {level}\nkoderz verify {benchmark}", language="shell")
     _kept(workspace)
@@ -46,12 +43,12 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
 
 def show_read_only(workspace: Workspace) -> None:
     """On every page of a dashboard that shows a bundle: that it does."""
-    if level := workspace.bundling.shown_level:
+    if level := workspace.bundles.shown_level:
         st.info(f"Read-only: this is a bundle ({level}), verified when it was opened. Nothing can be run.", icon="🔒")
 
 
 def _make(workspace: Workspace, benchmark: str, level: str) -> None:
-    made = workspace.bundling.make(benchmark, level)
+    made = workspace.bundles.make(benchmark, level)
     st.success(f"Made and verified: {count(made.size)} bytes. It was sent to nobody.", icon="✅")
     st.caption("Look into it before you give it away: what is masked is told by its looks.")
     if made.truncated:
@@ -59,7 +56,7 @@ def _make(workspace: Workspace, benchmark: str, level: str) -> None:
 
 
 def _kept(workspace: Workspace) -> None:
-    found = workspace.bundling.kept()
+    found = workspace.bundles.kept()
     if not found:
         return
     st.subheader("Bundles here")
@@ -82,7 +79,7 @@ def _kept(workspace: Workspace) -> None:
 
 def _clear(workspace: Workspace) -> None:
     with edge():
-        workspace.bundling.clear()
+        workspace.bundles.clear()
 
 
 def _sent() -> None:

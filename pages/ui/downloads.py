@@ -83,7 +83,7 @@ def show_dictionary(table: str) -> None:
     max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: lambda asked: f"{asked.state} {asked.order!r}"}
 )
 def _preview(asked: Asked) -> Excerpt:
-    return asked.workspace.exporting.preview(asked.order, SHOWN)
+    return asked.workspace.exports.preview(asked.order, SHOWN)
 
 
 def link(order: ExportOrder) -> str:
@@ -114,7 +114,7 @@ async def send(request: Request) -> Response:
         return PlainTextResponse(INVALID, 403)
     try:
         order = _order(asked)
-        await asyncio.to_thread(the_workspace().exporting.found, order)
+        await asyncio.to_thread(the_workspace().exports.resolve, order)
     except KoderzError as error:  # such as a journal that is gone since
         return PlainTextResponse(plain(str(error)), 404 if isinstance(error, UsageError) else 503)
     headers = {"Content-Disposition": f'attachment; filename="{order.file_name}"', "Cache-Control": "no-store"}
@@ -122,7 +122,7 @@ async def send(request: Request) -> Response:
 
 
 async def _pieces(order: ExportOrder) -> AsyncIterator[bytes]:
-    with await asyncio.to_thread(the_workspace().exporting.made, order) as file:
+    with await asyncio.to_thread(the_workspace().exports.file, order) as file:
         while piece := await asyncio.to_thread(file.read, PIECE):
             yield piece
 

@@ -7,7 +7,6 @@ import streamlit as st
 from koderz_core import KoderzError, Workspace
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.dump import zipped
-from koderz_core.workspace.again import commands_of, dump_files
 from pages.ui.address import keep
 
 KEYS = ("Alt+PageUp", "Alt+PageDown")
@@ -41,7 +40,7 @@ def offer_commands(workspace: Workspace, row: ExperimentRow) -> None:
         return
     with place:
         try:
-            found = commands_of(workspace.results, workspace.dataset, workspace.settings, row)
+            found = workspace.experiments.commands(row)
         except KoderzError as error:
             st.info("There is no command for it.", icon="⌨️")
             st.text(str(error))
@@ -60,7 +59,7 @@ def offer_files(workspace: Workspace, experiment: str) -> None:
     """A button for a zip of what ``koderz analyze --dump`` writes; it is made only when somebody wants it."""
     st.download_button(
         "Files",
-        lambda: zipped(dump_files(workspace.results, experiment)),
+        lambda: zipped(workspace.experiments.files(experiment)),
         f"{experiment}.zip",
         "application/zip",
         key="files",

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.differences import Beside, aligned
 from koderz_core.records.rows import ExperimentDetails, ExperimentRow
 from koderz_core.report.formats import MARKS
 from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
-from koderz_core.workspace.again import fellows, set_apart
+from koderz_core.workspace.experiments import Beside, aligned
 from pages.ui.address import choice, chosen_line
 from pages.ui.edge import edge
 from pages.ui.tables import frame, show_words, tall
@@ -23,7 +22,7 @@ STEPS = {"step": st.column_config.TextColumn("step", pinned=True)}  # in sight w
 
 def show_beside(workspace: Workspace, row: ExperimentRow) -> None:
     """Offer every other experiment on the problem; the chosen one stands beside this one as both are now."""
-    others = {fellow.id: fellow for fellow in fellows(workspace.results, row)}
+    others = {fellow.id: fellow for fellow in workspace.experiments.peers(row)}
     if not others:
         st.caption("No other experiment on this problem has begun, so none can stand beside it.")
         return
@@ -52,7 +51,7 @@ def _said(other: ExperimentRow | None, row: ExperimentRow) -> str:
 
 def _show(workspace: Workspace, one: str, other: str) -> None:
     left, right = (workspace.results.experiment(experiment) for experiment in (one, other))
-    differing = settings_beside(set_apart(workspace.results, left.experiment, right.experiment))
+    differing = settings_beside(workspace.experiments.differences(left.experiment, right.experiment))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{SIDES[0]} is the experiment above, {SIDES[1]} the other. What sets them apart:")
         st.page_link("pages/experiment.py", label=f"Open {SIDES[1]}", icon="🔬", query_params={"experiment": other})

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
-from koderz_core import Clone, Concern, Order, Workspace
-from koderz_core.models.availability import Availability
-from koderz_core.plan.baselines import Offer
+from koderz_core import Clone, Concern, Offer, Order, Workspace
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, duration, money, numbered
 from koderz_core.report.specs import LAST_RUN, between, receipt
+from koderz_core.workspace.models import Availability
 from pages.ui.address import keep, meant
 from pages.ui.frame import show_isolation, show_origin
 from pages.ui.slow_results import prepared
@@ -33,12 +32,12 @@ def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     """Its size, what that can show, and what it stands on. Raises SandboxError, StoreError."""
     st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
-    st.text(workspace.comparing.can_show(plan))
+    st.text(workspace.comparisons.can_show(plan))
     for remark in remarks:
         st.text(remark)
     show_origin(plan.dataset)
     # Its first self-test takes seconds on a busy machine, and whoever fills in the page need not wait for it.
-    tested = prepared("sandbox", workspace.sandbox.self_test, _say_it_is_tested)
+    tested = prepared("sandbox", workspace.grading.sandbox.self_test, _say_it_is_tested)
     if tested:
         show_isolation(tested.isolation, tested.score)
 
@@ -165,12 +164,12 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
 
     A ``clone`` has had those that it was to have.
     """
-    lacking = workspace.planner.lacking(order)
+    lacking = workspace.plans.lacking(order)
     of = f" of {clone.plan.id}" if clone else ""
     wanted = st.checkbox(
         "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
     )
-    offer = workspace.planner.offer(order, dataset, baselines=wanted)
+    offer = workspace.plans.offer(order, dataset, baselines=wanted)
     for line in offer.told:
         st.text(line)
     return offer, wanted
@@ -217,7 +216,7 @@ def _read(workspace: Workspace, row: BenchmarkRow) -> Clone:
     now = (row.id, row.planned)
     if read is None or read[0] != now:
         with st.spinner("Reading its plan"):
-            read = st.session_state[CLONE_KEY] = (now, workspace.planner.clone(row.id))
+            read = st.session_state[CLONE_KEY] = (now, workspace.plans.clone(row.id))
     return read[1]
 
 

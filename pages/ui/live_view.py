@@ -56,7 +56,7 @@ def _way(each: int) -> str:
 
 def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """The newest iterations, and beside them the words of a model."""
-    if not workspace.runs_here(progress.benchmark.id):
+    if not workspace.runs.is_here(progress.benchmark.id):
         _newest(progress)
         if progress.benchmark.under_way:
             st.caption("Another process runs it: what its models say just now is heard there only.")
@@ -91,7 +91,7 @@ def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
     """The words of the call that an experiment waits for; always ``tall`` pixels, as what is below must not move."""
-    spoken = workspace.live_text(row.id)
+    spoken = workspace.runs.live_text(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
         st.text(f"{outcome(row)} · {spoken.role} {spoken.model}" if spoken else "between two calls")
         st.text(spoken.text if spoken else "")

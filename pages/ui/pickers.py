@@ -37,12 +37,12 @@ def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> lis
 
 def choose_ground(workspace: Workspace, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
     """The same, on all that each was given or only on what all were; asked where these are not the same problems."""
-    if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparing.shared_problems(rows)):
+    if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparisons.shared_problems(rows)):
         keep(GROUND, None)
         return list(rows)
     said = {"each": "all that each was given", "shared": f"the {len(shared)} that all were given"}
     chosen = choice(GROUND, "Problems", list(said), said.__getitem__)
-    return workspace.comparing.on_shared_problems(rows) if chosen == "shared" else list(rows)
+    return workspace.comparisons.on_shared_problems(rows) if chosen == "shared" else list(rows)
 
 
 def _several(name: str, label: str, options: Mapping[str, str], usual: Sequence[str]) -> list[str]:

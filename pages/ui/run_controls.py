@@ -66,7 +66,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     show_failure(LIVE)
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
-            _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+            _button("Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "It goes on in this dashboard.")
         offer_retry(workspace, row, LIVE)
     if not row.under_way:
         return
@@ -74,7 +74,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     parts = _parts(progress, st.session_state.get(key))
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
     who = f"Process {row.holder}" if row.holder else "A process that does not tell its number"
-    elsewhere = "" if workspace.runs_here(row.id) else f" {who} runs it and obeys within two seconds."
+    elsewhere = "" if workspace.runs.is_here(row.id) else f" {who} runs it and obeys within two seconds."
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         tip = (
             FIRST
@@ -88,9 +88,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         held, over = row.state == "paused", row.state == "stopping"
         waits = f"It waits before its next step.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            _button("Pause", row, LIVE, lambda: workspace.pause(row.id, part), waits, disabled=held or over)
-            _button("Resume", row, LIVE, lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
-            _button("Stop", row, LIVE, lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
+            _button("Pause", row, LIVE, lambda: workspace.runs.pause(row.id, part), waits, disabled=held or over)
+            _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
+            _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=over)
             show_allowance(workspace, row)
 
 
@@ -98,14 +98,14 @@ def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
     """A button that runs again what ended as error, where no process runs the benchmark."""
     if row.errors and not row.under_way:
         tip = f"In this dashboard, as `koderz resume {row.id} --retry-errors` does in a terminal."
-        _button("Retry errors", row, place, lambda: workspace.resume(row.id, retry_errors=True), tip)
+        _button("Retry errors", row, place, lambda: workspace.runs.resume(row.id, retry_errors=True), tip)
 
 
 def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """What broke a benchmark, and which models cannot be called while it runs."""
     for notice in trouble_notices(progress.troubles, time.time()) if progress.benchmark.under_way else ():
         st.text(f"{TROUBLE_SIGNS[notice.stage]} {notice.text}")
-    if trouble := workspace.trouble(progress.benchmark.id):
+    if trouble := workspace.runs.trouble(progress.benchmark.id):
         st.error("This benchmark broke off.", icon="⚠️")
         st.text(trouble)
 
@@ -176,7 +176,7 @@ def _one(workspace: Workspace, row: BenchmarkRow) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         st.text(called(row), width="content")
         st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
-        _button("Stop", row, HEAD, lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+        _button("Stop", row, HEAD, lambda: workspace.runs.stop(row.id), STOPS, disabled=row.state == "stopping")
 
 
 def show_allowance(workspace: Workspace, row: BenchmarkRow) -> None:
@@ -198,4 +198,4 @@ def show_changes(progress: BenchmarkProgress) -> None:
 
 
 def _change(workspace: Workspace, benchmark: str, usd: str, places: str) -> None:
-    attempt(LIVE, lambda: workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[places]))
+    attempt(LIVE, lambda: workspace.runs.change(benchmark, st.session_state[usd], st.session_state[places]))

@@ -16,15 +16,11 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.attempts import AttemptByAttempt
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
-from koderz_core.analysis.configurations import compared as placed
-from koderz_core.analysis.difficulty import Difficulty
-from koderz_core.analysis.incidence import Axis
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
+from koderz_core.workspace.comparisons import AttemptByAttempt, Axis, Compared, Comparison, Difficulty
+from koderz_core.workspace.names import compared as placed
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -59,7 +55,7 @@ def sorted_out(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Diffic
 
 def _awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
     """The newest comparison with its age above it; None: it is still being computed, as the page then says."""
-    found = workspace.awaiting.comparison(rows, baseline)
+    found = workspace.background.comparison(rows, baseline)
     if found.since is not None or found.computed is None:  # it may have ended since it was begun
         _watch(workspace, rows, baseline)
     if found.computed is None:
@@ -80,7 +76,7 @@ def _watch(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | Non
     @st.fragment(run_every=COMPARISON_BEAT_SECONDS, key="being compared")
     def draw() -> None:
         with edge():
-            since = workspace.awaiting.since(rows, baseline)
+            since = workspace.background.since(rows, baseline)
             if since is None:
                 st.rerun()
             took = duration(max(0.0, round(time.time() - since)))
@@ -129,7 +125,7 @@ def _offer_anew(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str 
     """Numbers that are looked at do not change by themselves: who wants what was said since asks for it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{said} The journals have said more since.")
-        st.button("Compare anew", icon="🔁", on_click=workspace.awaiting.anew, args=[rows, baseline])
+        st.button("Compare anew", icon="🔁", on_click=workspace.background.anew, args=[rows, baseline])
 
 
 def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None]) -> Answer | None:
@@ -217,15 +213,15 @@ def _known_by(asked: Asked) -> str:
 # As resources, not as cached values: those would be pickled and copied at each rerun, and these records are frozen.
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
 def _compared(asked: Asked, baseline: str | None, axis: Axis | None) -> Comparison:
-    return asked.workspace.comparing.compare(asked.rows, baseline, [axis] if axis else None)
+    return asked.workspace.comparisons.compare(asked.rows, baseline, [axis] if axis else None)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
 def _attempts(asked: Asked) -> AttemptByAttempt:
-    (found,) = asked.workspace.comparing.attempts(asked.rows).values()
+    (found,) = asked.workspace.comparisons.attempts(asked.rows).values()
     return found
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
 def _difficulties(asked: Asked) -> tuple[Difficulty, ...]:
-    return asked.workspace.comparing.problems(asked.rows)
+    return asked.workspace.comparisons.problems(asked.rows)

@@ -67,7 +67,7 @@ def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: Benchmark
     """What is to be said of an experiment without a result, and what a model says in it just now."""
     if found := experiment_standing(row, benchmark):
         _show(workspace, row, found)
-    if row.shown == "running" and workspace.runs_here(row.benchmark):
+    if row.shown == "running" and workspace.runs.is_here(row.benchmark):
         show_live_text(workspace, row, LIVE_TALL)
 
 
@@ -79,8 +79,8 @@ def _show(workspace: Workspace, row: ExperimentRow, found: Standing) -> None:
         st.caption("Fix the cause, then retry all errors of this benchmark, here or in a terminal:")
         st.code(found.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="In this dashboard."):
-            workspace.resume(row.benchmark, retry_errors=True)
+            workspace.runs.resume(row.benchmark, retry_errors=True)
             st.rerun()
     if found.resumable and st.button("Resume its benchmark", "resume here", icon="▶️", help="In this dashboard."):
-        workspace.resume(row.benchmark)
+        workspace.runs.resume(row.benchmark)
         st.rerun()

@@ -38,8 +38,8 @@ def hostile(tmp_path: Path) -> Iterator[Plan]:
         with open_workspace(home=tmp_path / "home", vllm_base_url=chat.url) as workspace:
             coder = {"coder": f"vllm/<img src={ELSEWHERE}>"}
             reviewed = Wanted("supervised", coder, {"max_iterations": 2, "checkpoint_interval": 1})
-            plan = workspace.plan(Order([reviewed], "0:1", name=HOSTILE))
-            workspace.run(plan)
+            plan = workspace.plans.plan(Order([reviewed], "0:1", name=HOSTILE))
+            workspace.runs.run(plan)
         yield plan
 
 
