@@ -37,10 +37,10 @@ def main(port: str, repeats: str, at_once: str, kind: str, home: str) -> None:
     tier = "local" if kind == "streamed" else "frontier"  # local answers are streamed
     address = f"http://127.0.0.1:{port}/v1"
     with open_workspace(home=Path(home), vllm_base_url=address, tiers={"vllm": tier}) as opened:
-        plan = opened.plan(Order([Wanted("direct", {"coder": MODEL})], "all", repeats=int(repeats)))
+        plan = opened.plans.plan(Order([Wanted("direct", {"coder": MODEL})], "all", repeats=int(repeats)))
         begin = time.monotonic()
         if kind == "graded":
-            opened.run(plan, int(at_once))
+            opened.runs.run(plan, int(at_once))
         else:
             _run_unjudged(opened, plan, int(at_once))
         seconds = time.monotonic() - begin
@@ -49,7 +49,7 @@ def main(port: str, repeats: str, at_once: str, kind: str, home: str) -> None:
 
 
 def _run_unjudged(opened: Workspace, plan: Plan, at_once: int) -> None:
-    problems = {problem.id: problem for problem in opened.dataset().problems}
+    problems = {problem.id: problem for problem in opened.datasets.load().problems}
     assignment = Assignment(header(plan, opened.settings, "limited", __version__), problems)
     journal = Journal(opened.settings.journals_dir / f"{plan.id}.jsonl")
 

@@ -91,7 +91,7 @@ def _measure(workspace: Workspace, plan: Plan) -> None:
     compare, problems = _page(plan, "compare"), _page(plan, "problems")
     for what, act in (
         ("trials from the store", lambda: workspace.results.trials([plan.id])),
-        ("comparison, all curves", lambda: workspace.comparing.compare(workspace.results.summaries(plan.id))),
+        ("comparison, all curves", lambda: workspace.comparisons.compare(workspace.results.summaries(plan.id))),
         ("whole Compare page", lambda: _anew(compare)),
         ("Compare page, another choice", compare.run),
         ("whole Problems page", problems.run),

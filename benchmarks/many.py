@@ -94,7 +94,7 @@ def main() -> None:
     with nullcontext(asked.work) if asked.work else tempfile.TemporaryDirectory(prefix="many-") as folder:
         home = Path(folder).resolve() / f"many-{asked.experiments}"
         with open_workspace(home=home) as opened:
-            plan = opened.plan(_order(asked.experiments))
+            plan = opened.plans.plan(_order(asked.experiments))
             bare = _bare_programs_per_second(opened, asked.at_once)
             rate = _run(opened, plan, asked.at_once)
         journal = home / "journals" / f"{plan.id}.jsonl"
@@ -126,7 +126,7 @@ def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
     began = time.monotonic()
     journal = opened.settings.journals_dir / f"{plan.id}.jsonl"
     parts = Parts(len(plan.experiments()), journal)
-    with opened.runner(plan, [parts.watch]) as runner:
+    with opened.runs.runner(plan, [parts.watch]) as runner:
         parts.planned = max(1, runner.remaining)
         print(f"\n{len(runner.experiments)} experiments, {runner.remaining} of them to do; {at_once} at once")
         print(f"begun after {time.monotonic() - began:.1f} s at {resident_megabytes():.1f} MB\n")
@@ -157,8 +157,8 @@ def resident_megabytes() -> float:
 
 
 def _bare_programs_per_second(opened: Workspace, at_once: int) -> float:
-    problems = list(islice(cycle(opened.dataset().problems), BARE_PROGRAMS + at_once))
-    judge = opened.judge
+    problems = list(islice(cycle(opened.datasets.load().problems), BARE_PROGRAMS + at_once))
+    judge = opened.grading.judge
 
     def judged(place: int) -> None:
         problem = problems[place]

@@ -26,7 +26,6 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from koderz_core import open_workspace
-from koderz_core.workspace.upkeep import open_example
 
 DOCS = Path(__file__).parents[1] / "docs"
 IMAGES, STUDY60 = DOCS / "images", DOCS / "study" / "journals" / "bench_20a02f27b685.jsonl.gz"
@@ -89,7 +88,7 @@ def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
         shutil.copytree(other, home, symlinks=True)
     with open_workspace(home=home) as workspace:
         if not other:
-            open_example(workspace.settings)
+            workspace.upkeep.open_example()
         newest = workspace.results.benchmarks()[0].id
         rows = workspace.results.progress(newest).experiments
         told = max(rows, key=lambda row: (row.shown == "solved", row.iterations))  # the longest that came to something

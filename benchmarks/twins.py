@@ -35,7 +35,7 @@ Call = tuple[tuple[Any, ...], Any]  # Any: what a published function takes and g
 
 def main() -> None:
     with open_workspace(memory="off") as workspace:
-        problems = {one.id: one for name in ("humaneval+", "mbpp+") for one in workspace.dataset(name).problems}
+        problems = {one.id: one for name in ("humaneval+", "mbpp+") for one in workspace.datasets.load(name).problems}
         functions = {name: function for name, one in problems.items() if (function := defined(one))}
         counts: Counter[str] = Counter()
         for target in problems.values():
@@ -54,7 +54,7 @@ def counted(counts: Counter[str], workspace: Workspace, source: Problem, target:
     program = source.canonical_solution
     row = Solved("exp_0", source.id, "", program)
     text = Learnt(example(source.public.prompt, program), (source.public,), program)
-    shown = examples([row], target, lambda _dataset, _problem: source.public, workspace.judging.may_solve, 1)
+    shown = examples([row], target, lambda _dataset, _problem: source.public, workspace.grading.may_solve, 1)
     passed_base, passed_plus = passes(workspace, source, target)
     counts["pairs that agree on the screened calls"] += 1
     counts["of these pass the base tests"] += passed_base
@@ -69,9 +69,9 @@ def counted(counts: Counter[str], workspace: Workspace, source: Problem, target:
 
 
 def passes(workspace: Workspace, source: Problem, target: Problem) -> tuple[bool, bool]:
-    tests = workspace.judging.divide(target, TestPolicy(plus=True, by_canonical=True))
+    tests = workspace.grading.divide(target, TestPolicy(plus=True, by_canonical=True))
     program = next(under_name(target.public.entry_point, source.public, source.canonical_solution))
-    found = base_and_plus(tests.base, tests.plus, lambda one: workspace.judge.check(target, program, one))
+    found = base_and_plus(tests.base, tests.plus, lambda one: workspace.grading.judge.check(target, program, one))
     return found[0].passed, all(one.passed for one in found)
 
 

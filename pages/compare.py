@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import letter, usual_baseline
 from koderz_core.records.progress import SummaryRow
+from koderz_core.workspace.comparisons import Comparison
+from koderz_core.workspace.names import letter, usual_baseline
 from pages.ui.address import choice
 from pages.ui.comparison import (
     chosen_axis,
@@ -47,7 +47,7 @@ def main() -> None:
         return
     with right:
         chosen = choose_problem_set(page.workspace, rows)
-        rows = page.workspace.comparing.with_baseline(chosen)
+        rows = page.workspace.comparisons.with_baseline(chosen)
         baseline = _baseline(rows)
     ready = awaited_comparison(page.workspace, rows, baseline) if is_many(rows) else None
     if ready or not is_many(rows):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from koderz_core import Clone, KoderzError, Order, Preset
-from koderz_core.models.availability import Availability
-from koderz_core.plan.consent import unreviewed
-from koderz_core.plan.selection import choices
+from koderz_core import Clone, KoderzError, Order, Preset, command_of
+from koderz_core.workspace.models import Availability
 from pages.ui.address import choice
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page
@@ -66,11 +64,11 @@ def main() -> None:
 def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the cache)
     from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
 
-    return the_workspace().available_models()
+    return the_workspace().models.survey()
 
 
 def _preset(page: Page, surveyed: list[Availability]) -> Preset:
-    presets = {preset.name: preset for preset in page.workspace.planner.presets(surveyed)}
+    presets = {preset.name: preset for preset in page.workspace.plans.presets(surveyed)}
     preset = presets[choice("preset", "Start from", list(presets), lambda name: presets[name].title, short=True)]
     st.caption(preset.description)
     return preset
@@ -90,9 +88,8 @@ def _offer(
         offer, baselines = choose_baselines(workspace, order, dataset, clone)
         plan = offer.plan
         workspace.costs.check(plan)
-        command = workspace.command(order, dataset, concurrency, baselines=baselines)
-        remarks = workspace.judging.remarks(plan, lambda: workspace.dataset(dataset))
-        show_plan(workspace, plan, (*choices(plan), *unreviewed(plan), *remarks))
+        command = command_of(order, dataset, concurrency, baselines=baselines)
+        show_plan(workspace, plan, workspace.runs.remarks(plan))
     except KoderzError as error:
         st.warning("This cannot start yet.", icon="✏️")
         st.text(str(error))
@@ -102,16 +99,16 @@ def _offer(
     if clone:
         show_changes(clone, plan)
     show_recorded(page.benchmarks, plan)
-    lacking = workspace.lacking(plan, surveyed)
+    lacking = workspace.models.lacking(plan, surveyed)
     show_missing_models(lacking, plan)
     started = st.button(
         "Start", "start", icon="🚀", type="primary", shortcut="ctrl+enter", disabled=bool(lacking), width="stretch"
     )
     st.caption("The same from a terminal:")
     st.code(command, language=None, wrap_lines=True)
-    if confirmed(plan.id, workspace.planner.concern(plan, forecast), forecast, started=started):
+    if confirmed(plan.id, workspace.plans.concern(plan, forecast), forecast, started=started):
         with st.spinner("Starting"):
-            benchmark = workspace.start(plan, concurrency, forecast)
+            benchmark = workspace.runs.start(plan, concurrency, forecast)
         st.switch_page("pages/live.py", query_params={"benchmark": benchmark})
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core.diagnosis import Diagnosis, Finding
-from koderz_core.diagnosis.checks import SERVERS
+from koderz_core.workspace.health import SERVERS, Diagnosis, Finding
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table
@@ -52,11 +51,9 @@ def _show(findings: Sequence[Finding], alt: str) -> None:
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking models and servers")
 def _diagnosis(home: str, unread: tuple[str, ...]) -> Diagnosis:  # noqa: ARG001 (the key of the cache)
-    from koderz_core import __version__, the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
-    from koderz_core.diagnosis import diagnose  # noqa: PLC0415
+    from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
 
-    workspace = the_workspace()
-    return diagnose(workspace.settings, workspace.available_models(), __version__, unread=unread)
+    return the_workspace().health.overview(unread)
 
 
 with edge():

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core.analysis.difficulty import Difficulty, only_solved
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count
+from koderz_core.workspace.comparisons import Difficulty, only_solved
 from pages.ui.difficulty import choose_problems, show_configurations, show_heatmap, show_problem, show_table
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_empty, show_facts, show_remarks

@@ -11,14 +11,22 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
-from koderz_core.cli.help import GroupedCommand, option
-from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import as_json, data_dir, print_json, quiet, report_faults, workspace
+from koderz_core.cli.options import (
+    GroupedCommand,
+    Number,
+    Whole,
+    as_json,
+    data_dir,
+    option,
+    print_json,
+    quiet,
+    report_faults,
+    workspace,
+)
 from koderz_core.cli.order_options import order, order_options, settings
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.signals import interruptible
-from koderz_core.cli.tables import console, print_summaries
-from koderz_core.cli.text_table import drawn
+from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.plan.baselines import Offer
 from koderz_core.plan.consent import unreviewed
@@ -32,10 +40,9 @@ from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.report.specs import between, receipt
 from koderz_core.report.spending import UNKNOWN, savings_said, spending_table
-from koderz_core.runner.runner import Runner
-from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.judging import outside
+from koderz_core.workspace.grading import gate_remarks
+from koderz_core.workspace.runs import Runner
 
 BUG = 1
 ALL = 100.0  # per cent
@@ -81,7 +88,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         asked = order(options, chosen, options["repeats"])
-        offer = opened.planner.offer(asked, options["dataset"], baselines=options["baselines"])
+        offer = opened.plans.offer(asked, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
@@ -106,7 +113,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run one problem. Exits with 0 if every strategy solves it and with 4 if one does not."""
     with workspace(data_dir, **settings(options)) as opened:
-        plan = opened.plan(order(options, problem_id), options["dataset"])
+        plan = opened.plans.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"
             raise PlanError(f"{names}, but `koderz run` runs one. Use `koderz benchmark` for several.")
@@ -151,11 +158,11 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     """Run a plan to its end with live progress; returns the runner, which also knows the results from before."""
     progress = Progress(silent=how.silent, quiet=how.quiet)
     origin = plan.id if how.fork else None
-    plan = opened.fork(plan) if how.fork else plan
+    plan = opened.runs.fork(plan) if how.fork else plan
     forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
-    debug = DebugFiles(opened.results, plan, how.debug_dir)
+    debug = DebugFiles(opened.experiments, plan, how.debug_dir)
     with (
-        opened.runner(
+        opened.runs.runner(
             plan, [progress.watch, debug.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
         ) as runner,
         debug,
@@ -163,7 +170,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     ):
         progress.begin(runner.header)
         if not how.silent:
-            _announce(runner, opened.sandbox.self_test(), origin, forecast)
+            _announce(runner, origin, forecast)
         runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
         progress.follow(runner, debug.beside(heed))
     if runner.stopping:
@@ -180,7 +187,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
 
 def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
-    kept = plan if how.fork else opened.allowing.kept(plan)
+    kept = plan if how.fork else opened.runs.under_last_budget(plan)
     if kept.budget != plan.budget:
         changed = f"The budget was changed to {money(kept.budget.usd)} during the run and stays in force."
         click.echo(f"{changed} To set another: koderz resume {plan.id} --max-cost USD", err=True)
@@ -197,13 +204,13 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
     """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
-    can_show = opened.comparing.can_show(plan)
+    can_show = opened.comparisons.can_show(plan)
     if as_json:
         print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.told})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
-    told = (*choices(plan), *unreviewed(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
-    for line in (plain(can_show), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
+    remarks = opened.runs.remarks(plan)
+    for line in (plain(can_show), *remarks, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
         click.echo(
@@ -213,14 +220,14 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
     return 0
 
 
-def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Forecast | None) -> None:
+def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> None:
     plan, experiments = runner.asked, len(runner.experiments)
     known = experiments - runner.remaining
     already = f", {known} of them already done" if known else ""
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
-    click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
-    told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*choices(plan), *unreviewed(plan), *told, *_remarks(runner, origin)):
+    click.echo(f"Isolation: {isolation(runner.header.isolation, runner.header.self_test)}.", err=True)
+    estimate = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
+    for line in (*choices(plan), *unreviewed(plan), *estimate, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 
@@ -234,7 +241,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"This is a fork of {origin}, named {plain(plan.name)}. To resume it later: koderz resume {plan.id}"
     if before is not None and _added(plan, before):
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
-    yield from outside(plan)
+    yield from gate_remarks(plan)
     if runner.left_out:
         left_out = numbered(runner.left_out, "experiment")
         yield f"Planned, but not part of this run: {left_out}. To run them: koderz resume {plan.id}"
@@ -305,11 +312,11 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
     screen = console()
     screen.print(f"\n{table.title}", style="bold")
     screen.print(drawn(table, known=False))
-    comparison = opened.comparing.against_frontier(rows)
+    comparison = opened.comparisons.against_frontier(rows)
     if comparison is None:
-        screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
+        screen.print(plain(f"{UNKNOWN} {opened.comparisons.how_to_measure_baseline(rows)}"), soft_wrap=True)
         return
-    from koderz_core.report.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
+    from koderz_core.report.comparison import at_once  # noqa: PLC0415 (numpy, which a comparison has loaded)
 
     if not comparison.pairs:
         return

@@ -27,10 +27,8 @@ from koderz_core.strategies.labels import labels
 
 MOST_OF_A_TEXT = 1000  # characters of a hostile text that are read: no terminal is wider
 LEAST_LABEL = 20  # minimum width of a label, in columns
-LEAST_SAID, ENOUGH_SAID = (
-    6,
-    40,
-)  # columns of a message: with fewer it is left out; up to the second, the label is shortened
+LEAST_SAID = 6  # columns of a message: with fewer it is left out
+ENOUGH_SAID = 40  # columns of a message: up to this, the label is shortened for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class Feed:
             configuration.id: create(configuration.strategy, configuration.parameters)
             for configuration in plan.configurations
         }
-        self._most = {name: getattr(one, "max_iterations", None) for name, one in made.items()}
+        self._most = {name: getattr(strategy, "max_iterations", None) for name, strategy in made.items()}
         self._courses: dict[str, _Course] = {}
 
     def add(self, entry: Entry, unanswered: Iterable[UnansweredCall] = ()) -> Line | None:
@@ -112,14 +110,14 @@ class Feed:
             if known := self._courses.get(call.experiment):
                 known.add(0.0, call.cost.usd if call.cost and call.cost.usd is not None else 0.0)
         if isinstance(entry.event, ExperimentStarted):
-            self._courses[entry.event.experiment.id] = self._begun(entry.event.experiment)
+            self._courses[entry.event.experiment.id] = self._start(entry.event.experiment)
         course = self._courses.get(entry.experiment or "")
         return None if course is None else self._of(course, entry)
 
-    def _begun(self, one: Experiment) -> _Course:
-        repeat = f" repeat {one.repeat + 1}" if self._repeated else ""
-        label = _one_line(self._names[one.configuration])
-        return _Course(_one_line(one.problem) + repeat, label, self._most[one.configuration])
+    def _start(self, experiment: Experiment) -> _Course:
+        repeat = f" repeat {experiment.repeat + 1}" if self._repeated else ""
+        label = _one_line(self._names[experiment.configuration])
+        return _Course(_one_line(experiment.problem) + repeat, label, self._most[experiment.configuration])
 
     def _of(self, course: _Course, entry: Entry) -> Line | None:
         match entry.event:

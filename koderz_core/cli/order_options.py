@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.help import GROUPS, Command, option
-from koderz_core.cli.numbers import Number, Whole
+from koderz_core.cli.options import GROUPS, Command, Number, Whole, option
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.feedback_policy import FEEDBACKS
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations

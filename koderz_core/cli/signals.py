@@ -17,11 +17,11 @@ import click
 
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.report.formats import plain
-from koderz_core.runner.runner import Runner
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.runs import Runner
 
 NOW = (signal.SIGTERM, signal.SIGHUP)
-TELLING_SECONDS = 3.0  # that a last notice may take when the process must end now
+NOTICE_SECONDS = 3.0  # for a last notice when the process must end now
 DRAINING = (
     "Stopping: running experiments end at their next step, and no new ones start. Press Ctrl-C again to stop now."
 )
@@ -49,8 +49,8 @@ def interruptible(runner: Runner, opened: Workspace) -> Iterator[Callable[[], No
     That call does not return if the process must end now: it ends with all its children, with exit code 130.
     """
     signals = _Signals()
-    heeded = [one for one in NOW if signal.getsignal(one) is not signal.SIG_IGN]
-    before = [(one, signal.signal(one, signals.take)) for one in (signal.SIGINT, *heeded)]
+    heeded = [number for number in NOW if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [(number, signal.signal(number, signals.take)) for number in (signal.SIGINT, *heeded)]
 
     def heed() -> None:
         if signals.urgency > 1:
@@ -80,9 +80,9 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     with suppress(OSError):  # the terminal may be gone
         click.echo(f"Stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}", err=True)
         sys.stdout.flush()
-    telling = threading.Thread(target=runner.tell_ended, daemon=True)
-    telling.start()
-    telling.join(TELLING_SECONDS)
+    notice = threading.Thread(target=runner.tell_ended, daemon=True)
+    notice.start()
+    notice.join(NOTICE_SECONDS)
     os._exit(Cancelled.exit_code)
 
 

@@ -10,13 +10,10 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.creation import KEPT
-from koderz_core.bundles.redaction import ABOUT
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, plain
 from koderz_core.times import utc
-from koderz_core.verification.journals import Verified
+from koderz_core.workspace.bundles import ABOUT, KEPT, Verified, checked_bundle
 from pages.ui.address import choice, choice_list
 from pages.ui.edge import edge
 from pages.ui.text import listed
@@ -37,7 +34,7 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
     if create:
         _create(workspace, benchmark, level)
     if verify:
-        _show_verified(workspace.bundling.verify(benchmark))
+        _show_verified(workspace.bundles.verify(benchmark))
     with st.expander("The same in a terminal", icon="⌨️"):
         st.code(f"koderz bundle {benchmark} --privacy {level}\nkoderz verify {benchmark}", language="shell")
     _show_files(workspace)
@@ -46,7 +43,7 @@ def show_bundles(workspace: Workspace, rows: Mapping[str, BenchmarkRow]) -> None
 
 def show_read_only(workspace: Workspace) -> None:
     """The notice on every page of a dashboard that shows a bundle."""
-    if level := workspace.bundling.shown_level:
+    if level := workspace.bundles.shown_level:
         st.info(
             f"Read-only: this is a bundle ({level}), verified when it was opened. You cannot run benchmarks here.",
             icon="🔒",
@@ -54,7 +51,7 @@ def show_read_only(workspace: Workspace) -> None:
 
 
 def _create(workspace: Workspace, benchmark: str, level: str) -> None:
-    bundle = workspace.bundling.make(benchmark, level)
+    bundle = workspace.bundles.make(benchmark, level)
     st.success(f"Created and verified ({count(bundle.size)} bytes). Nothing was uploaded.", icon="✅")
     st.caption("Check the file before you share it: masking works by pattern only.")
     if bundle.truncated:
@@ -62,7 +59,7 @@ def _create(workspace: Workspace, benchmark: str, level: str) -> None:
 
 
 def _show_files(workspace: Workspace) -> None:
-    bundles = workspace.bundling.kept()
+    bundles = workspace.bundles.kept()
     if not bundles:
         return
     st.subheader("Bundles here")
@@ -85,7 +82,7 @@ def _show_files(workspace: Workspace) -> None:
 
 def _clear(workspace: Workspace) -> None:
     with edge():
-        workspace.bundling.clear()
+        workspace.bundles.clear()
 
 
 def _verify_upload() -> None:

@@ -8,10 +8,6 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.comparison import AXES, Comparison
-from koderz_core.analysis.configurations import Compared
-from koderz_core.analysis.incidence import Axis
-from koderz_core.analysis.pairs import Key, Pair, Parting, telling
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import formats
@@ -35,6 +31,7 @@ from koderz_core.report.comparison import (
 from koderz_core.report.comparison_numbers import configuration_rows, curve_rows, pair_rows, tier_rows
 from koderz_core.report.formats import TextTable, numbered
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
+from koderz_core.workspace.comparisons import AXES, Axis, Compared, Comparison, Key, Pair, Parting, telling
 from pages.ui.address import choice, chosen_line, switch
 from pages.ui.edge import edge
 from pages.ui.slow_results import attempts_of

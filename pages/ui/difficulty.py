@@ -10,8 +10,6 @@ import numpy as np
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
-from koderz_core.analysis.configurations import letter
-from koderz_core.analysis.difficulty import Cell, Difficulty, Key, Kind, chosen
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.charts import theme_color
 from koderz_core.report.difficulty import (
@@ -25,6 +23,8 @@ from koderz_core.report.difficulty import (
     trials_table,
 )
 from koderz_core.report.formats import TextTable, money, one_line, plain
+from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, chosen
+from koderz_core.workspace.names import letter
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.tables import frame, offer_csv, selected
 

@@ -85,7 +85,7 @@ def show_dictionary(table: str) -> None:
     hash_funcs={Preview: lambda preview: f"{preview.state} {preview.order!r}"},
 )
 def _excerpt(preview: Preview) -> Excerpt:
-    return preview.workspace.exporting.preview(preview.order, SHOWN)
+    return preview.workspace.exports.preview(preview.order, SHOWN)
 
 
 def link(order: ExportOrder) -> str:
@@ -116,7 +116,7 @@ async def send(request: Request) -> Response:
         return PlainTextResponse(INVALID, 403)
     try:
         order = _order(fields)
-        await asyncio.to_thread(the_workspace().exporting.found, order)
+        await asyncio.to_thread(the_workspace().exports.resolve, order)
     except KoderzError as error:  # for example if a journal was removed
         return PlainTextResponse(plain(str(error)), 404 if isinstance(error, UsageError) else 503)
     headers = {"Content-Disposition": f'attachment; filename="{order.file_name}"', "Cache-Control": "no-store"}
@@ -124,7 +124,7 @@ async def send(request: Request) -> Response:
 
 
 async def _pieces(order: ExportOrder) -> AsyncIterator[bytes]:
-    with await asyncio.to_thread(the_workspace().exporting.made, order) as file:
+    with await asyncio.to_thread(the_workspace().exports.file, order) as file:
         while piece := await asyncio.to_thread(file.read, PIECE):
             yield piece
 

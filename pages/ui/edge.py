@@ -13,8 +13,7 @@ from uuid import uuid4
 import streamlit as st
 
 from koderz_core import KoderzError, __version__, the_workspace
-from koderz_core.bundles.bug_report import FILE_NAME
-from koderz_core.workspace.bundling import bug_report
+from koderz_core.workspace.bundles import FILE_NAME, bug_report
 
 _LOG = logging.getLogger("koderz")
 FRAMES = 4  # the innermost; they hold no values and therefore no secrets

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from koderz_core import KoderzError, Workspace
-from koderz_core.analysis.differences import Beside, aligned
 from koderz_core.records.rows import ExperimentDetails, ExperimentRow
 from koderz_core.report.dump import zipped
 from koderz_core.report.formats import MARKS
 from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
-from koderz_core.workspace.again import commands_of, dump_files, fellows, set_apart
+from koderz_core.workspace.experiments import Beside, aligned
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.edge import edge
 from pages.ui.tables import frame, show_words, tall
@@ -33,7 +32,7 @@ def show_links(workspace: Workspace, row: ExperimentRow) -> None:
         _neighbour("Next", "➡️", KEYS[1], near.next)
         st.download_button(
             "Files",
-            lambda: zipped(dump_files(workspace.results, row.id)),  # runs only after a click
+            lambda: zipped(workspace.experiments.files(row.id)),  # runs only after a click
             f"{row.id}.zip",
             "application/zip",
             key="files",
@@ -60,7 +59,7 @@ def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
         return
     with place:
         try:
-            commands = commands_of(workspace.results, workspace.dataset, workspace.settings, row)
+            commands = workspace.experiments.commands(row)
         except KoderzError as error:
             st.info("There is no command for it.", icon="⌨️")
             st.text(str(error))
@@ -76,7 +75,7 @@ def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
 
 def show_pair(workspace: Workspace, row: ExperimentRow) -> None:
     """Offer the other experiments on the problem; show the chosen one side by side with this one."""
-    others = {other.id: other for other in fellows(workspace.results, row)}
+    others = {other.id: other for other in workspace.experiments.peers(row)}
     if not others:
         st.caption("No other experiment on this problem has started, so there is nothing to compare with.")
         return
@@ -105,7 +104,7 @@ def _label(other: ExperimentRow | None, row: ExperimentRow) -> str:
 
 def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     left, right = (workspace.results.experiment(name) for name in (experiment, other))
-    differing = settings_beside(set_apart(workspace.results, left.experiment, right.experiment))
+    differing = settings_beside(workspace.experiments.differences(left.experiment, right.experiment))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{SIDES[0]} is the experiment above, {SIDES[1]} the other one. Settings that differ:")
         st.page_link("pages/experiment.py", label=f"Open {SIDES[1]}", icon="🔬", query_params={"experiment": other})

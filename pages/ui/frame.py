@@ -12,7 +12,7 @@ from koderz_core import Workspace, the_workspace
 from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import isolation
-from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, open_example
+from koderz_core.workspace.upkeep import ABOUT_EXAMPLE
 from pages.ui.address import name_by_id
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
@@ -91,7 +91,7 @@ def offer_first_steps(workspace: Workspace, action: str, *, example: bool = True
     with st.container(horizontal=True, key="ways"):
         if example and st.button("Open the example", key="example", icon="📖", type="primary"):
             with edge():
-                benchmark = open_example(workspace.settings)
+                benchmark = workspace.upkeep.open_example()
                 st.switch_page("pages/compare.py", query_params={"benchmarks": benchmark})
         if example and st.button("No model yet: get one", key="to models", icon="📥"):
             st.switch_page("pages/models.py")

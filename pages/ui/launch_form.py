@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from koderz_core import KoderzError, Parameter, Preset, Role, StrategyForm, Wanted, Workspace, with_ablations
-from koderz_core.datasets import fetched_by
-from koderz_core.datasets.selection import way_of
-from koderz_core.grading.feedback_policy import FEEDBACKS
-from koderz_core.grading.gates import GATES
-from koderz_core.models.availability import Availability
 from koderz_core.plan.descriptions import calls_of
 from koderz_core.records import Scalar
 from koderz_core.report.formats import plain
 from koderz_core.strategies.parameters import asked_of
+from koderz_core.workspace.datasets import way_of
+from koderz_core.workspace.grading import FEEDBACKS, GATES
+from koderz_core.workspace.models import Availability
 
 SAME = "same as coder"
 ABOUT_MODELS = "⊘ cannot run now. You can also type the name of any other model."
@@ -43,7 +41,7 @@ class Row:
 def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
     """The configurations as the user edited them, each with its ablations; another preset replaces them."""
     rows = _rows(preset)
-    forms = {form.name: form for form in workspace.planner.strategies()}
+    forms = {form.name: form for form in workspace.plans.strategies()}
     models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
     for key in list(rows):
         with st.container(border=True, key=f"row-{key}"):
@@ -182,8 +180,8 @@ def choose_problems(workspace: Workspace, initial: str, dataset: str) -> tuple[s
 
 def _published(workspace: Workspace, initial: str) -> str:
     """A published dataset; for a missing file the page shows the command that downloads it."""
-    names = dict.fromkeys([initial, *workspace.datasets()] if initial else workspace.datasets())
-    cures = {name: fetched_by(name, workspace.settings) for name in names}
+    names = dict.fromkeys([initial, *workspace.datasets.names()] if initial else workspace.datasets.names())
+    cures = {name: workspace.datasets.how_to_get(name) for name in names}
     named = {name: f"{name} (not downloaded)" if cure else name for name, cure in cures.items()}
     dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key=f"dataset {initial}".strip()))
     if cures[dataset]:
@@ -230,7 +228,7 @@ def _own(workspace: Workspace) -> str:
 
 def _use(workspace: Workspace, typed: tuple[str, str, str]) -> None:
     try:
-        st.session_state["own"] = (typed, workspace.keep_problem(*typed))
+        st.session_state["own"] = (typed, workspace.grading.keep_problem(*typed))
     except KoderzError as error:
         st.warning("The problem is not complete yet.", icon="✏️")
         st.text(str(error))

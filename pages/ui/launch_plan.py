@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
-from koderz_core import Clone, Concern, Order, Workspace
-from koderz_core.models.availability import Availability
-from koderz_core.plan.baselines import Offer
+from koderz_core import Clone, Concern, Offer, Order, Workspace
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, duration, money, numbered
 from koderz_core.report.specs import LAST_RUN, between, receipt
+from koderz_core.workspace.models import Availability
 from pages.ui.address import keep, matching_option
 from pages.ui.frame import show_isolation, show_origin
 from pages.ui.slow_results import prepare
@@ -33,12 +32,12 @@ def show_plan(workspace: Workspace, plan: Plan, remarks: Iterable[str]) -> None:
     """Its size, the smallest difference it can show, dataset and isolation. Raises SandboxError, StoreError."""
     st.metric("experiments", len(plan.experiments()), help="problems × configurations × repeats")
     st.text(f"problems: {len(plan.problems)} × configurations: {len(plan.configurations)} × repeats: {plan.repeats}")
-    st.text(workspace.comparing.can_show(plan))
+    st.text(workspace.comparisons.can_show(plan))
     for remark in remarks:
         st.text(remark)
     show_origin(plan.dataset)
     # On a busy machine the first self-test takes seconds; the form can be used meanwhile.
-    self_test = prepare("sandbox", workspace.sandbox.self_test, _show_self_test_runs)
+    self_test = prepare("sandbox", workspace.grading.sandbox.self_test, _show_self_test_runs)
     if self_test:
         show_isolation(self_test.isolation, self_test.score)
 
@@ -159,12 +158,12 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
 
     A ``clone`` adds none by default, because its benchmark had the baselines that were wanted.
     """
-    lacking = workspace.planner.lacking(order)
+    lacking = workspace.plans.lacking(order)
     of = f" of {clone.plan.id}" if clone else ""
     wanted = st.checkbox(
         "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
     )
-    offer = workspace.planner.offer(order, dataset, baselines=wanted)
+    offer = workspace.plans.offer(order, dataset, baselines=wanted)
     for line in offer.told:
         st.text(line)
     return offer, wanted
@@ -209,7 +208,7 @@ def _clone_of(workspace: Workspace, row: BenchmarkRow) -> Clone:
     version = (row.id, row.planned)
     if kept is None or kept[0] != version:
         with st.spinner("Reading its plan"):
-            kept = st.session_state[CLONE_KEY] = (version, workspace.planner.clone(row.id))
+            kept = st.session_state[CLONE_KEY] = (version, workspace.plans.clone(row.id))
     return kept[1]
 
 

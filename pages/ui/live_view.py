@@ -56,7 +56,7 @@ def _about_links(each: int) -> str:
 
 def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """The newest iterations and, next to them, the live text of a model."""
-    if not workspace.runs_here(progress.benchmark.id):
+    if not workspace.runs.is_here(progress.benchmark.id):
         _newest(progress)
         if progress.benchmark.under_way:
             st.caption("Another process runs it. Live model output is available only in that process.")
@@ -89,7 +89,7 @@ def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
     """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves."""
-    stream = workspace.live_text(row.id)
+    stream = workspace.runs.live_text(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
         st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "between two calls")
         st.text(stream.text if stream else "")

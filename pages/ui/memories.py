@@ -13,11 +13,20 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.search import Found, StoredMemory, one_line
-from koderz_core.memory.lessons import Lesson
-from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, Related, Sought
 from koderz_core.report.formats import count, plain
-from koderz_core.workspace.memories import Shown
+from koderz_core.workspace.memories import (
+    KINDS,
+    MOST,
+    ORDERS,
+    Counts,
+    Found,
+    Lesson,
+    Related,
+    ShownMemory,
+    Sought,
+    StoredMemory,
+    one_line,
+)
 from pages.ui.address import choice, chosen_line, keep
 from pages.ui.frame import show_facts, show_remarks
 from pages.ui.text import show_text
@@ -75,7 +84,7 @@ def choose_memory(found: Found) -> int:
     return int(chosen)
 
 
-def show_memory(shown: Shown) -> None:
+def show_memory(shown: ShownMemory) -> None:
     """One memory in full. Hostile texts."""
     memory = shown.memory
     st.text(plain(one_line(memory.title), TITLE_CHARS * 4))
@@ -114,7 +123,7 @@ def show_counts(counts: Counts) -> None:
     )
 
 
-def offer_retirement(workspace: Workspace, shown: Shown) -> None:
+def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
     """The button that retires a memory or restores it."""
     if st.button("Restore" if shown.retired else "Retire", icon="♻️" if shown.retired else "🗄️", key="retire"):
         change = workspace.memories.restore if shown.retired else workspace.memories.retire

@@ -40,12 +40,12 @@ def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> lis
 
 def choose_problem_set(workspace: Workspace, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
     """The rows on all their problems or only on the shared ones; a choice only if the problems differ."""
-    if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparing.shared_problems(rows)):
+    if len({row.problem_set for row in rows}) < 2 or not (shared := workspace.comparisons.shared_problems(rows)):
         keep(PROBLEM_SET, None)
         return list(rows)
     labels = {"each": "all problems of each configuration", "shared": f"the {len(shared)} shared problems"}
     chosen = choice(PROBLEM_SET, "Problems", list(labels), labels.__getitem__)
-    return workspace.comparing.on_shared_problems(rows) if chosen == "shared" else list(rows)
+    return workspace.comparisons.on_shared_problems(rows) if chosen == "shared" else list(rows)
 
 
 def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Sequence[str]) -> list[str]:

@@ -66,7 +66,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     show_failure(LIVE)
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
-            _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It continues in this dashboard.")
+            _button("Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "It continues in this dashboard.")
         offer_retry(workspace, row, LIVE)
     if not row.under_way:
         return
@@ -75,7 +75,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
     process = f"Process {row.holder}" if row.holder else "Another process"
     elsewhere = (
-        "" if workspace.runs_here(row.id) else f" {process} is running it; changes take effect within two seconds."
+        "" if workspace.runs.is_here(row.id) else f" {process} is running it; changes take effect within two seconds."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         tip = (
@@ -90,9 +90,9 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         halted, stopping = row.state == "paused", row.state == "stopping"
         waits = f"Experiments wait before their next step.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            _button("Pause", row, LIVE, lambda: workspace.pause(row.id, part), waits, disabled=halted or stopping)
-            _button("Resume", row, LIVE, lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
-            _button("Stop", row, LIVE, lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
+            _button("Pause", row, LIVE, lambda: workspace.runs.pause(row.id, part), waits, disabled=halted or stopping)
+            _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
+            _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
             show_limits(workspace, row)
 
 
@@ -100,14 +100,14 @@ def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
     """A button that runs failed experiments again, if no process runs the benchmark."""
     if row.errors and not row.under_way:
         tip = f"Runs in this dashboard. In a terminal: `koderz resume {row.id} --retry-errors`."
-        _button("Retry errors", row, place, lambda: workspace.resume(row.id, retry_errors=True), tip)
+        _button("Retry errors", row, place, lambda: workspace.runs.resume(row.id, retry_errors=True), tip)
 
 
 def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """The error that ended a benchmark, and the models that cannot be called while it runs."""
     for notice in trouble_notices(progress.troubles, time.time()) if progress.benchmark.under_way else ():
         st.text(f"{TROUBLE_SIGNS[notice.stage]} {notice.text}")
-    if trouble := workspace.trouble(progress.benchmark.id):
+    if trouble := workspace.runs.trouble(progress.benchmark.id):
         st.error("This benchmark ended with an error.", icon="⚠️")
         st.text(trouble)
 
@@ -175,7 +175,7 @@ def _show_badge(workspace: Workspace, row: BenchmarkRow) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         st.text(called(row), width="content")
         st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
-        _button("Stop", row, HEAD, lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
+        _button("Stop", row, HEAD, lambda: workspace.runs.stop(row.id), STOPS, disabled=row.state == "stopping")
 
 
 def show_limits(workspace: Workspace, row: BenchmarkRow) -> None:
@@ -200,4 +200,4 @@ def show_changes(progress: BenchmarkProgress) -> None:
 
 
 def _change(workspace: Workspace, benchmark: str, usd: str, concurrency: str) -> None:
-    attempt(LIVE, lambda: workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[concurrency]))
+    attempt(LIVE, lambda: workspace.runs.change(benchmark, st.session_state[usd], st.session_state[concurrency]))

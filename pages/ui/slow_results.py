@@ -16,15 +16,11 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.attempts import AttemptByAttempt
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
-from koderz_core.analysis.configurations import compared as counted
-from koderz_core.analysis.difficulty import Difficulty
-from koderz_core.analysis.incidence import Axis
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
+from koderz_core.workspace.comparisons import AttemptByAttempt, Axis, Compared, Comparison, Difficulty
+from koderz_core.workspace.names import compared as counted
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
@@ -59,7 +55,7 @@ def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[
 
 def _last_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
     """The last computed comparison, with its age above it; None while the first one is computed."""
-    last = workspace.awaiting.comparison(rows, baseline)
+    last = workspace.background.comparison(rows, baseline)
     if last.since is not None or last.computed is None:  # the computation may have ended meanwhile
         _show_duration(workspace, rows, baseline)
     if last.computed is None:
@@ -69,7 +65,7 @@ def _last_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baseline:
     if last.outdated and last.since is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"{age} New results have arrived since.")  # visible numbers do not change on their own
-            st.button("Compare again", icon="🔁", on_click=workspace.awaiting.anew, args=[rows, baseline])
+            st.button("Compare again", icon="🔁", on_click=workspace.background.anew, args=[rows, baseline])
     else:
         st.caption(age)
     return last.computed.answer
@@ -82,7 +78,7 @@ def _show_duration(workspace: Workspace, rows: Sequence[SummaryRow], baseline: s
     @st.fragment(run_every=COMPARISON_BEAT_SECONDS, key="being compared")
     def draw() -> None:
         with edge():
-            since = workspace.awaiting.since(rows, baseline)
+            since = workspace.background.since(rows, baseline)
             if since is None:
                 st.rerun()
             took = duration(max(0.0, round(time.time() - since)))
@@ -200,15 +196,15 @@ def _cache_key(request: Request) -> str:
 # Cached as resources: cached data would be pickled and copied at each rerun, and these records are frozen.
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _compared(request: Request, baseline: str | None, axis: Axis | None) -> Comparison:
-    return request.workspace.comparing.compare(request.rows, baseline, [axis] if axis else None)
+    return request.workspace.comparisons.compare(request.rows, baseline, [axis] if axis else None)
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _attempts(request: Request) -> AttemptByAttempt:
-    (attempts,) = request.workspace.comparing.attempts(request.rows).values()
+    (attempts,) = request.workspace.comparisons.attempts(request.rows).values()
     return attempts
 
 
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
 def _difficulties(request: Request) -> tuple[Difficulty, ...]:
-    return request.workspace.comparing.problems(request.rows)
+    return request.workspace.comparisons.problems(request.rows)

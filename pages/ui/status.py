@@ -67,7 +67,7 @@ def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: Benchmark
     """The status of an experiment without a result, and the live text of its model."""
     if status := experiment_standing(row, benchmark):
         _show_status(workspace, row, status)
-    if row.shown == "running" and workspace.runs_here(row.benchmark):
+    if row.shown == "running" and workspace.runs.is_here(row.benchmark):
         show_live_text(workspace, row, LIVE_TALL)
 
 
@@ -79,8 +79,8 @@ def _show_status(workspace: Workspace, row: ExperimentRow, status: Standing) -> 
         st.caption("Fix the cause, then retry all errors of this benchmark, here or in a terminal:")
         st.code(status.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="In this dashboard."):
-            workspace.resume(row.benchmark, retry_errors=True)
+            workspace.runs.resume(row.benchmark, retry_errors=True)
             st.rerun()
     if status.resumable and st.button("Resume its benchmark", "resume here", icon="▶️", help="In this dashboard."):
-        workspace.resume(row.benchmark)
+        workspace.runs.resume(row.benchmark)
         st.rerun()

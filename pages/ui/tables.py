@@ -9,14 +9,14 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
-from koderz_core.diagnosis import SIGNS, Finding
-from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.formats import MARKS, TextTable, csv_of, duration, money
 from koderz_core.report.status import ago, marked_state
 from koderz_core.times import utc
+from koderz_core.workspace.health import SIGNS, Finding
+from koderz_core.workspace.models import Availability
 from pages.ui.text import worded
 
 

@@ -68,7 +68,7 @@ def test_quiet_leaves_the_lines_out_and_json_prints_nothing_beside(koderz: Any) 
 def plan() -> Iterator[Plan]:
     with open_workspace() as opened:
         wanted = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 5, "checkpoints": False})
-        yield opened.plan(Order([wanted, Wanted("direct", {"coder": "scripted/weak"})], "0:1"))
+        yield opened.plans.plan(Order([wanted, Wanted("direct", {"coder": "scripted/weak"})], "0:1"))
 
 
 def said(plan: Plan, *events: Event) -> list[Line]:

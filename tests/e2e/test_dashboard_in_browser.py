@@ -43,8 +43,8 @@ def recorded(home: Path) -> Path:
     """The journal of a finished benchmark in the same data folder."""
     wanted = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 3})
     with open_workspace(home=home) as workspace:
-        plan = workspace.plan(Order([wanted], "0:3"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([wanted], "0:3"))
+        workspace.runs.run(plan)
     return home / "journals" / f"{plan.id}.jsonl"
 
 

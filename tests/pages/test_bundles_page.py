@@ -57,7 +57,7 @@ def test_every_page_says_that_a_bundle_is_shown(
     visit: Any, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_workspace() as workspace:
-        path = workspace.bundling.make(EXAMPLE, "public_safe").path
+        path = workspace.bundles.make(EXAMPLE, "public_safe").path
     open_bundle(path, tmp_path / "shown")
     monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "shown"))
     for page in PAGES:

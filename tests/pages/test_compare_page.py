@@ -25,8 +25,8 @@ def plan() -> Plan:
     never = Wanted("supervised", {"coder": "scripted/never"}, {"max_iterations": 2, "checkpoints": False})
     order = Order([Wanted("direct", {"coder": "scripted/strong"}), never], "0:4")
     with open_workspace() as workspace:
-        plan = workspace.plan(order)
-        workspace.run(plan)
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
     return plan
 
 
@@ -54,9 +54,9 @@ def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_
 def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Visit) -> None:
     strong, never = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
     with open_workspace() as workspace:
-        plans = [workspace.plan(order) for order in (Order([strong], "0:4"), Order([never], "2:6"))]
+        plans = [workspace.plans.plan(order) for order in (Order([strong], "0:4"), Order([never], "2:6"))]
         for one in plans:
-            workspace.run(one)
+            workspace.runs.run(one)
     app = visit("compare", benchmarks=",".join(one.id for one in plans))
     (asked,) = (one for one in app.selectbox if one.label == "Problems")
     assert list(asked.options) == ["all problems of each configuration", "the 2 shared problems"]
@@ -78,9 +78,9 @@ def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
     monkeypatch.setenv("KODERZ_TIERS", json.dumps({"scripted/strong": "frontier"}))
     strong, never = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
     with open_workspace() as workspace:
-        measured, plan = workspace.plan(Order([strong], "0:4")), workspace.plan(Order([never], "0:2"))
+        measured, plan = workspace.plans.plan(Order([strong], "0:4")), workspace.plans.plan(Order([never], "0:2"))
         for one in (measured, plan):
-            workspace.run(one)
+            workspace.runs.run(one)
     app = visit("compare", benchmarks=plan.id)
     assert list(table(app, "n")["n"]) == ["2/2", "2/2"]
     links = [one.proto.url for one in app.get("link_button")]
@@ -131,7 +131,7 @@ def test_a_comparison_is_computed_again_only_when_a_journal_says_more(plan: Plan
         found = comparison_of(workspace, rows, None, "attempts")
         assert comparison_of(workspace, rows, None, "attempts") is found
         assert comparison_of(workspace, rows, None, "seconds") is not found
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
         assert comparison_of(workspace, rows, None, "attempts") is not found
 
 
@@ -181,8 +181,8 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
 
 def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(visit: Visit) -> None:
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
+        workspace.runs.run(plan)
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert app.subheader[0].value == "Nothing has a result yet"
@@ -192,7 +192,7 @@ def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(
 def test_two_benchmarks_stand_side_by_side(visit: Visit, plan: Plan) -> None:
     with open_workspace() as workspace:
         again = replace(plan, seed=1)
-        workspace.run(again)
+        workspace.runs.run(again)
     app = visit("compare", benchmarks=f"{plan.id},{again.id}")
     assert list(table(app, "solved [95 %]")[" "]) == ["A", "B", "C", "D"]
     assert len(table(app, "p (Holm)")) == 3

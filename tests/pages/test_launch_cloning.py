@@ -21,8 +21,8 @@ def unusual() -> Plan:
     two = Wanted("escalation", {"coder": coders}, parameters, gate="examples")
     order = Order([two], "3,0,7", seed=5, repeats=2, name="<b>mine", budget=Budget(3.0, 0.5, True))
     with open_workspace() as workspace:
-        plan = workspace.plan(order)
-        workspace.run(plan)
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
     return plan
 
 

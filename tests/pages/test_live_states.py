@@ -34,8 +34,8 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def failed(problems: str = "0:3") -> Plan:
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "vllm/it"})], problems))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "vllm/it"})], problems))
+        workspace.runs.run(plan)
     return plan
 
 

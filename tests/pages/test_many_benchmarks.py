@@ -10,8 +10,8 @@ from pages.ui import pickers
 
 def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch):
     with open_workspace() as workspace:
-        other = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="the other one"))
-        workspace.run(other)
+        other = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="the other one"))
+        workspace.runs.run(other)
     monkeypatch.setattr(pickers, "BENCHMARKS_PER_PAGE", 1)
     app = visit("overview")
     assert list(app.dataframe[-1].value["benchmark"]) == [other.id]

@@ -157,7 +157,7 @@ def test_launch_says_what_is_recorded_already(visit: Visit) -> None:
         models = {"spec": "scripted/weak", "coder": "scripted/weak", "reviewer": "scripted/weak"}
         few = {"max_iterations": 3, "checkpoint_interval": 2}
         quick = [Wanted("direct", {"coder": "scripted/weak"}), Wanted("supervised", models, few)]
-        workspace.run(workspace.plan(Order(quick, "0:3")))
+        workspace.runs.run(workspace.plans.plan(Order(quick, "0:3")))
     assert "6 of 6 experiments are recorded already" in said(app.run())
 
 
@@ -189,9 +189,9 @@ def test_a_call_that_was_asked_again_with_a_long_prompt_can_be_read(visit: Visit
     with serving_chat() as chat, open_workspace(vllm_base_url=chat.url) as workspace:
         answers = iter([sends(503, {}), streams({"content": "```python\ndef f(): return 1\n```"})])
         chat.answer = lambda handler: next(answers)(handler)  # noqa: PLW0108 (another one each time)
-        dataset = workspace.keep_problem(f'def f():\n    """{"long " * 6000}"""\n', "assert f() == 1")
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "vllm/it"})]), dataset)
-        workspace.run(plan)
+        dataset = workspace.grading.keep_problem(f'def f():\n    """{"long " * 6000}"""\n', "assert f() == 1")
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "vllm/it"})]), dataset)
+        workspace.runs.run(plan)
     app = visit("experiment", experiment=plan.experiments()[0].id, view="Prompt")
     assert not app.error
     assert "attempt 2" in said(app)
@@ -200,9 +200,11 @@ def test_a_call_that_was_asked_again_with_a_long_prompt_can_be_read(visit: Visit
 @pytest.mark.parametrize("page", ["compare", "problems", "live", "export"])
 def test_a_page_finds_a_benchmark_by_its_name_as_the_command_line_does(visit: Visit, recorded: Plan, page: str) -> None:
     with open_workspace() as workspace:
-        named = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="mine"))
-        workspace.run(named)
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="newer")))
+        named = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="mine"))
+        workspace.runs.run(named)
+        workspace.runs.run(
+            workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="newer"))
+        )
     app = visit(page, **{"benchmarks" if page in ("compare", "problems") else "benchmark": "mine"})
     assert not app.exception
     assert "is not here" not in "".join(one.value for one in app.warning)

@@ -13,7 +13,7 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
 from koderz_core.store.results import Results
-from koderz_core.workspace.comparing import Comparing
+from koderz_core.workspace.comparisons import Comparisons
 from pages.ui.slow_results import WORKERS
 
 Visit = Callable[..., AppTest]
@@ -54,7 +54,7 @@ def ended() -> None:
 def run_another() -> None:
     """The journals say more."""
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
 ) -> None:
     run_another()  # so that the newest benchmark, which a page shows unasked, is another one from the beginning
     read: list[bool] = []
-    before(monkeypatch, Comparing, "compare", lambda: read.append(True))
+    before(monkeypatch, Comparisons, "compare", lambda: read.append(True))
     app = visit("compare", benchmarks=recorded.id)
     run_another()
     held.set()
@@ -145,7 +145,7 @@ def test_what_broke_it_is_said_and_it_is_tried_again(
         if error := next(strikes, None):
             raise error
 
-    before(monkeypatch, Comparing, "compare", strike)
+    before(monkeypatch, Comparisons, "compare", strike)
     app = visit("compare", benchmarks=recorded.id)
     assert "on strike" not in said(app)
     held.set()

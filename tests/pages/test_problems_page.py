@@ -52,7 +52,7 @@ def test_a_chosen_problem_shows_its_experiments(visit: Visit, recorded: Plan) ->
 
 def test_more_problems_than_one_sight_holds_are_further_pages(visit: Visit) -> None:
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:41")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:41")))
     assert len(drawn(visit("problems"))["data"][-1]["text"]) == 40
     assert len(drawn(visit("problems", part="2"))["data"][-1]["text"]) == 1
     assert len(drawn(visit("problems", part="٣x"))["data"][-1]["text"]) == 40

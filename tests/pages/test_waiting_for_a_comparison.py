@@ -13,7 +13,7 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
 from koderz_core.workspace.background import THREAD_NAME
-from koderz_core.workspace.comparing import Comparing
+from koderz_core.workspace.comparisons import Comparisons
 
 Visit = Callable[..., AppTest]
 
@@ -27,8 +27,8 @@ def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Comparing waits until this is set."""
-    go, compare = threading.Event(), Comparing.compare
-    monkeypatch.setattr(Comparing, "compare", lambda *given, **more: go.wait(30) and compare(*given, **more))
+    go, compare = threading.Event(), Comparisons.compare
+    monkeypatch.setattr(Comparisons, "compare", lambda *given, **more: go.wait(30) and compare(*given, **more))
     return go
 
 
@@ -42,7 +42,7 @@ def ended() -> None:
 def run_another(problems: str) -> None:
     """The journals say more."""
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], problems)))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], problems)))
 
 
 def test_the_page_says_what_it_knows_and_then_shows_the_comparison(
@@ -85,7 +85,7 @@ def test_what_broke_it_is_said_once_and_not_tried_again_and_again(
         go.wait(30)
         raise StoreError("The store is on strike.")
 
-    monkeypatch.setattr(Comparing, "compare", fail)
+    monkeypatch.setattr(Comparisons, "compare", fail)
     app = visit("compare", benchmarks=recorded.id)
     go.set()
     ended()
