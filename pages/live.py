@@ -99,8 +99,6 @@ def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str 
     heard_at = workspace.runs.heard_at(
         experiment.id for experiment in progress.experiments if experiment.state == "running"
     )
-        experiment.id for experiment in progress.experiments if experiment.state == "running"
-    )
     fresh = freshness(progress, time.time(), heard_at, here=here)
     show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)
