@@ -125,6 +125,12 @@ def test_an_option_that_a_guide_names_by_itself_is_one_of_some_command(path: Pat
     assert named - every_option() - FOREIGN.get(path.name, set()) == set()
 
 
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)
+def test_a_file_of_the_code_that_a_guide_names_exists(path: Path) -> None:
+    for name in re.findall(r"(?<![\w/.])((?:koderz_core|pages|tests|benchmarks)/[\w./-]*\w)", path.read_text()):
+        assert (ROOT / name).exists(), f"{path.name} names {name}"
+
+
 def slugs(path: Path) -> set[str]:
     """The anchors that GitHub gives to the headings of a file."""
     headings = re.findall(r"^#+ (.+)$", prose(path.read_text()), re.MULTILINE)
