@@ -126,7 +126,7 @@ def _round(name: str, kind: str, times: int, answers: Path, problems: Path, work
 
 def _cpu_seconds(pid: int) -> float:
     """Of a process below this one."""
-    return sum(one.cpu_seconds for one in descendants(os.getpid()) if one.pid == pid)
+    return sum(process.cpu_seconds for process in descendants(os.getpid()) if process.pid == pid)
 
 
 def _difference(short: Round, long: Round) -> Round:
@@ -141,8 +141,11 @@ def _difference(short: Round, long: Round) -> Round:
 
 def _median(rounds: list[Round]) -> Round:
     middle = statistics.median
-    cpu, wall = middle(one.cpu_seconds for one in rounds), middle(one.seconds for one in rounds)
-    return replace(rounds[0], seconds=wall, cpu_seconds=cpu, others=max(one.others for one in rounds))
+    cpu, wall = (
+        middle(measurement.cpu_seconds for measurement in rounds),
+        middle(measurement.seconds for measurement in rounds),
+    )
+    return replace(rounds[0], seconds=wall, cpu_seconds=cpu, others=max(measurement.others for measurement in rounds))
 
 
 def _line(name: str, kind: str, cost: Round, own: Round | None) -> str:
@@ -165,7 +168,8 @@ def _written(work: Path) -> tuple[Path, Path]:
     found = load("humaneval", load_settings()).problems
     problems = work / "problems.json"
     told = [
-        {"prompt": one.public.prompt, "tests": one.tests.source, "entry_point": one.public.entry_point} for one in found
+        {"prompt": problem.public.prompt, "tests": problem.tests.source, "entry_point": problem.public.entry_point}
+        for problem in found
     ]
     problems.write_text(json.dumps(told))
     return write_answers(found, work), problems

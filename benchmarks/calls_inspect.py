@@ -58,5 +58,5 @@ def passes_tests() -> Any:
 def _samples() -> MemoryDataset:
     problems = json.loads(Path(os.environ["PROBLEMS"]).read_text())
     return MemoryDataset(
-        [Sample(input=f"Complete this function.\n\n{one['prompt']}", metadata=one) for one in problems]
+        [Sample(input=f"Complete this function.\n\n{problem['prompt']}", metadata=problem) for problem in problems]
     )

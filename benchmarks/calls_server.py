@@ -31,16 +31,16 @@ class Script:
 
     def __init__(self, answers: list[dict[str, str]]) -> None:
         self._by_name: dict[str, list[dict[str, str]]] = {}
-        for one in answers:
-            self._by_name.setdefault(DEFINED.findall(one["prompt"])[-1], []).append(one)
+        for answer in answers:
+            self._by_name.setdefault(DEFINED.findall(answer["prompt"])[-1], []).append(answer)
         self.counts: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
 
     def answer(self, text: str, seed: int | None) -> str:
         for name in dict.fromkeys(reversed(DEFINED.findall(text))):
-            for one in self._by_name.get(name, ()):
-                if one["prompt"].strip() in text:
-                    return one["wrong" if self._is_wrong(one["prompt"], seed) else "right"]
+            for answer in self._by_name.get(name, ()):
+                if answer["prompt"].strip() in text:
+                    return answer["wrong" if self._is_wrong(answer["prompt"], seed) else "right"]
         self.counts["unknown"] += 1
         return "I do not know this problem."
 

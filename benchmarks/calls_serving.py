@@ -43,11 +43,11 @@ def write_answers(problems: Iterable[Problem], work: Path) -> Path:
     fenced = "Here is the function.\n\n```python\n{}\n```\n".format
     scripted = [
         {
-            "prompt": one.public.prompt,
-            "right": fenced(one.canonical_solution),
-            "wrong": fenced(f"{one.public.prompt}    return None"),
+            "prompt": problem.public.prompt,
+            "right": fenced(problem.canonical_solution),
+            "wrong": fenced(f"{problem.public.prompt}    return None"),
         }
-        for one in problems
+        for problem in problems
     ]
     file = work / "answers.json"
     file.write_text(json.dumps(scripted))

@@ -167,7 +167,7 @@ def _run(number: int, ground: Ground, calm: Calm, asked: argparse.Namespace) -> 
     said = f"{number:5} {', '.join(run.struck):24}{run.ended:7}{run.answered:10}"
     print(said, *cells, f"{run.seconds:7.1f}", flush=True)
     for name in COUNTS:
-        print(*(f"      {name}: {one}\n" for one in getattr(run, name)), sep="", end="", flush=True)
+        print(*(f"      {name}: {fault}\n" for fault in getattr(run, name)), sep="", end="", flush=True)
     return run
 
 

@@ -65,13 +65,13 @@ def lost(before: Standing, after: Standing) -> list[str]:
 
 def repeated(before: Standing, seen: Iterable[str]) -> list[str]:
     """Requests that a server has seen since although their answers stood in the journal."""
-    return [one for one in seen if one in before.answered]
+    return [key for key in seen if key in before.answered]
 
 
 def different(killed: Standing, calm: Standing, totals: Told, calm_totals: Told) -> Iterator[str]:
     """Experiments of which a verdict, the final program or a total is not as in a benchmark that nobody killed."""
     for name in calm.ends | killed.ends:
-        ends = [replace(one.ends[name], seconds=0.0) if name in one.ends else None for one in (killed, calm)]
+        ends = [replace(state.ends[name], seconds=0.0) if name in state.ends else None for state in (killed, calm)]
         verdicts = killed.verdicts[name] != calm.verdicts[name]
         if verdicts or ends[0] != ends[1] or totals.get(name) != calm_totals.get(name):
             yield name

@@ -84,7 +84,7 @@ def main() -> None:
 
 def _measure(workspace: Workspace, plan: Plan) -> None:
     trials = workspace.results.trials([plan.id])
-    tries = sum(len(one.tries) for one in trials)
+    tries = sum(len(trial.tries) for trial in trials)
     print(f"{len(plan.configurations)} configurations x {PROBLEMS} problems: {len(trials)} trials, {tries} iterations")
     yardstick = _least(_arithmetic)
     print(f"yardstick: {yardstick.wall:.3f} s, of these {yardstick.busy:.3f} s at work")
@@ -126,7 +126,7 @@ def _least(act: Callable[[], object]) -> Took:
         wall, busy = time.perf_counter(), time.process_time()
         act()
         taken.append(Took(time.perf_counter() - wall, time.process_time() - busy))
-    return Took(min(one.wall for one in taken), min(one.busy for one in taken))
+    return Took(min(took.wall for took in taken), min(took.busy for took in taken))
 
 
 def _arithmetic() -> int:
@@ -137,8 +137,10 @@ def _plan(seed: int) -> Plan:
     """Six local models alone and supervised by a frontier model, but one of them which is that model itself, once."""
     models = {"spec": (OPUS,), "reviewer": (OPUS,)}
     alone = [Configuration("direct", {"coder": (OPUS,)}), Configuration("direct", {"coder": (LOCAL[-1],)})]
-    alone += [Configuration("repair", {"coder": (one,)}, {"max_iterations": ITERATIONS}) for one in LOCAL]
-    guided = [Configuration("supervised", {**models, "coder": (one,)}, {"max_iterations": ITERATIONS}) for one in LOCAL]
+    alone += [Configuration("repair", {"coder": (model,)}, {"max_iterations": ITERATIONS}) for model in LOCAL]
+    guided = [
+        Configuration("supervised", {**models, "coder": (model,)}, {"max_iterations": ITERATIONS}) for model in LOCAL
+    ]
     problems = tuple(f"HumanEval/{number}" for number in range(PROBLEMS))
     origin = DatasetOrigin("humaneval", sha256(b"made up").hexdigest(), "MIT")
     return Plan(origin, problems, (*alone, *guided), seed, name="made up")
@@ -148,7 +150,7 @@ def _write(plan: Plan, journals: Path, *, stop: bool) -> None:
     tiers: dict[str, Tier] = {OPUS: "frontier", **dict.fromkeys(LOCAL, "local")}
     opened = BenchmarkOpened(SCHEMA_VERSION, "0.1.0", plan.id, plan, {}, "made up", "strong", tiers)
     journal, random, at = Journal(journals / f"{plan.id}.jsonl"), Random(plan.seed), 1_700_000_000.0
-    configurations = {one.id: one for one in plan.configurations}
+    configurations = {configuration.id: configuration for configuration in plan.configurations}
     hard = {problem: random.betavariate(0.7, 1.6) for problem in plan.problems}
     journal.append(Entry(at, opened))
     for experiment in plan.experiments():

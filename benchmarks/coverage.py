@@ -58,7 +58,7 @@ def main() -> int:
     print(f"{machine()}, {datetime.now(UTC).date()}; simulated {MANY:,} times (exact) or {SOME:,} times.\n")
     checked = [*_wilsons(draw), *_pairs(draw), *_clusters(draw)]
     _repeated_pairs(draw)
-    worst = max(one.of_limit for one in checked)
+    worst = max(check.of_limit for check in checked)
     print(f"{len(checked)} simulated shares against exact ones: at most {worst:.2f} of the limit.")
     return int(worst > 1)
 
@@ -97,7 +97,9 @@ def _pairs(draw: np.random.Generator) -> Iterator[Share]:
             held = _held_of_counts(n, difference)
             outcomes = draw.multinomial(n, chances, MANY)
             share = Share(held[outcomes[:, 0], outcomes[:, 1]].mean(), _exact_of_counts(held, n, chances), MANY)
-            boot = np.mean([_holds(_bootstrap_of_counts(n, *map(int, one)), difference) for one in outcomes[:SOME, :2]])
+            boot = np.mean(
+                [_holds(_bootstrap_of_counts(n, *map(int, outcome)), difference) for outcome in outcomes[:SOME, :2]]
+            )
             row = f"| {n} | {discordant} | {difference} | {share.exact:.3f} | {share.simulated:.3f}"
             print(f"{row} | {share.of_limit:.2f} | {boot:.3f} |")
             yield share

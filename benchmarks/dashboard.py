@@ -126,7 +126,7 @@ def _show(name: str, page: str, query: dict[str, str]) -> bool:
     first, seconds = visit(app), computed()
     later = [visit(app) for _ in range(3)]
     again = min(later, key=lambda took: took.wall)
-    fault = "; ".join(str(one.value).splitlines()[0] for one in app.exception)
+    fault = "; ".join(str(error.value).splitlines()[0] for error in app.exception)
     read_on = seconds > 0.05
     behind = f"read beside in {seconds:.1f} s, then drawn in {later[0].wall:.0f} ms" if read_on else ""
     slow = max(first.wall, later[0].wall if read_on else again.wall) > LIMIT_MS

@@ -109,7 +109,7 @@ def _lags(said: list[float], seen: list[list[list[float]]]) -> str:
 
 
 def _grown(memory: list[float]) -> str:
-    return "the server's memory in MiB: " + ", ".join(f"{one:.0f}" for one in memory)
+    return "the server's memory in MiB: " + ", ".join(f"{mebibytes:.0f}" for mebibytes in memory)
 
 
 def _memory(process: int) -> float:

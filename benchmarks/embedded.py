@@ -138,7 +138,7 @@ def _experiments() -> list[list[Request]]:
 
 
 def _request(event: Mapping[str, Any], texts: Mapping[str, str]) -> Request:  # Any: JSON
-    messages = tuple(Message(one["role"], texts[one["text"]]) for one in event["messages"])
+    messages = tuple(Message(message["role"], texts[message["text"]]) for message in event["messages"])
     return Request(messages, Sampling(event["sampling"]["temperature"]), event["seed"])
 
 
@@ -239,7 +239,7 @@ def _served(path: Path, changed: Mapping[str, Any]) -> Iterator[tuple[Ask, int]]
 def _body(request: Request) -> dict[str, Any]:  # Any: JSON
     sampling = request.sampling
     return {
-        "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
         "seed": request.seed % 0xFFFF_FFFF,

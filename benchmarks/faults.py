@@ -180,7 +180,7 @@ def seen(entries: Sequence[Entry], provider: str) -> Seen:
     of: dict[str | None, list[Entry]] = defaultdict(list)
     for entry in entries:
         of[entry.experiment].append(entry)
-    calls = {key: told for key, told in of.items() if any(_asks(one, provider) for one in told)}
+    calls = {key: told for key, told in of.items() if any(_asks(call, provider) for call in told)}
     mine = [entry for told in calls.values() for entry in told]
     ends = [(entry.at, entry.event) for entry in mine if isinstance(entry.event, ExperimentFinished)]
     failures = [entry.event for entry in mine if isinstance(entry.event, CallFailed)]
@@ -221,9 +221,9 @@ def _without_addresses(message: str) -> str:
     return re.sub(r"http://127\.0\.0\.1:\d+(/v1)?, asked for [\w/.-]*\w", "it", message)[:90]
 
 
-def _ended(one: Seen) -> str:
-    outcomes = ", ".join(f"{times} {outcome}" for outcome, times in one.outcomes.items())
-    return f"{outcomes} in {one.seconds:.1f} s, ${one.cost_usd:.6f}, {one.tries} tries"
+def _ended(seen: Seen) -> str:
+    outcomes = ", ".join(f"{times} {outcome}" for outcome, times in seen.outcomes.items())
+    return f"{outcomes} in {seen.seconds:.1f} s, ${seen.cost_usd:.6f}, {seen.tries} tries"
 
 
 if __name__ == "__main__":

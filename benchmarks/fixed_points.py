@@ -99,7 +99,7 @@ def _options() -> Iterator[str]:
 
 def _options_of(name: str, command: click.Command) -> Iterator[str]:
     yield name
-    for parameter in sorted(command.params, key=lambda one: one.opts):
+    for parameter in sorted(command.params, key=lambda option: option.opts):
         about = parameter.to_info_dict()
         about.pop("help", None)
         yield f"  {name} {json.dumps(about, default=str, sort_keys=True)}"

@@ -59,7 +59,9 @@ def main() -> None:
     programs = _programs(asked.problems)
     order = random.Random(SEED).sample(range(len(programs)), len(programs))
     with _graders(programs, asked.work) as graders:
-        measurements = [one for number in range(asked.rounds) for one in _round(number, graders, programs, order)]
+        measurements = [
+            measurement for number in range(asked.rounds) for measurement in _round(number, graders, programs, order)
+        ]
         memory = {grader.name: _memory(grader, order) for grader in graders if isinstance(grader, Koderz)}
     print(summary(measurements, memory))
     if asked.json:
@@ -189,8 +191,8 @@ def _memory(grader: Koderz, order: Sequence[int]) -> float | None:
         seen = []
         while not done.wait(0.05):
             seen += [tree_pss_bytes(worker) for worker in own]
-        for one in grading:
-            one.result()  # raises what it met
+        for verdict in grading:
+            verdict.result()  # raises what it met
     largest = max((size for size in seen if size), default=None)
     return None if largest is None else largest / 1e6
 

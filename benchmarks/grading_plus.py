@@ -94,7 +94,11 @@ def main() -> None:
         memory = {name: _memory(graders[name], warm[name]) for name in graders}
     print(_summary(measurements, memory, len(order)))
     if asked.json:
-        everything = {"machine": machine(), "memory_mb": memory, "measurements": [asdict(one) for one in measurements]}
+        everything = {
+            "machine": machine(),
+            "memory_mb": memory,
+            "measurements": [asdict(measurement) for measurement in measurements],
+        }
         asked.json.write_text(json.dumps(everything, indent=1))
 
 
@@ -116,7 +120,7 @@ def _koderz(problems: Sequence[Problem], cache: Path) -> Iterator[Grading]:
     try:
         with Grader(judge, divider.divide, WORKERS, lambda verdict: verdict, TestPolicy(by_canonical=True)) as grader:
             tests = dict(grader.tests(problems, "plus"))
-            yield Grading(lambda: sum(one.error is None for one in grader.grade(samples, tests)), os.getpid())
+            yield Grading(lambda: sum(result.error is None for result in grader.grade(samples, tests)), os.getpid())
     finally:
         judge.close()
 
@@ -157,11 +161,13 @@ def _memory(ready: Ready, cache: Path) -> float:
     return most / 1e6
 
 
-def _line(one: Measurement) -> str:
+def _line(measurement: Measurement) -> str:
     return (
-        f"{one.cache} {one.grader:9} ready {one.ready_seconds:6.2f} s, {one.ready_cpu_seconds:6.2f} s CPU  "
-        f"graded {one.seconds:6.2f} s, {one.cpu_seconds:6.2f} s CPU  {one.passed} passed  others {one.others:4.0%}"
-        + ("  DISTURBED" if one.others > MOST_OTHERS else "")
+        f"{measurement.cache} {measurement.grader:9} "
+        f"ready {measurement.ready_seconds:6.2f} s, {measurement.ready_cpu_seconds:6.2f} s CPU  "
+        f"graded {measurement.seconds:6.2f} s, {measurement.cpu_seconds:6.2f} s CPU  "
+        f"{measurement.passed} passed  others {measurement.others:4.0%}"
+        + ("  DISTURBED" if measurement.others > MOST_OTHERS else "")
     )
 
 
@@ -173,13 +179,16 @@ def _summary(measured: Sequence[Measurement], memory: dict[str, float], programs
         "| grader | cache | ready | graded | passed | MB |",
         "|---|---|---|---|---|---|",
     ]
-    for grader, cache_is in dict.fromkeys((one.grader, one.cache) for one in measured):
-        own = [one for one in measured if (one.grader, one.cache) == (grader, cache_is)]
+    for grader, cache_is in dict.fromkeys((measurement.grader, measurement.cache) for measurement in measured):
+        own = [measurement for measurement in measured if (measurement.grader, measurement.cache) == (grader, cache_is)]
         ready = _medians(own, "ready_seconds", "ready_cpu_seconds")
         graded = _medians(own, "seconds", "cpu_seconds")
-        passed = min(one.passed for one in own)
+        passed = min(measurement.passed for measurement in own)
         rows.append(f"| {grader} | {cache_is} | {ready} | {graded} | {passed} | {memory[grader]:.0f} |")
-    warm = {name: [one for one in measured if (one.grader, one.cache) == (name, "warm")] for name in memory}
+    warm = {
+        name: [measurement for measurement in measured if (measurement.grader, measurement.cache) == (name, "warm")]
+        for name in memory
+    }
     pairs = list(zip(warm["EvalPlus"], warm["koderz"], strict=True))
     faster = statistics.median(theirs.seconds / ours.seconds for theirs, ours in pairs)
     cheaper = statistics.median(theirs.cpu_seconds / ours.cpu_seconds for theirs, ours in pairs)
@@ -187,7 +196,9 @@ def _summary(measured: Sequence[Measurement], memory: dict[str, float], programs
 
 
 def _medians(measured: Sequence[Measurement], *fields: str) -> str:
-    return " / ".join(f"{statistics.median(getattr(one, field) for one in measured):.1f}" for field in fields)
+    return " / ".join(
+        f"{statistics.median(getattr(measurement, field) for measurement in measured):.1f}" for field in fields
+    )
 
 
 if __name__ == "__main__":

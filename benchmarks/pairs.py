@@ -94,14 +94,14 @@ def main() -> int:
     ratios, held_too = zip(*_with_difference(draw, some), strict=True)
     _other_problems(draw, some)
     _families(draw, some)
-    covered = [*held, *(one for each in held_too for one in each)]
+    covered = [*held, *(value for each in held_too for value in each)]
     print(
         f"Told apart without a difference: at most {max(wrong):.4f}. Intervals hold the truth: {np.mean(covered):.4f}"
     )
     print(
         f"on average, at least {min(covered):.4f}. Lowest power by that of the test with continuity correction, where"
     )
-    print(f"that is 0.1 or more: {min(one for each in ratios for one in each):.2f}.")
+    print(f"that is 0.1 or more: {min(value for each in ratios for value in each):.2f}.")
     return int(max(wrong) > MOST_WRONG or float(np.mean(covered)) < LEAST_HELD)
 
 
@@ -133,8 +133,8 @@ def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[li
             for chance in CHANCES:
                 found = [_drawn(draw, design, *_chances(draw, chance, gap, (times, n))) for gap in GAPS]
                 powers, held = (
-                    [one.rejected() for one in found],
-                    [one.held(gap) for one, gap in zip(found, GAPS, strict=True)],
+                    [judged.rejected() for judged in found],
+                    [judged.held(gap) for judged, gap in zip(found, GAPS, strict=True)],
                 )
                 cells = [f"{p[0]:.2f} | {p[1]:.2f} | {p[2]:.2f} | {h:.3f}" for p, h in zip(powers, held, strict=True)]
                 print(f"| {n} | {design.name} | {chance} | {' | '.join(cells)} |", flush=True)
@@ -171,10 +171,12 @@ def _families(draw: np.random.Generator, times: int) -> None:
             base = draw.beta(9, 1, (times, n))
             other = draw.binomial(repeats, base)
             solved = [draw.binomial(repeats, base * (1 - gap / 0.9)) for gap in gaps]
-            found = [_judged(design, other, one, m) for one in solved]
-            adjusted = np.array([holm(list(map(float, row))) for row in zip(*(one.p for one in found), strict=True)])
+            found = [_judged(design, other, table, m) for table in solved]
+            adjusted = np.array(
+                [holm(list(map(float, row))) for row in zip(*(judged.p for judged in found), strict=True)]
+            )
             tests = [
-                [compatible(_test(one, at, m), float(p[k])) for k, one in enumerate(found)]
+                [compatible(_test(judged, at, m), float(p[k])) for k, judged in enumerate(found)]
                 for at, p in enumerate(adjusted)
             ]
             wrong = np.mean([any(p <= ALPHA and not gap for p, gap in zip(row, gaps, strict=True)) for row in adjusted])
@@ -216,7 +218,7 @@ def _judged(design: Design, solved_a: Counts, solved_b: Counts, at_once: int = 1
     away = np.abs((solved_a - a * together / trials).sum(axis=1))
     spread = np.sqrt((a * b * together * (trials - together) / (trials**2 * np.maximum(trials - 1, 1))).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        cmh, corrected = (2 * stats.norm.sf(np.maximum(one, 0) / spread) for one in (away, away - 0.5))
+        cmh, corrected = (2 * stats.norm.sf(np.maximum(distance, 0) / spread) for distance in (away, away - 0.5))
     differences = solved_a / a - solved_b / b
     low, high = bonett_price_of(n, differences.mean(axis=1), (differences**2).mean(axis=1), at_once)
     return Drawn(
@@ -239,7 +241,9 @@ def _p(a: Counts, b: Counts, solved_a: Counts, solved_b: Counts) -> Array:
 
 
 def _p_of(row: Sequence[int]) -> float:
-    tables = [(int(one) // 10_000 % 100, int(one) // 1_000_000, int(one) % 100, int(one) // 100 % 100) for one in row]
+    tables = [
+        (int(code) // 10_000 % 100, int(code) // 1_000_000, int(code) % 100, int(code) // 100 % 100) for code in row
+    ]
     if all(a == b == 1 for _, a, _, b in tables):
         return mcnemar(sum(s > t for s, _, t, _ in tables), sum(s < t for s, _, t, _ in tables))
     return label_permutation([(s, a) for s, a, _, _ in tables], [(t, b) for _, _, t, b in tables])

@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("journals", nargs="*", type=Path, help="journals, gzipped or not; without any, those committed")
     paths = parser.parse_args().journals or COMMITTED
     journals = [read(path) for path in paths]
-    if repeated := [one.name for one in journals if one.repeats > 1]:
+    if repeated := [journal.name for journal in journals if journal.repeats > 1]:
         sys.exit(f"Of problems asked several times nothing is recomputed here yet: {', '.join(repeated)}.")
     tally = Tally()
     with tempfile.TemporaryDirectory() as home:
@@ -62,12 +62,12 @@ def placed(home: Path, paths: Sequence[Path], journals: Sequence[Journal]) -> No
 
 def cases(journals: Sequence[Journal], home: Path, tally: Tally) -> Iterator[Case]:
     """Each benchmark by itself, and the two further comparisons that results.md has."""
-    for one in journals:
-        yield Case(one.name, told(home, one.benchmark), [one], tally)
-    named = {one.name: one for one in journals}
+    for alone in journals:
+        yield Case(alone.name, told(home, alone.benchmark), [alone], tally)
+    named = {journal.name: journal for journal in journals}
     if set(TOGETHER) <= named.keys():
         both = [named[name] for name in TOGETHER]
-        words = [one.benchmark for one in both]
+        words = [journal.benchmark for journal in both]
         yield Case(" and ".join(TOGETHER), told(home, *words, "--same-problems"), both, tally)
     if QUESTION[0] in named:
         study = named[QUESTION[0]]

@@ -112,7 +112,7 @@ class _Fold:
             self._calls[experiment][ordinal, attempt] |= {"usd": usd}
 
     def journal(self) -> Journal:
-        trials = [self._trial(one) for one in self._started]
+        trials = [self._trial(experiment_id) for experiment_id in self._started]
         problems = list(self._plan["problems"])
         return Journal(self._benchmark, self._plan["name"], problems, self._plan["repeats"], trials)
 
@@ -158,7 +158,7 @@ class _Fold:
 
     def _try(self, experiment: str, event: Json, calls: list[Json]) -> Try:
         verdict, score = event["verdict"], self._scores[experiment].get(event["code"] or "")
-        tests = [one["verdict"] for one in self._tests[experiment].values() if one["ordinal"] <= event["ordinal"]]
+        tests = [test["verdict"] for test in self._tests[experiment].values() if test["ordinal"] <= event["ordinal"]]
         marks, passed = verdict["marks"], bool(_passed(verdict))
         return Try(
             event["iteration"],
@@ -168,7 +168,7 @@ class _Fold:
             event["code"],
             _passed(score["held_out"]) if score else None,
             total(calls),
-            sum(one["seconds"] for one in (*(call for call in calls if call["finished"]), *tests)),
+            sum(step["seconds"] for step in (*(call for call in calls if call["finished"]), *tests)),
         )
 
 

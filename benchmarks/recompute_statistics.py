@@ -76,7 +76,7 @@ def groups(keys: Sequence[str], apart: set[frozenset[str]]) -> set[frozenset[str
         for some in combinations(keys, size)
         if not any(frozenset(pair) in apart for pair in combinations(some, 2))
     ]
-    return {one for one in held if not any(one < other for other in held)}
+    return {group for group in held if not any(group < other for other in held)}
 
 
 @cache
@@ -94,12 +94,15 @@ def ratio(over: Array, under: Array) -> Array:
 
 def ratio_bounds(over: Sequence[Array], under: Sequence[Array], at_once: int = 1) -> Bounds:
     """Bounds of the product of the sums of ``over`` by that of ``under``: Student's of its logarithm, first order."""
-    n, value = len(over[0]), ratio(np.prod([one.sum() for one in over]), np.prod([one.sum() for one in under]))
+    n, value = (
+        len(over[0]),
+        ratio(np.prod([values.sum() for values in over]), np.prod([values.sum() for values in under])),
+    )
     if n < 2 or np.isnan(value):
         return None, None
     if value in (0.0, inf):
         return float(value), float(value)
-    away = sum(one / one.mean() for one in over) - sum(one / one.mean() for one in under)
+    away = sum(values / values.mean() for values in over) - sum(values / values.mean() for values in under)
     low, high = mean_bounds(np.asarray(away), at_once)
     assert low is not None
     assert high is not None
@@ -132,7 +135,9 @@ def even_bounds(ends: Array, solved: Array, target: Array, at_once: int, directi
         return None, None
     moments = sorted(set(ends[solved > 0]))
     tables = [solved * (ends <= moment) - target for moment in moments]
-    limits = [bonett_price(int((one > 0).sum()), int((one < 0).sum()), len(one), at_once, cut=False) for one in tables]
+    limits = [
+        bonett_price(int((table > 0).sum()), int((table < 0).sum()), len(table), at_once, cut=False) for table in tables
+    ]
     at, last = [*moments, inf], max(len(limits) - 1, 0)
     first = next((place for place, (_, high) in enumerate(limits) if high >= 0), len(limits))
     after = max((place + 1 for place, (low, _) in enumerate(limits) if low < 0), default=0)

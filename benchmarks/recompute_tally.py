@@ -64,8 +64,8 @@ class Tally:
 
     def report(self) -> int:
         """Print a line per kind, then what does not agree; 1 if there is any."""
-        for kind, one in self.kinds.items():
-            print(f"{kind:46} {one.agree:5} of {one.of:5} agree, {one.said}")
+        for kind, count in self.kinds.items():
+            print(f"{kind:46} {count.agree:5} of {count.of:5} agree, {count.said}")
         for line in self.wrong:
             print(f"NOT THE SAME  {line}")
         return int(bool(self.wrong) or not self.kinds)

@@ -59,7 +59,7 @@ def _costs(draw: np.random.Generator) -> None:
     for name, (made, truth) in kinds.items():
         for n in SIZES:
             found = [_all(*made(n), seed) for seed in range(MANY)]
-            shares = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
+            shares = [np.mean([_holds(interval, truth) for interval in of]) for of in zip(*found, strict=True)]
             print(f"| {name} | {n} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
     print()
 
@@ -87,8 +87,8 @@ def _ratios(draw: np.random.Generator) -> None:
                         over, under = np.stack((usd_a, solved_b)), np.stack((solved_a, usd_b))
                         theirs = _percentiles(draw, over, under, at_once, resamples)
                         found.append((ratio_interval(over, under, at_once), theirs))
-                held = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
-                width = [np.median([_width(one) for one in of]) for of in zip(*found, strict=True)]
+                held = [np.mean([_holds(interval, truth) for interval in of]) for of in zip(*found, strict=True)]
+                width = [np.median([_width(interval) for interval in of]) for of in zip(*found, strict=True)]
                 row = (
                     f"| {name} | {n} | {at_once} | {held[0]:.3f} | {held[1]:.3f} | x{width[0]:.2g} | x{width[1]:.2g} |"
                 )
@@ -128,7 +128,9 @@ def _break_evens(draw: np.random.Generator) -> None:
                 ]
                 solved = draw.random(n) < 0.784
                 found = break_even(
-                    cheap, [_trial(at, 0, "success" if one else "never", 1) for at, one in enumerate(solved)], at_once
+                    cheap,
+                    [_trial(at, 0, "success" if success else "never", 1) for at, success in enumerate(solved)],
+                    at_once,
                 )
                 held += (
                     found is not None

@@ -66,7 +66,7 @@ class Tally:
 
 def main() -> None:
     asked = _arguments()
-    tier = asked.tier or next(one.isolation for one in probe(shutil.which("bwrap")) if one.holds)
+    tier = asked.tier or next(tier.isolation for tier in probe(shutil.which("bwrap")) if tier.holds)
     if tier not in BOXED:
         sys.exit("Neither hardened nor strong holds here, so the attacks would do harm.")
     if asked.bounds:
@@ -114,8 +114,10 @@ def _report(states: dict[str, State], tally: Tally, attacks: Sequence[Cheat | Ho
 def _batch(judge: BoxedJudge, drawn: Sequence[Program | Cheat | Host], tally: Tally) -> None:
     """Attacks have something to get and to spoil, planted for this batch."""
     with planted() as ground, ThreadPoolExecutor(WORKERS) as pool:
-        programs = [one if isinstance(one, Program) else _attacking(one, ground) for one in drawn]
-        for program, said in zip(programs, pool.map(lambda one: _judged(judge, one, ground), programs), strict=True):
+        programs = [draw if isinstance(draw, Program) else _attacking(draw, ground) for draw in drawn]
+        for program, said in zip(
+            programs, pool.map(lambda candidate: _judged(judge, candidate, ground), programs), strict=True
+        ):
             _count(program, said, tally)
         tally.faults += [f"an attack changed: {trace}" for trace in ground.traces()]
 

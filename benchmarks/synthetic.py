@@ -120,7 +120,9 @@ class Teller:
 
     def experiment(self, experiment: Experiment) -> Iterator[Entry]:
         """One experiment, iteration by iteration until its gate is passed."""
-        configuration = next(one for one in self.plan.configurations if one.id == experiment.configuration)
+        configuration = next(
+            configuration for configuration in self.plan.configurations if configuration.id == experiment.configuration
+        )
         model = configuration.models["coder"][0]
         most = MOST_ITERATIONS if configuration.strategy == "supervised" else 5
         began, programs, verdict = self.at, {}, None

@@ -35,8 +35,12 @@ Call = tuple[tuple[Any, ...], Any]  # Any: what a published function takes and g
 
 def main() -> None:
     with open_workspace(memory="off") as workspace:
-        problems = {one.id: one for name in ("humaneval+", "mbpp+") for one in workspace.datasets.load(name).problems}
-        functions = {name: function for name, one in problems.items() if (function := defined(one))}
+        problems = {
+            problem.id: problem
+            for name in ("humaneval+", "mbpp+")
+            for problem in workspace.datasets.load(name).problems
+        }
+        functions = {name: function for name, problem in problems.items() if (function := defined(problem))}
         counts: Counter[str] = Counter()
         for target in problems.values():
             calls = recorded(target, functions[target.id])
@@ -71,8 +75,8 @@ def counted(counts: Counter[str], workspace: Workspace, source: Problem, target:
 def passes(workspace: Workspace, source: Problem, target: Problem) -> tuple[bool, bool]:
     tests = workspace.grading.divide(target, TestPolicy(plus=True, by_canonical=True))
     program = next(under_name(target.public.entry_point, source.public, source.canonical_solution))
-    found = base_and_plus(tests.base, tests.plus, lambda one: workspace.grading.judge.check(target, program, one))
-    return found[0].passed, all(one.passed for one in found)
+    found = base_and_plus(tests.base, tests.plus, lambda suite: workspace.grading.judge.check(target, program, suite))
+    return found[0].passed, all(verdict.passed for verdict in found)
 
 
 def defined(problem: Problem) -> Callable[..., Any] | None:

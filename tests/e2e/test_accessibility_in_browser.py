@@ -83,7 +83,7 @@ def remember_example(home: Path) -> None:
         workspace.upkeep.open_example()
     told = [one for read in Followed(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
     cortex = Cortex(home / "cortex.db")
-    call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
+    call(cortex, "import_memories", {"data": json.dumps([as_entry(memory) for memory in told])})
     cortex.close()
 
 

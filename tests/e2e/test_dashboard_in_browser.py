@@ -101,20 +101,20 @@ def test_two_browsers_see_a_benchmark_grow_that_outlives_its_tab_and_is_stopped(
     with chromium.new_context() as elsewhere:  # nothing of a session is shared
         other = elsewhere.new_page()
         other.goto(address)
-        for one in (page, other):
-            expect(figure(one, "state")).to_have_text("running")
-            first, second = watch_it_grow(one)
+        for tab in (page, other):
+            expect(figure(tab, "state")).to_have_text("running")
+            first, second = watch_it_grow(tab)
             assert first < second < 120
-            expect(one.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may")
-            expect(one.get_by_text("0 of 3 experiments")).to_be_visible()
+            expect(tab.locator(".st-key-live-text")).to_contain_text("SCRIPTED: this may")
+            expect(tab.get_by_text("0 of 3 experiments")).to_be_visible()
         again = page.context.new_page()
         page.close()
         again.goto(address)
         expect(figure(again, "state")).to_have_text("running")
         other.locator("[class*=st-key-stop-live]").get_by_role("button", name="Stop").click()
-        for one in (other, again):
-            expect(figure(one, "state")).to_have_text("stopped")
-            expect(one.get_by_text("without result")).to_be_visible()
+        for tab in (other, again):
+            expect(figure(tab, "state")).to_have_text("stopped")
+            expect(tab.get_by_text("without result")).to_be_visible()
 
 
 def test_a_cell_opens_its_experiment_and_every_view_of_it(

@@ -28,7 +28,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     shutil.copy(GOLDEN, home / "journals" / "bench_d53bbf8f03e3.jsonl")
     told = [one for read in Followed(GOLDEN, scripted=True).read() if (one := read.remembered)]
     cortex = Cortex(home / "cortex.db")
-    call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
+    call(cortex, "import_memories", {"data": json.dumps([as_entry(memory) for memory in told])})
     cortex.close()
     with serving_home(home) as running:
         yield running

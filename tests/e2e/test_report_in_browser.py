@@ -21,7 +21,7 @@ HOSTILE = "</script><img src=x onerror=document.title='obeyed'><b>bold</b>"
 def report(tmp_path: Path) -> Path:
     models = ({"coder": "scripted/strong"}, {"coder": "scripted/never"})
     with open_workspace() as workspace:
-        plan = workspace.plans.plan(Order([Wanted("direct", one) for one in models], "0:3", name=HOSTILE))
+        plan = workspace.plans.plan(Order([Wanted("direct", roles) for roles in models], "0:3", name=HOSTILE))
         workspace.runs.run(plan)
         with workspace.exports.file(ExportOrder("comparison", "html", (plan.id,))) as made:
             path = tmp_path / "report.html"

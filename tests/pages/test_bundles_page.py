@@ -23,7 +23,7 @@ def example(settings: Settings) -> str:
 
 
 def press(app: Any, label: str) -> Any:
-    return next(one for one in app.button if one.label == label).click().run()
+    return next(button for button in app.button if button.label == label).click().run()
 
 
 def test_a_bundle_is_made_as_open_as_chosen(visit: Any, example: str, settings: Settings) -> None:
@@ -73,4 +73,4 @@ def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.
     monkeypatch.setattr(Workspace, "datasets", broken)
     app = visit("launch")
     assert "This is a bug in koderz" in said(app)
-    assert "Bug report" in [one.proto.label for one in app.get("download_button")]
+    assert "Bug report" in [button.proto.label for button in app.get("download_button")]

@@ -27,7 +27,7 @@ def test_what_is_not_known_is_said_to_be_so(visit: Visit) -> None:
 def test_an_interval_that_leaves_no_room_for_a_review_is_named(visit: Visit) -> None:
     app = visit("launch", preset="quick look")
     assert "No review will take place" not in said(app)
-    next(one for one in app.number_input if one.label == "checkpoint interval").set_value(3).run()
+    next(element for element in app.number_input if element.label == "checkpoint interval").set_value(3).run()
     assert "No review will take place in supervised SCRIPTED weak: its checkpoint_interval is 3" in said(app)
 
 

@@ -80,7 +80,7 @@ def test_the_cells_of_many_experiments_are_drawn_once_and_more_seldom_than_the_f
     monkeypatch.setattr(streamlit, "fragment", fragment)
     app = visit("live", benchmark=recorded.id)
     assert not app.exception
-    assert "".join(str(one.value) for one in app.markdown).count("experiment?experiment=exp_") == 6
+    assert "".join(str(element.value) for element in app.markdown).count("experiment?experiment=exp_") == 6
     assert (drawn["live"], drawn.get("live counts")) == (0.6, rest)
 
 
@@ -94,7 +94,7 @@ def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: V
 
 def test_a_rate_has_its_mark_here_too_and_the_mark_its_meaning(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id)
-    assert [one.value for one in app.caption if "]* of 3" in one.value] != []
+    assert [element.value for element in app.caption if "]* of 3" in element.value] != []
     assert "an oracle's rate, not pass@1" in said(app)
 
 

@@ -66,13 +66,15 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
 
 def test_live_shows_the_newest_benchmark_with_a_cell_per_experiment(visit: Visit, recorded: Plan) -> None:
     app = visit("live")
-    cells = "".join(str(one.value) for one in app.markdown)
+    cells = "".join(str(element.value) for element in app.markdown)
     assert cells.count("experiment?experiment=exp_") == 6
     assert "state finished" in said(app)
 
 
 def test_an_experiment_shows_program_tests_prompt_answer_and_calls(visit: Visit, recorded: Plan) -> None:
-    tried = next(one for one in recorded.experiments() if one.configuration == recorded.configurations[1].id)
+    tried = next(
+        experiment for experiment in recorded.experiments() if experiment.configuration == recorded.configurations[1].id
+    )
     for view, sign in (("Program", "def "), ("Tests", "gate tests passed"), ("Prompt", "user"), ("Answer", "SCRIPTED")):
         app = visit("experiment", experiment=tried.id, step="2", view=view)
         assert not app.exception
@@ -179,7 +181,9 @@ def test_a_benchmark_is_found_by_the_beginning_of_its_id(visit: Visit, recorded:
 
 
 def test_a_view_stays_chosen_in_a_step_that_has_none(visit: Visit, recorded: Plan) -> None:
-    tried = next(one for one in recorded.experiments() if one.configuration == recorded.configurations[1].id)
+    tried = next(
+        experiment for experiment in recorded.experiments() if experiment.configuration == recorded.configurations[1].id
+    )
     app = visit("experiment", experiment=tried.id, step="1", view="Tests")
     assert "Nothing in this step" in said(app)
     assert app.query_params["view"] == "Tests"
@@ -207,6 +211,6 @@ def test_a_page_finds_a_benchmark_by_its_name_as_the_command_line_does(visit: Vi
         )
     app = visit(page, **{"benchmarks" if page in ("compare", "problems") else "benchmark": "mine"})
     assert not app.exception
-    assert "is not here" not in "".join(one.value for one in app.warning)
-    chosen = [one.value for one in (*app.multiselect, *app.selectbox)]
+    assert "is not here" not in "".join(element.value for element in app.warning)
+    chosen = [element.value for element in (*app.multiselect, *app.selectbox)]
     assert named.id in chosen or [named.id] in chosen

@@ -80,7 +80,7 @@ def test_what_is_known_stands_there_until_all_is_read(
     app = visit(page, **{query: recorded.id})
     assert LOADING in said(app)
     assert shown not in said(app)
-    assert known in f"{said(app)} {[list(one.value) for one in app.dataframe]}"
+    assert known in f"{said(app)} {[list(table.value) for table in app.dataframe]}"
     held.set()
     ended()
     app.run()

@@ -46,7 +46,7 @@ def test_the_filter_is_part_of_the_address(visit: Visit, recorded: Plan) -> None
 
 def test_a_chosen_problem_shows_its_experiments(visit: Visit, recorded: Plan) -> None:
     app = visit("problems", problem="HumanEval/1")
-    asked = {one.id for one in recorded.experiments() if one.problem == "HumanEval/1"}
+    asked = {experiment.id for experiment in recorded.experiments() if experiment.problem == "HumanEval/1"}
     assert set(app.dataframe[2].value["experiment"]) == asked
 
 

@@ -59,7 +59,7 @@ def test_what_ended_as_error_is_not_resumed_but_can_be_retried_and_the_command_i
     plan = erring(answers=0)
     assert not [link for link in visit("overview").get("page_link") if "left" in link.proto.label]
     app = visit("live")
-    assert [one.label for one in app.button if plan.id in str(one.key)] == ["Retry errors"]
+    assert [button.label for button in app.button if plan.id in str(button.key)] == ["Retry errors"]
     assert f"koderz resume {plan.id} --retry-errors" in app.button(key=f"retry errors live {plan.id}").help
 
 

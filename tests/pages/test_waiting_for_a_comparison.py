@@ -49,15 +49,15 @@ def test_the_page_says_what_it_knows_and_then_shows_the_comparison(
     visit: Visit, recorded: Plan, held: threading.Event
 ) -> None:
     app = visit("compare", benchmarks=recorded.id)
-    assert any("Comparing 6 experiments" in one.value for one in app.info)
+    assert any("Comparing 6 experiments" in element.value for element in app.info)
     assert list(app.dataframe[0].value["solved, of experiments"].str.endswith("of 3")) == [True, True]
     assert not app.get("plotly_chart")
     held.set()
     ended()
     app.run()
-    assert not any("Comparing" in one.value for one in app.info)
-    assert any("[" in one for one in app.dataframe[0].value["solved [95 %]"])
-    assert any(one.value.startswith("As of ") for one in app.caption)
+    assert not any("Comparing" in element.value for element in app.info)
+    assert any("[" in cell for cell in app.dataframe[0].value["solved [95 %]"])
+    assert any(element.value.startswith("As of ") for element in app.caption)
 
 
 def test_numbers_stay_until_somebody_asks_for_those_of_now(visit: Visit, recorded: Plan) -> None:
@@ -69,11 +69,11 @@ def test_numbers_stay_until_somebody_asks_for_those_of_now(visit: Visit, recorde
     run_another("0:2")
     app.run()
     assert app.dataframe[0].value.equals(before)
-    assert any("have arrived since" in one.value for one in app.caption)
-    next(one for one in app.button if one.label == "Compare again").click().run()
+    assert any("have arrived since" in element.value for element in app.caption)
+    next(button for button in app.button if button.label == "Compare again").click().run()
     ended()
     app.run()
-    assert not any("have arrived since" in one.value for one in app.caption)
+    assert not any("have arrived since" in element.value for element in app.caption)
 
 
 def test_what_broke_it_is_said_once_and_not_tried_again_and_again(
