@@ -54,7 +54,7 @@ def _choose_several(name: str, label: str, options: Mapping[str, str], usual: Se
     wanted = list(usual) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
-        st.warning(f"The link points to a {name.rstrip('s')} that does not exist. It was left out.", icon="🔎")
+        st.warning(f"The link points to an unknown {name.rstrip('s')}. It was left out.", icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(usual) else ",".join(chosen) or None)

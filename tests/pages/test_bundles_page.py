@@ -36,14 +36,14 @@ def test_a_bundle_is_made_as_open_as_chosen(visit: Any, example: str, settings: 
 
 def test_a_benchmark_is_verified(visit: Any, example: str) -> None:
     app = press(visit("export", table="bundle"), "Verify benchmark")
-    assert "It holds" in app.success[0].value
+    assert "Verified. Checked" in app.success[0].value
 
 
 def test_what_differs_is_shown(visit: Any, example: str, settings: Settings) -> None:
     journal = settings.journals_dir / f"{EXAMPLE}.jsonl"
     journal.write_text(journal.read_text().replace('"text":"', '"text":"x', 1))
     app = press(visit("export", table="bundle"), "Verify benchmark")
-    assert "does not hold" in app.error[0].value
+    assert "Verification failed" in app.error[0].value
     assert app.dataframe[0].value["what"].tolist() == ["the SHA-256"]
 
 

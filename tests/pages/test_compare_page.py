@@ -146,7 +146,7 @@ def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visi
     lost = visit("compare", benchmarks=plan.id, pair="nobody", problem="HumanEval/99")
     assert not lost.error
     assert [name for name in ("pair", "problem") if name in lost.query_params] == []
-    assert "The address asks for a pair that is not here" in said(lost)
+    assert "The link points to an unknown pair" in said(lost)
 
 
 def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(visit: Visit, plan: Plan) -> None:
@@ -159,7 +159,7 @@ def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(vi
 def test_the_same_benchmark_twice_is_compared_once_and_an_unknown_one_is_said(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=f"{plan.id},{plan.id},bench_nothing")
     assert len(table(app, "solved [95 %]")) == 2
-    assert "a benchmark that does not exist" in said(app)
+    assert "an unknown benchmark" in said(app)
 
 
 def test_only_what_differs_is_listed(visit: Visit, plan: Plan) -> None:

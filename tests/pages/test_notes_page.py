@@ -56,7 +56,7 @@ def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> Non
         file.write(encode(Entry(last.at, fault, experiment, 99)))
     app = visit("experiment", experiment=experiment)
     assert "The store is <b>locked</b>." in texts(app)
-    assert "went on without" in app.warning[-1].value
+    assert "continued without" in app.warning[-1].value
 
 
 def test_a_turn_of_a_debate_says_whose_it_was_and_is_shown_as_it_is(visit: Visit, recorded: Plan) -> None:
