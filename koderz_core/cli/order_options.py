@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import click
 
 from koderz_core.cli.options import GROUPS, Command, Number, Whole, option
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.grading.feedback_policy import FEEDBACKS
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
 from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
 from koderz_core.plan.forms import Parameter, strategy_form
@@ -21,6 +21,7 @@ from koderz_core.plan.order import MOST_SEEDS, Order, Wanted
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, complete, create, facts_of, offered
 from koderz_core.strategies.facts import ROLES
+from koderz_core.workspace.grading import FEEDBACKS
 
 Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
 Options = tuple[Option, ...]
@@ -80,22 +81,23 @@ def _parameters() -> dict[str, Having]:
 
 def _option(name: str, having: Having) -> Option:
     """``--name VALUE``; of a switch that is on by default ``--no-name``, off ``--name``, and both if that differs."""
-    one, shown = next(iter(having.values())), _dashed(name)
+    parameter, shown = next(iter(having.values())), _dashed(name)
     make = partial(option, "Strategy", name, advanced=name not in COMMON_PARAMETERS)
     of = "" if len(having) == len(STRATEGIES) else f" For {', '.join(map(_known_as, having))}."
-    if one.kind != "bool":
-        also = "".join(
-            f" Also sets {_dashed(it)}, unless that is set." for it, led_by in FOLLOWING.items() if led_by == name
-        )
-        said = f"{one.doc}{also}{of}  [default: {_default(having)}]"
-        return make(f"--{shown}", type=_kind(one), metavar="|".join(one.choices) or None, help=said)
-    on = [strategy for strategy, it in having.items() if it.default]
+    if parameter.kind != "bool":
+        followers = (follower for follower, leader in FOLLOWING.items() if leader == name)
+        also = "".join(f" Also sets {_dashed(follower)}, unless that is set." for follower in followers)
+        text = f"{parameter.doc}{also}{of}  [default: {_default(having)}]"
+        return make(f"--{shown}", type=_kind(parameter), metavar="|".join(parameter.choices) or None, help=text)
+    on = [strategy for strategy, switch in having.items() if switch.default]
     if len(on) == len(having):
-        return make(_flag(name, having), is_flag=True, default=None, callback=_off, help=f"Turn off: {one.doc}{of}")
+        return make(
+            _flag(name, having), is_flag=True, default=None, callback=_off, help=f"Turn off: {parameter.doc}{of}"
+        )
     if not on:
-        return make(f"--{shown}", is_flag=True, default=None, help=one.doc + of)
+        return make(f"--{shown}", is_flag=True, default=None, help=parameter.doc + of)
     default = f"  [default: with {', '.join(map(_known_as, on))}]"
-    return make(f"--{shown}/--no-{shown}", default=None, help=one.doc + of + default)
+    return make(f"--{shown}/--no-{shown}", default=None, help=parameter.doc + of + default)
 
 
 def _flag(name: str, having: Having) -> str:
@@ -104,19 +106,19 @@ def _flag(name: str, having: Having) -> str:
     return f"--no-{_dashed(SHORTER.get(name, name))}" if off else f"--{_dashed(name)}"
 
 
-def _off(_context: click.Context, _option: click.Parameter, given: bool | None) -> bool | None:
-    return False if given else None
+def _off(_context: click.Context, _option: click.Parameter, chosen: bool | None) -> bool | None:
+    return False if chosen else None
 
 
-def _kind(one: Parameter) -> Whole | Number | None:
-    if one.kind == "int":
-        return Whole(one.least, one.most)
-    return Number(one.least, one.most) if one.kind == "float" else None
+def _kind(parameter: Parameter) -> Whole | Number | None:
+    if parameter.kind == "int":
+        return Whole(parameter.least, parameter.most)
+    return Number(parameter.least, parameter.most) if parameter.kind == "float" else None
 
 
 def _default(having: Having) -> str:
     """The most frequent default, and the strategies that differ."""
-    values = {strategy: one.default for strategy, one in having.items()}
+    values = {strategy: parameter.default for strategy, parameter in having.items()}
     ((usual, _),) = Counter(values.values()).most_common(1)
     others = [f"{_known_as(strategy)} {value}" for strategy, value in values.items() if value != usual]
     return "; ".join([str(usual) if usual != "" else "none", *others])
@@ -346,12 +348,12 @@ def _combined(options: Mapping[str, Any]) -> list[Wanted]:
         for strategy, coder in _with_coders(strategies, coders)
         for policy in (policies if facts_of(strategy).tests_programs else [{}])
     ]
-    asked = {
+    used = {
         role
         for configuration in configurations
         for role in create(configuration.strategy, configuration.parameters).roles()
     }
-    for role in given.keys() - asked:
+    for role in given.keys() - used:
         raise PlanError(f"No chosen strategy uses the role {role}, so its model would be ignored. Omit the option.")
     return configurations
 
@@ -370,20 +372,17 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
         raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of the two.")
     if mode:
         return [*MODES[mode]]
-    return [strategy_named(one) for one in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
+    return [strategy_named(name) for name in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
 
 
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every gate with every feedback. Raises PlanError if no strategy here would use them."""
-    given = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
-    if given and not any(facts_of(strategy).tests_programs for strategy in strategies):
+    chosen = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
+    if chosen and not any(facts_of(strategy).tests_programs for strategy in strategies):
         raise PlanError(
-            f"{', '.join(strategies)} never runs gate tests, so --{min(given)} would be ignored. Omit the option."
+            f"{', '.join(strategies)} never runs gate tests, so --{min(chosen)} would be ignored. Omit the option."
         )
-    found: list[dict[str, str]] = [{}]
-    for name, several in given.items():
-        found = [{**one, name: chosen} for one in found for chosen in several]
-    return found
+    return [dict(zip(chosen, values, strict=True)) for values in product(*chosen.values())]
 
 
 def _of(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
