@@ -25,7 +25,7 @@ from pages.ui.exposure import Headers, ask_login, check_exposure, pass_over_left
 from pages.ui.origins import SameOrigin
 from pages.ui.warm_up import begin_warming, wait_for_imports
 
-WITHIN_SECONDS = 3  # for answers that are being sent when the dashboard is told to end
+CLOSING_SECONDS = 3  # for answers that are being sent when the dashboard ends
 MIDDLEWARE = (Middleware(Headers), Middleware(SameOrigin))
 LOOKS = Path(__file__).parent / "pages" / "ui"
 FIRST = Path(__file__).parent / "pages" / "overview.py"
@@ -61,16 +61,16 @@ def menu() -> None:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Say where the dashboard is, show it, and in the end stop what it runs: journals are closed by that."""
+    """Print the address of the dashboard and open it; at the end stop its benchmarks, which closes their journals."""
     url = url_of(st.get_option("server.address") or "localhost", st.get_option("server.port"))
     click.echo(f"koderz is at {url}  (Ctrl-C ends it)")
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a closed terminal ends it as SIGTERM does, but for nohup
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a closed terminal ends it like SIGTERM, except under nohup
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-    if isinstance(server, uvicorn.Server):  # it would else wait for as long as a browser holds a connection
-        server.config.timeout_graceful_shutdown = WITHIN_SECONDS
+    if isinstance(server, uvicorn.Server):  # otherwise it waits as long as a browser holds a connection
+        server.config.timeout_graceful_shutdown = CLOSING_SECONDS
     yield
     await asyncio.to_thread(leave)
 
@@ -81,6 +81,6 @@ else:
     check_exposure()
     pass_over_left_pages()
     begin_warming(FIRST)
-    # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
+    # Otherwise Streamlit opens a file of pages/ by its URL, without this menu and past the log-in.
     PagesManager.uses_pages_directory = False
     app = st.App(__file__, routes=[Route(PATH, send)], middleware=MIDDLEWARE, lifespan=lifespan)
