@@ -91,7 +91,7 @@ def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
     """The words of the call that an experiment waits for; always ``tall`` pixels, as what is below must not move."""
-    spoken = workspace.runs.live_text(row.id)
+    spoken = workspace.runs.live.of(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
         st.text(f"{outcome(row)} · {spoken.role} {spoken.model}" if spoken else "between two calls")
         st.text(spoken.text if spoken else "")
