@@ -96,7 +96,7 @@ def _show_loading(page: Page, row: BenchmarkRow) -> None:
 
 def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
     row, here = progress.benchmark, workspace.runs.is_here(progress.benchmark.id)
-    heard_at = workspace.runs.heard_at(
+    heard_at = workspace.runs.live.heard_at(
         experiment.id for experiment in progress.experiments if experiment.state == "running"
     )
     fresh = freshness(progress, time.time(), heard_at, here=here)

@@ -145,7 +145,7 @@ def watched(opened: Workspace, answer: Echo, order: Order, dataset: str) -> tupl
     plan, seen = opened.plans.plan(order, dataset), set[str]()
 
     def look() -> None:
-        seen.update(spoken.text for one in plan.experiments() if (spoken := opened.runs.live_text(one.id)))
+        seen.update(spoken.text for one in plan.experiments() if (spoken := opened.runs.live.of(one.id)))
 
     answer.after_piece = look
     with suppress(KoderzError):

@@ -65,7 +65,7 @@ def listen(workspace: Workspace, plan: Plan) -> tuple[str, Spoken]:
     heard = dict[str, Spoken]()
 
     def hear() -> bool:
-        spoken = ((experiment.id, workspace.runs.live_text(experiment.id)) for experiment in plan.experiments())
+        spoken = ((experiment.id, workspace.runs.live.of(experiment.id)) for experiment in plan.experiments())
         heard.update((experiment, said) for experiment, said in spoken if said and said.text)
         return bool(heard)
 
@@ -91,7 +91,7 @@ def test_what_a_model_says_is_heard_while_it_speaks_and_forgotten_afterwards(wor
     experiment, spoken = listen(workspace, plan)
     assert (spoken.role, spoken.model, spoken.text[:8]) == ("coder", "scripted/slow", "SCRIPTED")
     assert ended(workspace, plan.id)
-    assert workspace.runs.live_text(experiment) is None
+    assert workspace.runs.live.of(experiment) is None
 
 
 def test_a_stopped_benchmark_ends_soon_and_goes_on_when_started_again(workspace: Workspace) -> None:
@@ -199,9 +199,9 @@ def test_the_workspace_outlives_its_modules(left: None, monkeypatch: pytest.Monk
 def test_a_workspace_that_was_left_is_closed_and_another_is_opened(left: None) -> None:
     first = the_workspace()
     plan = planned(first)
-    first.start(plan)
+    first.runs.start(plan)
     leave()
-    assert not first.runs_here(plan.id)
+    assert not first.runs.is_here(plan.id)
     assert the_workspace() is not first
 
 

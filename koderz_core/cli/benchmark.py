@@ -87,19 +87,19 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        asked = order(options, chosen, options["repeats"])
-        offer = opened.plans.offer(asked, options["dataset"], baselines=options["baselines"])
+        wanted = order(options, chosen, options["repeats"])
+        offer = opened.plans.offer(wanted, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
-            return _tell(opened, offer, options["concurrency"], as_json=as_json)
+            return _print_plan(opened, offer, options["concurrency"], as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
-        how = replace(manner(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
-        runner = perform(opened, _kept(opened, plan, how), how)
-        code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
+        mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
+        runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
+        code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
-            _tell(opened, offer, options["concurrency"], as_json=False)
+            _print_plan(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
 
 
@@ -117,23 +117,24 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"
             raise PlanError(f"{names}, but `koderz run` runs one. Use `koderz benchmark` for several.")
-        how = replace(manner(options, silent=as_json), debug_dir=debug_folder(options))
-        runner = perform(opened, _kept(opened, plan, how), how)
-        asked = runner.experiments
-        details = [opened.results.experiment(experiment.id) for experiment in asked]
+        mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
+        runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
+        details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
         if as_json:
             print_json(details)
         else:
             for detail in details:
                 print_details(detail)
             print_spending(opened, opened.results.summaries(runner.benchmark))
-            click.echo(f"\nFor all prompts and answers: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
-        code = exit_code(opened, Ended.of(runner), ALL)
+            click.echo(
+                f"\nFor all prompts and answers: koderz analyze {runner.experiments[0].id} --dump DIR, or koderz ui"
+            )
+        code = exit_code(opened, FinishedRun.of(runner), ALL)
         return BUG if runner.bugs else code
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RunOptions:
     """How to run a plan. ``fork``: a copy, from the start; ``pilot``: how many problems, None for all.
 
     ``silent``: print nothing during the run; ``quiet``: no line per iteration. ``debug_dir``: the folder for the files
@@ -149,49 +150,49 @@ class Manner:
     debug_dir: Path | None = None
 
 
-def manner(options: Mapping[str, Any], *, silent: bool) -> Manner:
-    """The manner that parsed options describe."""
-    return Manner(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
+def run_options(options: Mapping[str, Any], *, silent: bool) -> RunOptions:
+    """The part of the parsed options that says how to run a plan."""
+    return RunOptions(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
 
 
-def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
+def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> Runner:
     """Run a plan to its end with live progress; returns the runner, which also knows the results from before."""
-    progress = Progress(silent=how.silent, quiet=how.quiet)
-    origin = plan.id if how.fork else None
-    plan = opened.runs.fork(plan) if how.fork else plan
-    forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
-    debug = DebugFiles(opened.experiments, plan, how.debug_dir)
+    progress = Progress(silent=mode.silent, quiet=mode.quiet)
+    origin = plan.id if mode.fork else None
+    plan = opened.runs.fork(plan) if mode.fork else plan
+    forecast = opened.costs.foretold(plan, mode.concurrency, retry_errors=mode.retry_errors)
+    debug = DebugFiles(opened.experiments, plan, mode.debug_dir)
     with (
         opened.runs.runner(
-            plan, [progress.watch, debug.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
+            plan, [progress.watch, debug.watch], retry_errors=mode.retry_errors, forked_from=origin, pilot=mode.pilot
         ) as runner,
         debug,
         interruptible(runner, opened) as heed,  # first: a reader of the announcement may press Ctrl-C at once
     ):
         progress.begin(runner.header)
-        if not how.silent:
+        if not mode.silent:
             _announce(runner, origin, forecast)
-        runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
-        progress.follow(runner, debug.beside(heed))
+        runner.foretold(None if mode.pilot else forecast).start(mode.concurrency or default_concurrency(runner.asked))
+        progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:
         raise Cancelled(
             f"{runner.benchmark} was stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}"
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
-    if not how.silent:
-        whole = None if how.pilot or runner.used_up else forecast
+    if not mode.silent:
+        whole = None if mode.pilot or runner.used_up else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
 
 
-def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
+def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
-    kept = plan if how.fork else opened.runs.under_last_budget(plan)
-    if kept.budget != plan.budget:
-        changed = f"The budget was changed to {money(kept.budget.usd)} during the run and stays in force."
-        click.echo(f"{changed} To set another: koderz resume {plan.id} --max-cost USD", err=True)
-    return kept
+    changed = plan if mode.fork else opened.runs.under_last_budget(plan)
+    if changed.budget != plan.budget:
+        remark = f"The budget was changed to {money(changed.budget.usd)} during the run and stays in force."
+        click.echo(f"{remark} To set another: koderz resume {plan.id} --max-cost USD", err=True)
+    return changed
 
 
 def _offered(offer: Offer) -> Iterator[str]:
@@ -200,7 +201,7 @@ def _offered(offer: Offer) -> Iterator[str]:
         yield "To skip them, add --no-baselines; the effect of supervision is then not measured."
 
 
-def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
+def _print_plan(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
     """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
@@ -280,19 +281,19 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not allow its next call."""
+class FinishedRun:
+    """The experiments that a command ran. ``used_up``: the budget of the benchmark did not allow its next call."""
 
     benchmark: str
     experiments: Sequence[Experiment]
     used_up: bool = False
 
     @classmethod
-    def of(cls, runner: Runner) -> Ended:
+    def of(cls, runner: Runner) -> FinishedRun:
         return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
 
 
-def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_json: bool) -> int:
+def conclude(opened: Workspace, ended: FinishedRun, fail_under: float | None, *, as_json: bool) -> int:
     """Print the results of a benchmark; returns the exit code as ``exit_code``."""
     summaries = opened.results.summaries(ended.benchmark)
     if as_json:
@@ -328,7 +329,7 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
             screen.print(plain(remark.strip()), style="dim", soft_wrap=True)
 
 
-def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
+def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -> int:
     """5 or 130 if an experiment has no result, else 3 after an error, else 4 below ``fail_under`` (%), else 0.
 
     5: the budget was used up; 130: the run was stopped or interrupted. Prints what is wrong.
@@ -338,7 +339,7 @@ def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
     rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
     errors = [row for row in rows if row.outcome == "error"]
     if errors:
-        _say_errors(errors, benchmark)
+        _print_errors(errors, benchmark)
     unread = report_faults(opened)
     if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
         resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
@@ -357,7 +358,7 @@ def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
     return any(sum(each) * 100 < percent * len(each) for each in solved.values())
 
 
-def _say_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
+def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
     """The first error messages, each once: often they have a single cause."""
     times = Counter(plain(row.error or "", 500) for row in rows)
     for message in list(times)[:MOST_ERRORS]:

@@ -89,8 +89,8 @@ class DebugFiles:
         if entry.experiment and isinstance(entry.event, ExperimentFinished):
             self._ended.append(entry.experiment)
 
-    def beside(self, heed: Callable[[], None]) -> Callable[[], None]:
-        """``heed`` that also writes the files of ended experiments, and heeds again after every few."""
+    def with_writing(self, heed: Callable[[], None]) -> Callable[[], None]:
+        """Return a function that calls ``heed``, and between calls writes the files of a few ended experiments."""
 
         def both() -> None:
             heed()

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from koderz_core import Order, Wanted
-from koderz_core.cli.benchmark import Ended, Manner, exit_code, perform, print_spending
+from koderz_core.cli.benchmark import FinishedRun, RunOptions, exit_code, perform, print_spending
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
 from koderz_core.cli.order_options import DEFAULT_CODER
@@ -40,11 +40,11 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plans.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        runner = perform(opened, plan, Manner(quiet=quiet))
+        runner = perform(opened, plan, RunOptions(quiet=quiet))
         summaries = opened.results.summaries(plan.id)
         print_summaries(summaries)
         print_spending(opened, summaries)
-        code, home = exit_code(opened, Ended.of(runner), fail_under=None), opened.settings.home
+        code, home = exit_code(opened, FinishedRun.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"

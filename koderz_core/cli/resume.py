@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.benchmark import BUG, Ended, conclude, manner, perform
+from koderz_core.cli.benchmark import BUG, FinishedRun, conclude, perform, run_options
 from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, quiet, workspace
 from koderz_core.cli.order_options import settings, taking_up_options, with_budget
 from koderz_core.plan.command_line import strategy_named
@@ -43,18 +43,18 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         strategy_named(strategy)  # loaded now, it is known when the benchmark continues
     with workspace(data_dir, **settings(options)) as opened:
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
-        how = manner(options, silent=as_json)
-        if not how.fork and row.under_way and _waits(opened, row.id):
+        mode = run_options(options, silent=as_json)
+        if not mode.fork and row.under_way and _waits(opened, row.id):
             opened.runs.unpause(row.id)
             click.echo(f"Resumed {row.id} in the process that had paused it (PID {row.holder or 'unknown'}).", err=True)
             return 0
-        if not how.fork and _is_finished(row, retry_errors=how.retry_errors):
+        if not mode.fork and _is_finished(row, retry_errors=mode.retry_errors):
             click.echo(f"{row.id} is finished. Nothing is left to run.{_hint(row)}", err=True)
-            ended = Ended(row.id, opened.runs.recorded(row.id).experiments())
+            ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments())
             return conclude(opened, ended, options["fail_under"], as_json=as_json)
-        how = replace(how, concurrency=how.concurrency or opened.runs.last_concurrency(row.id))
-        runner = perform(opened, with_budget(opened.runs.recorded(row.id), options), how)
-        code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
+        mode = replace(mode, concurrency=mode.concurrency or opened.runs.last_concurrency(row.id))
+        runner = perform(opened, with_budget(opened.runs.recorded(row.id), options), mode)
+        code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
 
 

@@ -28,15 +28,15 @@ DRAINING = (
 
 
 class _NowError(Exception):
-    """Unwinds the code that draws on the terminal, so that it is restored."""
+    """Leaves the code that draws on the terminal, so that the terminal is restored."""
 
 
 class _Signals:
-    """How urgently this process must end: 1 is soon, 2 is now. ``heard``: whether 1 has been passed on."""
+    """How urgently this process must end: 1 is soon, 2 is now. ``passed_on``: whether the runner knows of 1."""
 
     def __init__(self) -> None:
         self.urgency = 0
-        self.heard = False
+        self.passed_on = False
 
     def take(self, number: int, _frame: FrameType | None) -> None:
         self.urgency = self.urgency + 1 if number == signal.SIGINT else 2
@@ -49,14 +49,14 @@ def interruptible(runner: Runner, opened: Workspace) -> Iterator[Callable[[], No
     That call does not return if the process must end now: it ends with all its children, with exit code 130.
     """
     signals = _Signals()
-    heeded = [number for number in NOW if signal.getsignal(number) is not signal.SIG_IGN]
-    before = [(number, signal.signal(number, signals.take)) for number in (signal.SIGINT, *heeded)]
+    ending = [number for number in NOW if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [(number, signal.signal(number, signals.take)) for number in (signal.SIGINT, *ending)]
 
     def heed() -> None:
         if signals.urgency > 1:
             raise _NowError
-        if signals.urgency == 1 and not signals.heard:
-            signals.heard = True
+        if signals.urgency == 1 and not signals.passed_on:
+            signals.passed_on = True
             click.echo(DRAINING, file=sys.stderr)  # the live line makes room for text on this stream
             runner.stop()
 

@@ -119,12 +119,36 @@ class Comparisons:
 
     def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
         """Return the rows and, if none of them is a frontier model with `direct`, such a result from elsewhere."""
-        baseline = self._measured_elsewhere(rows)
+        baseline = self.measured_elsewhere(rows)
         return [*rows, baseline] if baseline else list(rows)
+
+    def measured_elsewhere(self, rows: Sequence[SummaryRow]) -> SummaryRow | None:
+        """Return a frontier model with `direct` from another benchmark, with its results on these problems alone.
+
+        None if one of the rows is such a model, or if there is none. A model that supervises in the rows is preferred.
+        """
+        if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
+            return None
+        grounds = self.results.grounds({row.benchmark for row in rows})
+        problems = frozenset[str]().union(*_problems(rows, grounds))
+        fitting = [
+            measured
+            for measured in self.results.measured()
+            if measured.dataset_sha256 == rows[0].dataset_sha256 and _is_baseline(measured, problems, grounds)
+        ]
+        used = {model for row in rows for members in row.models.values() for model in members}
+        fitting = [measured for measured in fitting if scripted(used) or not scripted([measured.model])]
+        best = min(fitting, key=lambda measured: measured.model not in used, default=None)
+        if best is None:
+            return None
+        only = None if problems == set(best.problems) else sorted(problems)
+        return next(
+            row for row in self.results.summaries(best.benchmark, only) if row.configuration == best.configuration
+        )
 
     def how_to_measure_baseline(self, rows: Sequence[SummaryRow]) -> str:
         """Say how to measure the missing baseline of these configurations, and what that would cost."""
-        if found := self._measured_elsewhere(rows):
+        if found := self.measured_elsewhere(rows):
             return f"One was measured on these problems: koderz compare ... {found.benchmark}/{found.configuration}"
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
@@ -216,30 +240,6 @@ class Comparisons:
         for sentence, values in differences.items():
             if len(values) > 1:
                 yield f"{sentence} ({', '.join(sorted(map(str, values)))}): a difference may be theirs."
-
-    def _measured_elsewhere(self, rows: Sequence[SummaryRow]) -> SummaryRow | None:
-        """A frontier model with `direct` on all these problems in another benchmark, with its results on them alone.
-
-        None if one of the rows is such a model, or if there is none. A model that supervises in the rows is preferred.
-        """
-        if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
-            return None
-        grounds = self.results.grounds({row.benchmark for row in rows})
-        problems = frozenset[str]().union(*_problems(rows, grounds))
-        fitting = [
-            measured
-            for measured in self.results.measured()
-            if measured.dataset_sha256 == rows[0].dataset_sha256 and _is_baseline(measured, problems, grounds)
-        ]
-        used = {model for row in rows for members in row.models.values() for model in members}
-        fitting = [measured for measured in fitting if scripted(used) or not scripted([measured.model])]
-        best = min(fitting, key=lambda measured: measured.model not in used, default=None)
-        if best is None:
-            return None
-        only = None if problems == set(best.problems) else sorted(problems)
-        return next(
-            row for row in self.results.summaries(best.benchmark, only) if row.configuration == best.configuration
-        )
 
     def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
         """The dataset of all rows, and the problems that they were given. Raises DataError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from koderz_core import __version__
@@ -12,7 +12,7 @@ from koderz_core.diagnosis.checks import SERVERS
 from koderz_core.diagnosis.journals import index
 from koderz_core.diagnosis.model_probes import Speed, ask_each, speed
 from koderz_core.errors import ConfigError
-from koderz_core.workspace.models import Models
+from koderz_core.workspace.models import Availability, Models
 from koderz_core.workspace.upkeep import Upkeep
 
 __all__ = ["SERVERS", "SIGNS", "Diagnosis", "Finding", "Health", "Speed"]
@@ -35,16 +35,16 @@ class Health:
 
     def diagnosis(self, *, whole_self_test: bool, ask_models: bool) -> Diagnosis:
         """Check everything. ``ask_models``: also send each local and the cheapest paid models a short question."""
+        surveyed: list[Availability] = []
+        unlisted: list[Finding] = []
         try:
-            surveyed, wrong = self.models.survey(), ()
+            surveyed = self.models.survey()
         except ConfigError as error:  # a fault of what is checked does not stop the check
             lead, _, cure = str(error).rpartition(". ")
-            surveyed, wrong = [], (Finding("settings", "models.toml", "missing", lead, cure),)
+            unlisted = [Finding("settings", "models.toml", "missing", lead, cure)]
         found = diagnose(self.settings, surveyed, __version__, whole_self_test=whole_self_test)
-        answers: Iterator[Finding] = iter(())
-        if ask_models and not wrong:
-            answers = ask_each(self.models.ask, surveyed, self.settings)
-        return Diagnosis((*wrong, *found.findings, *index(self.upkeep.index_fault()), *answers))
+        answers = ask_each(self.models.ask, surveyed, self.settings) if ask_models else ()
+        return Diagnosis((*unlisted, *found.findings, *index(self.upkeep.index_fault()), *answers))
 
     def speed(self, model: str) -> Speed:
         """Warm up a model, send it three prompts in turn, and measure its speed."""

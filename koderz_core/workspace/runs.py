@@ -33,7 +33,7 @@ from koderz_core.runner.calls.provider_limits import Policy
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.runner.dependencies import Parts, Recollection
 from koderz_core.runner.header import header, last_concurrency, recorded_plan, under_newest_budget
-from koderz_core.runner.live_text import LiveText, Spoken
+from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.store.results import Results
@@ -49,7 +49,8 @@ class Runs:
     """Benchmarks by id. May be used from any thread.
 
     ``recall``: what experiments remember of others. ``check_budget`` raises PlanError for a plan whose budget cannot be
-    enforced. ``follow`` receives the id of every benchmark whose journal has been opened.
+    enforced. ``follow`` receives the id of every benchmark whose journal has been opened. ``live``: what models are
+    writing in experiments of this process.
     """
 
     settings: Settings
@@ -60,7 +61,7 @@ class Runs:
     check_budget: Callable[[Plan], None]
     follow: Callable[[str], None]
     background: Running
-    _live: LiveText = field(default_factory=LiveText)
+    live: LiveText = field(default_factory=LiveText)
 
     def run(self, plan: Plan, concurrency: int | None = None) -> None:
         """Run a plan to its end; finished experiments are not repeated. Raises as ``runner``."""
@@ -128,17 +129,6 @@ class Runs:
     def trouble(self, benchmark: str) -> str | None:
         """The error that broke a benchmark of ``start``, None if there was none."""
         return self.background.trouble(benchmark)
-
-    def live_text(self, experiment: str) -> Spoken | None:
-        """What a model is writing in an experiment of this process, None if nothing. Hostile text."""
-        return self._live.of(experiment)
-
-    def heard_at(self, experiments: Iterable[str]) -> float | None:
-        """When a model last wrote something in one of these experiments of this process, in seconds since 1970.
-
-        None if no model is writing.
-        """
-        return self._live.heard_at(experiments)
 
     def recorded(self, benchmark: str) -> Plan:
         """The plan that the journal of a benchmark holds. Raises JournalError."""
@@ -212,7 +202,7 @@ class Runs:
             redact=self.grading.redactor,
             divide=self.grading.divide,
             clock=time.time,
-            live=self._live,
+            live=self.live,
             policy=Policy(self.settings.retries),
             lanes=self.models.lanes,
             context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),

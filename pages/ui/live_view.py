@@ -89,7 +89,7 @@ def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
     """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves."""
-    stream = workspace.runs.live_text(row.id)
+    stream = workspace.runs.live.of(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
         st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "between two calls")
         st.text(stream.text if stream else "")

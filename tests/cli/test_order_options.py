@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core import Order, Wanted
+from koderz_core import Order, Wanted, command_of
 from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError
 from koderz_core.records import Message, Request, Sampling
@@ -98,7 +98,7 @@ def test_what_a_page_needs_stands_in_the_workspace() -> None:
     order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")
     with open_workspace() as workspace:
         assert [form.name for form in workspace.plans.strategies()] == [*offered()]
-        assert workspace.command(order).endswith("'direct coder=scripted/weak'")
+        assert command_of(order).endswith("'direct coder=scripted/weak'")
         assert next(preset.name for preset in workspace.plans.presets([])) == "quick look"
         with pytest.raises(DataError, match="prompt"):
             workspace.grading.keep_problem("", TESTS)

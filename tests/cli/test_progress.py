@@ -38,7 +38,7 @@ def test_the_files_of_an_experiment_are_there_while_its_benchmark_goes_on(capsys
         with opened.runs.runner(plan, [debug.watch]) as runner, debug:
             runner.start()
             runner.wait()
-            debug.beside(lambda: None)()
+            debug.with_writing(lambda: None)()
             assert len(list(Path("debug").iterdir())) == 8
     assert "Written: 8 files of 2 experiments to debug." in capsys.readouterr().err
 

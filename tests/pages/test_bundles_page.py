@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from reading import PAGES, said
 
-from koderz_core import Workspace, open_workspace
+from koderz_core import open_workspace
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import open_bundle
 from koderz_core.config import Settings
 from koderz_core.examples import EXAMPLE, example_journal
+from koderz_core.workspace.datasets import Datasets
 
 
 @pytest.fixture
@@ -67,10 +68,10 @@ def test_every_page_says_that_a_bundle_is_shown(
 
 
 def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_self: Workspace) -> None:
+    def broken(_self: Datasets) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(Workspace, "datasets", broken)
+    monkeypatch.setattr(Datasets, "names", broken)
     app = visit("launch")
     assert "This is a bug in koderz" in said(app)
     assert "Bug report" in [button.proto.label for button in app.get("download_button")]

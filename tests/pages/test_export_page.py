@@ -42,8 +42,8 @@ def test_a_link_leads_to_the_whole_table(client: TestClient, recorded: Plan) -> 
 
 
 def test_a_link_to_what_is_about_the_same_problems_leads_to_that(client: TestClient, recorded: Plan) -> None:
-    other = the_workspace().plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "2:4"))
-    the_workspace().run(other)
+    other = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "2:4"))
+    the_workspace().runs.run(other)
     order = ExportOrder("comparison", "csv", (recorded.id, other.id), ("n",), same_problems=True)
     answer = client.get(f"/{link(order)}")
     assert answer.headers["content-disposition"] == 'attachment; filename="koderz-several-same-problems-comparison.csv"'

@@ -19,8 +19,8 @@ Visit = Callable[..., AppTest]
 
 def begun(budget: Budget) -> Plan:
     wanted = Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 50})
-    plan = the_workspace().plan(Order([wanted], "0:3", budget=budget))
-    the_workspace().start(plan, 1)
+    plan = the_workspace().plans.plan(Order([wanted], "0:3", budget=budget))
+    the_workspace().runs.start(plan, 1)
     return plan
 
 
@@ -104,9 +104,9 @@ def test_a_failing_provider_is_named_and_so_is_what_happens_next(visit: Visit, m
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-a")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         visit("overview")
-        plan = the_workspace().plan(Order([Wanted("direct", {"coder": "claude-opus-4-5"})], "0:1"))
-        the_workspace().start(plan, 1)
+        plan = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "claude-opus-4-5"})], "0:1"))
+        the_workspace().runs.start(plan, 1)
         app = visit("live", benchmark=plan.id)
         assert eventually(lambda: "anthropic/claude-opus-4-5: HTTP 500 (" in said(app.run()))
         assert "of 7 retries used." in said(app)
-        the_workspace().stop(plan.id)
+        the_workspace().runs.stop(plan.id)

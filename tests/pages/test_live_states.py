@@ -66,8 +66,8 @@ def counted(app: AppTest) -> tuple[set[int], int]:
 def test_whatever_counts_experiments_says_the_same_in_each_frame_while_the_journal_grows(visit: Visit) -> None:
     visit("overview")
     wanted = Wanted("supervised", {"coder": "scripted/slow"}, {"max_iterations": 50})
-    plan = the_workspace().plan(Order([wanted], "0:40"))
-    the_workspace().start(plan, 2)
+    plan = the_workspace().plans.plan(Order([wanted], "0:40"))
+    the_workspace().runs.start(plan, 2)
     app, seen, begun = visit("live", benchmark=plan.id), set[int](), time.monotonic()
     while len(seen) < 4 and time.monotonic() - begun < 60:
         numbers, feed = counted(app.run())
@@ -107,8 +107,10 @@ def test_a_stopped_benchmark_stays_on_its_page_and_in_its_address_and_leads_to_i
     visit: Visit, recorded: Plan
 ) -> None:
     visit("overview")
-    plan = the_workspace().plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:2", name="older"))
-    the_workspace().start(plan)
+    plan = the_workspace().plans.plan(
+        Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:2", name="older")
+    )
+    the_workspace().runs.start(plan)
     app = visit("live")  # follows what runs
     assert "See results" not in links(app)
     options = app.selectbox[0].options
@@ -127,10 +129,10 @@ def test_while_text_streams_nothing_is_said_of_silence(
     over = threading.Event()
     refusing.answer = speaks_until(over)
     visit("overview")
-    plan = the_workspace().plan(Order([Wanted("direct", {"coder": "vllm/it"})], "0:1"))
-    the_workspace().start(plan)
+    plan = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "vllm/it"})], "0:1"))
+    the_workspace().runs.start(plan)
     (experiment,) = plan.experiments()
-    assert eventually(lambda: (spoken := the_workspace().live_text(experiment.id)) and len(spoken.text) > 100)
+    assert eventually(lambda: (spoken := the_workspace().runs.live.of(experiment.id)) and len(spoken.text) > 100)
     words = said(visit("live", benchmark=plan.id))
     over.set()
     assert "newest text" in words
@@ -155,10 +157,10 @@ def speaks_until(over: threading.Event) -> Callable[[BaseHTTPRequestHandler], No
 
 def test_resume_keeps_the_concurrency_that_was_last_allowed(visit: Visit) -> None:
     visit("overview")
-    plan = the_workspace().plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:4"))
-    the_workspace().start(plan, 3)
-    the_workspace().allowing.change(plan.id, concurrency=2)
-    the_workspace().stop(plan.id)
+    plan = the_workspace().plans.plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:4"))
+    the_workspace().runs.start(plan, 3)
+    the_workspace().runs.change(plan.id, concurrency=2)
+    the_workspace().runs.stop(plan.id)
     assert eventually(lambda: the_workspace().results.benchmark(plan.id).state == "stopped")
     visit("live", benchmark=plan.id).button(key=f"resume live {plan.id}").click().run()
     journal = the_workspace().settings.journals_dir / f"{plan.id}.jsonl"

@@ -114,8 +114,8 @@ def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: W
 
 def test_what_was_scored_under_another_time_limit_is_measured_again_and_told_of() -> None:
     with open_workspace(**TIERS, test_timeout=0.001) as hasty:  # nothing passes
-        begun = hasty.plan(Order([Wanted("direct", {"coder": STRONG})], "0:2"))
-        hasty.run(begun)
+        begun = hasty.plans.plan(Order([Wanted("direct", {"coder": STRONG})], "0:2"))
+        hasty.runs.run(begun)
     with open_workspace(**TIERS) as workspace:
         assert coders(workspace, Order([SUPERVISED], "0:2")) == [STRONG, WEAK]
         plan = workspace.plans.plan(Order([SUPERVISED], "0:2"))
@@ -133,18 +133,18 @@ def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) 
     plan = workspace.plans.plan(Order([SUPERVISED], "0:3"))
     workspace.runs.run(plan)
     with open_workspace(**TIERS) as anew:
-        rows = anew.comparing.with_baseline(anew.results.summaries(plan.id))
+        rows = anew.comparisons.with_baseline(anew.results.summaries(plan.id))
         told = f"Costs are by different prices ({prices}, made-up 1): a difference may be theirs."
-        assert told in anew.comparing.compare(rows).remarks
-        assert told not in anew.comparing.compare(rows[:1]).remarks
+        assert told in anew.comparisons.compare(rows).remarks
+        assert told not in anew.comparisons.compare(rows[:1]).remarks
 
 
 def test_only_a_frontier_model_is_taken_as_a_baseline_from_elsewhere() -> None:
     with open_workspace() as ordinary:  # all models are local here
         for wanted in (Wanted("direct", {"coder": STRONG}), Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})):
-            ordinary.run(ordinary.plan(Order([wanted], "0:2")))
+            ordinary.runs.run(ordinary.plans.plan(Order([wanted], "0:2")))
         rows = [row for row in ordinary.results.summaries() if row.strategy == "supervised"]
-        assert ordinary.comparing.with_baseline(rows) == rows
+        assert ordinary.comparisons.with_baseline(rows) == rows
 
 
 @pytest.mark.usefixtures("measured")
@@ -152,8 +152,8 @@ def test_a_scripted_model_is_no_baseline_from_elsewhere_for_real_ones(workspace:
     plan = workspace.plans.plan(Order([SUPERVISED], "0:3"))
     workspace.runs.run(plan)
     (row,) = workspace.results.summaries(plan.id)
-    assert workspace.baselines.beside([row]) is not None
-    assert workspace.baselines.beside([replace(row, models={"coder": ("ollama/it",)})]) is None
+    assert workspace.comparisons.measured_elsewhere([row]) is not None
+    assert workspace.comparisons.measured_elsewhere([replace(row, models={"coder": ("ollama/it",)})]) is None
 
 
 def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Workspace) -> None:
