@@ -1,7 +1,7 @@
-"""koderz' own part of ``benchmarks/calls.py``: one benchmark against the scripted server, as a process of its own.
+"""koderz's part of ``benchmarks/calls.py``: one benchmark against the scripted server, in a process of its own.
 
-``calls_koderz.py PORT REPEATS AT_ONCE KIND HOME``: KIND is ``calls`` (programs are not judged), ``streamed`` (neither)
-or ``graded``, where programs are judged in the sandbox and the index is read in the end. Prints how many were solved.
+``calls_koderz.py PORT REPEATS AT_ONCE KIND HOME``: KIND is ``calls`` or ``streamed`` (programs are not judged) or
+``graded``, where programs are judged in the sandbox and the index is read at the end. Prints the number solved.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODEL = "vllm/scripted"
 
 
 class Approving:
-    """A judge that runs nothing."""
+    """A judge that runs nothing and passes everything."""
 
     def check(self, _problem: Problem, _code: str, _tests: TestSet) -> Verdict:
         return Verdict("P", (), completed=True, error=None, message="", seconds=0.0, isolation="limited")

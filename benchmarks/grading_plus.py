@@ -1,8 +1,9 @@
-"""How fast koderz grades on plus tests, against EvalPlus 0.3.1: HumanEval+'s 164 right programs, base and plus inputs.
+"""How fast koderz grades on plus tests, compared with EvalPlus 0.3.1: HumanEval+'s 164 correct programs.
 
-Run: ``python benchmarks/grading_plus.py --work FOLDER`` (Linux), as ``grading.py``, whose folder it shares. Both know
-what the canonical solutions answer: from their caches when warm; cold, they find it out first, which counts as getting
-ready. Who begins changes from round to round. Memory is looked at in a round of its own that is not timed.
+Run: ``python benchmarks/grading_plus.py --work FOLDER`` (Linux), with the folder of ``grading.py``. Base and plus
+inputs are used. Both graders know the answers of the canonical solutions: warm, from their caches; cold, they compute
+them first, which counts as preparation. The first grader changes from round to round. Memory is measured in a separate
+round without timing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ TARGET = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A grader that is ready. ``grade`` says how many programs passed; ``pid`` and what it started do the work."""
+    """A grader that is ready. ``grade`` returns the number of programs that passed; ``pid`` and its children work."""
 
     grade: Callable[[], int]
     pid: int
@@ -60,7 +61,7 @@ Ready = Callable[[Path], AbstractContextManager[Grading]]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """``ready_seconds``: until the first program can be graded. ``others``: their share of all cores meanwhile."""
+    """``ready_seconds``: until the first program can be graded. ``others``: the share of other processes."""
 
     grader: str
     cache: str
@@ -152,7 +153,7 @@ def _measured(name: str, cache_is: str, ready: Ready, cache: Path) -> Measuremen
 
 
 def _memory(ready: Ready, cache: Path) -> float:
-    """MB of all processes at their most, what they share counted once."""
+    """Peak MB of all processes; shared memory counts once."""
     with ready(cache) as grading, ThreadPoolExecutor(1) as pool:
         graded, most = pool.submit(grading.grade), 0
         while not graded.done():
@@ -172,7 +173,7 @@ def _line(measurement: Measurement) -> str:
 
 
 def _summary(measured: Sequence[Measurement], memory: dict[str, float], programs: int) -> str:
-    """Markdown: medians by grader and cache, and how often EvalPlus' are koderz's in the same round."""
+    """Markdown: medians by grader and cache, and the ratio of EvalPlus to koderz within a round."""
     rows = [
         f"{machine()}. {programs} programs; seconds by the clock / of processor time.",
         "",

@@ -1,4 +1,4 @@
-"""What ``benchmarks/grading.py`` measured, as lines, as a table of medians, and as JSON."""
+"""The measurements of ``benchmarks/grading.py`` as lines, as a table of medians, and as JSON."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Measurement:
 
 
 def measured(grader: str, number: int, done: Round, right: Sequence[bool], load_average: float) -> Measurement:
-    """``right``: what the verdicts should have been."""
+    """``right``: the expected verdicts."""
     latency = sorted(1e3 * seconds for seconds in done.latencies)
     return Measurement(
         grader=grader,
@@ -84,7 +84,7 @@ def measured(grader: str, number: int, done: Round, right: Sequence[bool], load_
 
 
 def line(measurement: Measurement, problems: Sequence[str]) -> str:
-    """``problems``: whose programs were graded, in the order of grading."""
+    """``problems``: those of the programs, in the order of grading."""
     names = ", ".join(sorted({problems[place] for place in measurement.wrong})[:5])
     return (
         f"round {measurement.round + 1}  {measurement.grader:16} "
@@ -97,7 +97,7 @@ def line(measurement: Measurement, problems: Sequence[str]) -> str:
 
 
 def summary(measured: Sequence[Measurement], memory: Mapping[str, float | None]) -> str:
-    """Markdown: a row per grader with the medians of the rounds that count, then what was aimed at."""
+    """Markdown: a row per grader with the medians of the rounds that count, then the targets."""
     rounds = _counted(measured)
     total = len({measurement.round for measurement in measured})
     lines = [
@@ -146,7 +146,7 @@ def _row(
 
 
 def _ratios(grader: str, measured: Sequence[Measurement], rounds: Sequence[int]) -> dict[str, float]:
-    """Medians of what was measured in the same round."""
+    """Medians of ratios within a round."""
     rates = {(measurement.grader, measurement.round): measurement.rate for measurement in measured}
     return {
         peer: statistics.median(rates[grader, number] / rates[peer, number] for number in rounds) for peer in TARGETS

@@ -1,4 +1,4 @@
-"""What programs could have left on this machine, looked at before and after them."""
+"""Traces that programs could leave on this machine, counted before and after them."""
 
 from __future__ import annotations
 

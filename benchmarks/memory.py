@@ -1,8 +1,8 @@
-"""What the embedded cortex can do: rates of ``remember``, latency of ``recall``, and what ``kill -9`` costs it.
+"""The speed of the embedded cortex: rates of ``remember``, latency of ``recall``, and losses by ``kill -9``.
 
-Run: ``python benchmarks/memory.py``. Everything is driven over stdio, by the official ``mcp`` client but for the kills,
-and the yardstick, the same rows inserted by ``sqlite3`` in this process, one transaction each, is taken in the same
-call: its ratio says what the protocol costs on this machine. Ends with 1 if anything was lost.
+Run: ``python benchmarks/memory.py``. The official ``mcp`` client drives everything over stdio, except the kills. The
+yardstick, the same rows inserted by ``sqlite3`` in this process with one transaction each, is measured in the same run;
+the ratio shows the cost of the protocol on this machine. Exits with 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--recalls", type=int, default=500)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--folder", help="where the files are made: a disk, to measure that disk")
+    parser.add_argument("--folder", help="folder for the files: the disk to measure")
     return parser.parse_args()
 
 

@@ -1,10 +1,10 @@
-"""How often two configurations are told apart, rightly and wrongly, and how often the interval beside holds the truth.
+"""How often two configurations differ significantly, correctly and wrongly, and how often the interval covers.
 
 Run: ``python benchmarks/pairs.py`` (needs the ``dev`` extra; about 20 minutes, ``--quick`` one). It draws solved trials
-with known chances, asks ``koderz_core.analysis`` for the p and the interval of each pair, and prints tables beside the
-Cochran-Mantel-Haenszel test, without and with its continuity correction. The exit code is 1 if two that solve each
-problem with the same chance are told apart in more than 5.5 % of the draws of a row, or if the intervals hold the truth
-in less than 94 % on average.
+with known probabilities, computes p and interval of each pair with ``koderz_core.analysis``, and prints tables next to
+the Cochran-Mantel-Haenszel test, without and with its continuity correction. The exit code is 1 if two configurations
+that solve each problem with the same probability differ significantly in more than 5.5 % of the draws of a row, or if
+the intervals cover the truth in less than 94 % on average.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ALPHA, MOST_WRONG, LEAST_HELD = 0.05, 0.055, 0.94
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How often each problem is asked: numbers for the problems in turn, different ones where trials were lost."""
+    """How often each problem is tried: numbers for the problems in turn, with different ones where trials were lost."""
 
     name: str
     a: tuple[int, ...]
@@ -62,7 +62,7 @@ SAME_BY_SYMMETRY = {"5 against 1", "10 against 1"}
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Solved trials of many benchmarks (rows) by problem, and what the tests and intervals say of each benchmark."""
+    """Solved trials of many benchmarks (rows) by problem, and the tests and intervals of each benchmark."""
 
     p: Array
     cmh: Array
@@ -77,7 +77,7 @@ class Drawn:
         return ours, theirs, corrected
 
     def held(self, truth: float) -> float:
-        """The share of compatible intervals that hold the true difference; one that 0 bounds does not hold 0."""
+        """The share of compatible intervals that cover the true difference; one with 0 as a bound does not cover 0."""
         apart = self.p <= ALPHA
         low = np.where(apart & (self.difference > 0), np.maximum(self.low, 0), self.low)
         high = np.where(apart & (self.difference < 0), np.minimum(self.high, 0), self.high)
@@ -143,7 +143,7 @@ def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[li
 
 
 def _other_problems(draw: np.random.Generator, times: int) -> None:
-    """Both solve as much on average over all problems there are, but not the same ones."""
+    """Both solve the same share on average over all problems that exist, but not the same ones."""
     print(
         "| problems | trials | chances of each, drawn apart | told apart | CMH | interval holds 0 |\n"
         "|---|---|---|---|---|---|"
@@ -163,7 +163,7 @@ def _other_problems(draw: np.random.Generator, times: int) -> None:
 
 
 def _families(draw: np.random.Generator, times: int) -> None:
-    """Several configurations with one baseline: Holm's p and the intervals for all pairs at once."""
+    """Several configurations with one baseline: Holm's p and the intervals for all pairs together."""
     print("| problems | trials | true differences | a true 0 told apart | all intervals hold |\n|---|---|---|---|---|")
     for n, repeats in ((20, 1), (60, 1), (20, 3), (60, 3), (164, 1)):
         for gaps in ((0.0, 0.0, 0.0), (0.0, 0.0, 0.2), (0.0, 0.2, 0.3), (0.1, 0.2, 0.3)):
@@ -199,7 +199,7 @@ def _test(found: Drawn, at: int, at_once: int) -> Paired:
 
 
 def _chances(draw: np.random.Generator, chance: str, gap: float, shape: tuple[int, int]) -> tuple[Array, Array]:
-    """To solve each problem: of a and of b, which solves ``gap`` less on average."""
+    """The probabilities to solve each problem: of a and of b, which solves ``gap`` less on average."""
     if chance == "beta(9, 1)":
         of_a = draw.beta(9, 1, shape)
         return of_a, of_a * (1 - gap / 0.9)
@@ -232,7 +232,7 @@ def _judged(design: Design, solved_a: Counts, solved_b: Counts, at_once: int = 1
 
 
 def _p(a: Counts, b: Counts, solved_a: Counts, solved_b: Counts) -> Array:
-    """Each set of outcomes is tested once, in whatever order its problems are."""
+    """Each set of outcomes is tested once, in any order of its problems."""
     kinds = ((a * 100 + solved_a) * 100 + b) * 100 + solved_b
     rows, back = np.unique(np.sort(kinds, axis=1), axis=0, return_inverse=True)
     found = np.array([_p_of(row) for row in rows])

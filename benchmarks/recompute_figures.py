@@ -1,4 +1,4 @@
-"""Every figure of a comparison: what the journals give, held against what koderz says. One function for each kind."""
+"""Every figure of a comparison, computed from the journals and compared with koderz's. One function per kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALPHA = 0.05
 
 @dataclass
 class Case:
-    """A comparison that koderz was asked for, and the trials that it is about, by configuration."""
+    """A comparison by koderz, and its trials by configuration."""
 
     name: str
     told: Json
@@ -46,7 +46,7 @@ def key(row: Json) -> str:
 
 
 def number(row: Json, name: str, beside: str = "") -> float | None:
-    """As koderz means it: beside a number that JSON cannot say stands what it is."""
+    """A number of koderz; for one that JSON cannot hold, the field next to it says what it is."""
     said = row.get(f"{beside or name}_is")
     return math.inf if said in ("unbounded", "never") else math.nan if said == "undefined" else row[name]
 
@@ -260,7 +260,7 @@ def ceilings(case: Case) -> None:
 
 
 def programs(trial: Trial) -> list[tuple[str, bool, bool]]:
-    """Of each distinct program the problem, whether it passed the gate, and the held-out tests."""
+    """For each distinct program: the problem, whether it passed the gate, and the held-out tests."""
     if trial.score_kind != "held_out":
         return []
     judged = {attempt.code: attempt for attempt in trial.tries if attempt.held_out_passed is not None}
@@ -268,7 +268,7 @@ def programs(trial: Trial) -> list[tuple[str, bool, bool]]:
 
 
 def end(trial: Trial, axis: str) -> float:
-    """What it had used when it stopped: at its last try if that passed the gate or nothing came after it."""
+    """What the trial had used at its end: at its last attempt if that passed the gate or nothing followed."""
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts
@@ -325,7 +325,7 @@ def attempt(case: Case, where: str, row: Json, scored: Sequence[Trial]) -> None:
 
 
 def spent(trial: Trial, number_of: int) -> float:
-    """The first has what came before it, the last what came after it."""
+    """The first attempt includes everything before it, the last one everything after it."""
     totals = [0.0, *(attempt.usd or 0.0 for attempt in trial.tries[:-1]), trial.usd or 0.0]
     return totals[number_of] - totals[number_of - 1]
 

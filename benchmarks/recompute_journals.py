@@ -1,7 +1,7 @@
-"""What a journal says of its experiments, read without koderz: one line of JSON per event, plain or gzipped.
+"""The content of a journal, read without koderz: one line of JSON per event, plain or gzipped.
 
-The last word on each thing counts: a call is named by experiment, ordinal and attempt, an iteration by experiment and
-number, a score by experiment and program, the end of an experiment by the experiment.
+The last line about a thing counts: a call is identified by experiment, ordinal and attempt, an iteration by experiment
+and number, a score by experiment and program, the end of an experiment by the experiment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recompute_unanswered import Json, unanswered
 
 @dataclass
 class Try:
-    """One iteration, and what its experiment had used when it ended."""
+    """One iteration, and what its experiment had used at its end."""
 
     iteration: int
     gate_passed: bool
@@ -32,7 +32,7 @@ class Try:
 
 @dataclass
 class Trial:
-    """One planned experiment. ``outcome`` None: it has no end. ``calls``: all that cost something or was answered."""
+    """One planned experiment. ``outcome`` None: it has not ended. ``calls``: all that cost money or were answered."""
 
     benchmark: str
     configuration: str
@@ -59,7 +59,7 @@ class Trial:
 
     @property
     def attempts(self) -> int:
-        """A program that was submitted without testing is one attempt, and no iteration."""
+        """A program that was submitted without testing is one attempt and not an iteration."""
         return self.iterations or int(self.scored)
 
     @property
@@ -73,7 +73,7 @@ class Trial:
 
 @dataclass
 class Journal:
-    """One benchmark: its problems and repeats, as it was last planned, and a trial for each experiment begun."""
+    """One benchmark: its problems and repeats by the last plan, and a trial for each experiment that started."""
 
     benchmark: str
     name: str
@@ -89,7 +89,7 @@ def total(calls: list[Json]) -> float | None:
 
 
 def read(path: Path) -> Journal:
-    """Everything that is recomputed from, in one pass."""
+    """Everything that the figures need, in one pass."""
     return _Fold(path).journal()
 
 

@@ -1,4 +1,4 @@
-"""The tables that docs/study/results.md alone has, held against the journals, as far as they are counts and seconds."""
+"""The tables that only docs/study/results.md has, compared with the journals, as far as they are counts and seconds."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def choice(case: Case) -> None:
 
 
 def named(case: Case, lines: Mapping[str, Sequence[str]]) -> list[tuple[str, list[Trial]]]:
-    """The trials of each line, by its label; lines that no configuration is called by do not agree."""
+    """The trials of each line, by its label; a label of no configuration counts as a difference."""
     of = {row["label"]: case.trials[key(row)] for row in case.told["configurations"]}
     case.tally.same("results.md: labels of lines", case.name, bool(lines) and set(lines) <= set(of), True)
     return [(label, of[label]) for label in lines if label in of]
 
 
 def table(title: str) -> tuple[list[str], dict[str, list[str]]]:
-    """The columns but the first and the lines of the first table whose title begins so; nothing where there is none."""
+    """Columns except the first, and lines, of the first table whose title starts so; nothing if there is none."""
     _, _, text = RESULTS.read_text(encoding="utf-8").replace("\\", "").partition(f"### {title}")
     body = text.partition("\n\n")[2].partition("\n\n")[0]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()]

@@ -1,6 +1,6 @@
-"""What local calls without an answer cost, from the times of a journal, as docs/models.md defines it.
+"""The cost of local calls without an answer, from the times of a journal, as docs/models.md defines it.
 
-Time is counted in entries of experiments: a span is from the place of one such entry to that of another.
+Time is counted in entries of experiments: a span extends from one such entry to another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Name: TypeAlias = tuple[str, int, int]
 
 @dataclass
 class Span:
-    """A call of a model of this machine from its start to its end; ``told``: the cost that its failure states."""
+    """A call of a local model from its start to its end; ``told``: the cost that its failure states."""
 
     name: Name
     model: str
@@ -51,7 +51,7 @@ def unanswered(lines: Sequence[Json]) -> dict[Name, float]:
 
 
 def machine_seconds(moments: Sequence[float], spans: Sequence[Span]) -> list[float]:
-    """What each had of the machine: of those at work at once, each has an equal share. ``spans``: in order of end."""
+    """The machine time of each call: concurrent calls have equal shares. ``spans``: in order of end."""
     so_far = [0.0]
     for place, (before, after) in enumerate(pairwise(moments), start=1):
         here = [span for span in spans if span.start < place <= span.end]

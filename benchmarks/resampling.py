@@ -1,9 +1,9 @@
-"""How often intervals of costs, ratios, break-evens and curves hold the truth, and how long resampling takes.
+"""How often intervals of costs, ratios, break-evens and curves cover the truth, and how long resampling takes.
 
 Run: ``python benchmarks/resampling.py`` (needs the ``dev`` extra; five minutes). It draws costs, solves and whole
-trials of which the truth is known, asks ``koderz_core.analysis`` for its intervals, and prints the share that hold the
-truth, with intervals of resamples for contrast: expanded percentiles, plain ones and BCa. Then the seconds that the
-frontier of 12 configurations with 164 problems takes: the exit code is 1 if that is more than the limit.
+trials with a known truth, computes the intervals of ``koderz_core.analysis``, and prints the share that covers the
+truth, next to intervals of resamples: expanded percentiles, plain ones and BCa. Then it prints the seconds for the
+frontier of 12 configurations with 164 problems; the exit code is 1 if they exceed the limit.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _costs(draw: np.random.Generator) -> None:
 
 
 def _ratios(draw: np.random.Generator) -> None:
-    """Costs per solved problem of one configuration by another's, alone or one of nine pairs."""
+    """Costs per solved problem of one configuration relative to another's, alone or as one of nine pairs."""
     kinds = {
         "once 90 %, once 90 %": (_once, 0.9, _once, 0.9),
         "once 50 %, once 90 %": (_once, 0.5, _once, 0.9),
@@ -116,7 +116,7 @@ def _width(found: Interval) -> float:
 
 
 def _break_evens(draw: np.random.Generator) -> None:
-    """The cheap one solves 40 % of what is left with each of five tries, so the third reaches 78.4 %."""
+    """The cheap one solves 40 % of the rest with each of five attempts, so the third reaches 78.4 %."""
     print("| break-even, problems | pairs | holds the truth |\n|---|---|---|")
     for n in (20, 60, 164):
         for at_once in (1, 9):
@@ -177,7 +177,7 @@ def _once(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]
 
 
 def _loop(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]:
-    """Solved after a few attempts, or all attempts spent."""
+    """Solved after a few attempts, or all attempts used."""
     solved = draw.random(n) < rate
     attempts = np.where(solved, np.minimum(draw.geometric(0.5, n), MOST), MOST)
     return attempts * draw.lognormal(0, 0.4, n), solved.astype(float)

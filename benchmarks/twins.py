@@ -1,9 +1,9 @@
-"""How many published solutions of other problems the guard over examples lets through although they pass the tests.
+"""How many published solutions of other problems the guard over examples admits although they pass the tests.
 
-Run: ``KODERZ_DATASETS_DIR=FOLDER_WITH_PUBLISHED_FILES python benchmarks/twins.py`` (some minutes). Of all ordered
-pairs of problems of HumanEval+ and MBPP+ those are found whose first program, under the second one's name, answers the
-first ``SCREENED`` calls of the second one's base tests as its solution does. What the guard does is then counted for
-these, and whether they pass the base tests, and the plus tests too. Published solutions only are run in this process.
+Run: ``KODERZ_DATASETS_DIR=FOLDER_WITH_PUBLISHED_FILES python benchmarks/twins.py`` (some minutes). Of all ordered pairs
+of problems of HumanEval+ and MBPP+, it finds those whose first program, under the second one's name, answers the first
+``SCREENED`` calls of the second one's base tests like its solution. For these it counts the decisions of the guard, and
+whether they pass the base tests and the plus tests. Only published solutions run in this process.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def counted(counts: Counter[str], workspace: Workspace, source: Problem, target: Problem) -> None:
-    """What the guard does with the solution of ``source`` for who solves ``target``."""
+    """The guard's decision about the solution of ``source`` for an experiment on ``target``."""
     program = source.canonical_solution
     row = Solved("exp_0", source.id, "", program)
     text = Learnt(example(source.public.prompt, program), (source.public,), program)
