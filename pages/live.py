@@ -58,7 +58,7 @@ def main() -> None:
             if watch.last:
                 _draw_counts(page, place, watch.last)
 
-    if row and row.planned > MANY and not prepare(f"live {row.id}", watch.once, partial(_show_loading, page, row)):
+    if row and row.planned > MANY and not prepare(f"live {row.id}", watch.now, partial(_show_loading, page, row)):
         return
     draw()
     if many:

@@ -99,15 +99,11 @@ def _show_unfinished(rows: Sequence[BenchmarkRow]) -> None:
 
 
 def _latest(workspace: Workspace, row: BenchmarkRow | None, newest: BenchmarkRow) -> None:
-    """The chosen benchmark, else the newest with real models, else the newest one."""
+    """Results of the chosen benchmark, else of the newest with real models, else of the newest one; links to more."""
     st.subheader("Latest results")
     if row is None:
         st.info("All benchmarks here have scripted models, which say nothing about real models.", icon="🎭")
-    _glance(workspace, row or newest)
-
-
-def _glance(workspace: Workspace, row: BenchmarkRow) -> None:
-    """The results of one benchmark with their intervals, and links to its other pages."""
+        row = newest
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
         for target, label, icon in LINKS:

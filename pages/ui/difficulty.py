@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Literal
 
 import numpy as np
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
@@ -22,11 +21,11 @@ from koderz_core.report.difficulty import (
     taken_usd,
     trials_table,
 )
-from koderz_core.report.formats import TextTable, money, one_line, plain
+from koderz_core.report.formats import money, one_line, plain
 from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, chosen
 from koderz_core.workspace.names import letter
 from pages.ui.address import choice, chosen_line, keep
-from pages.ui.tables import frame, offer_csv, selected
+from pages.ui.tables import frame, offer_csv, selected, tall
 
 SHOWN: dict[Kind, str] = {
     "all": "all",
@@ -83,7 +82,7 @@ def show_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Di
     table = problems_table(rows, problems)
     named = {problem.problem: problem for problem in problems}
     pinned = {"problem": st.column_config.TextColumn(pinned=True, width=130)}
-    shown = {"alt": table.title, "height": _height(table), "column_config": pinned}
+    shown = {"alt": table.title, "height": tall(table, MOST_LINES, TALL), "column_config": pinned}
     problem = chosen_line(frame(table), "problem", list(named), **shown)
     offer_csv("problems", problem_rows(rows, problems))
     return named[problem]
@@ -95,7 +94,7 @@ def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficult
     letters = frame(table)
     if len({row.benchmark for row in rows}) == 1:
         letters = letters.drop(columns="benchmark")
-    st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=_height(table))
+    st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
     st.caption("Flaky: its repeats disagree. Only it: it solved the problem at least once, the others never.")
 
 
@@ -140,10 +139,6 @@ def _choose_configuration(rows: Sequence[SummaryRow], name: str, label: str, pla
 
 def _kind(name: str) -> Kind:
     return next(kind for kind in SHOWN if kind == name)
-
-
-def _height(table: TextTable) -> int | Literal["content"]:
-    return TALL if len(table.rows) > MOST_LINES else "content"
 
 
 def heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> go.Figure:

@@ -103,18 +103,14 @@ def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], ke
 
 
 def _policies(initial: Wanted, key: str) -> dict[str, str]:
+    """Gate and feedback; a gate can also be typed."""
+    gates = list(dict.fromkeys([*GATES, initial.gate]))
+    place, feedbacks = gates.index(initial.gate), list(FEEDBACKS)
     with st.container(horizontal=True):
-        return {
-            "gate": _policy("gate", initial.gate, GATES, key, ABOUT_GATE),
-            "feedback": _policy("feedback", initial.feedback, tuple(FEEDBACKS), key, ABOUT_FEEDBACK),
-        }
-
-
-def _policy(label: str, now: str, choices: Sequence[str], key: str, about: str) -> str:
-    """A gate can also be typed."""
-    options = list(dict.fromkeys([*choices, now]))
-    place, typed = options.index(now), label == "gate"
-    return str(st.selectbox(label, options, place, key=f"{label} {key}", accept_new_options=typed, help=about))
+        gate = st.selectbox("gate", gates, place, key=f"gate {key}", accept_new_options=True, help=ABOUT_GATE)
+        place = feedbacks.index(initial.feedback)
+        feedback = st.selectbox("feedback", feedbacks, place, key=f"feedback {key}", help=ABOUT_FEEDBACK)
+    return {"gate": str(gate), "feedback": str(feedback)}
 
 
 def _models(role: Role, initial: Wanted, key: str, models: Mapping[str, str]) -> str | tuple[str, ...]:

@@ -117,7 +117,3 @@ class Watch:
                 raise
             self.fault = str(error)
         return self.last
-
-    def once(self) -> bool:
-        """Read it once, so that later reads only add what is new; whether it exists. Raises as ``now``."""
-        return self.now().progress is not None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -56,7 +57,13 @@ def show_running(workspace: Workspace, known: Rows) -> None:
 def show_badges(workspace: Workspace, rows: Rows) -> None:
     """Badges of those benchmarks that run, with a link and a stop button."""
     for row in [row for row in rows if row.under_way]:
-        _show_badge(workspace, row)
+        label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
+        label += f" · {numbered(row.errors, 'error')}" if row.errors else ""
+        with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
+            st.text(called(row), width="content")
+            st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
+            stop = partial(workspace.runs.stop, row.id)
+            _button("Stop", row, HEAD, stop, STOPS, disabled=row.state == "stopping")
     show_failure(HEAD)
 
 
@@ -167,15 +174,6 @@ def reader_of(known: Rows, workspace: Workspace) -> Callable[[], Rows]:
     """Returns the ``known`` rows once, then reads: the first drawing of a repeating part needs no query."""
     first, since = [known], time.time()
     return lambda: first.pop() if first else workspace.results.benchmarks(since)
-
-
-def _show_badge(workspace: Workspace, row: BenchmarkRow) -> None:
-    label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
-    label += f" · {numbered(row.errors, 'error')}" if row.errors else ""
-    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
-        st.text(called(row), width="content")
-        st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
-        _button("Stop", row, HEAD, lambda: workspace.runs.stop(row.id), STOPS, disabled=row.state == "stopping")
 
 
 def show_limits(workspace: Workspace, row: BenchmarkRow) -> None:

@@ -178,9 +178,9 @@ def frame(table: TextTable) -> pd.DataFrame:
     return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
 
 
-def tall(table: TextTable) -> int | Literal["content"]:
-    """The height of a table: all lines, unless there are very many."""
-    return "content" if len(table.rows) <= MOST_LINES else TALL
+def tall(table: TextTable, lines: int = MOST_LINES, pixels: int = TALL) -> int | Literal["content"]:
+    """The height of a table: all lines, or ``pixels`` if there are more than ``lines``."""
+    return "content" if len(table.rows) <= lines else pixels
 
 
 def show_chart(
