@@ -24,7 +24,7 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     seed = page.get_by_label("Seed", exact=True)
     seed.fill("1")
     seed.press("Enter")
-    expect(page.get_by_text("Not as recorded: seed.")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Changed: seed.")).to_be_visible(timeout=MINUTE)
     start, dialog = page.locator(".st-key-start button"), page.get_by_role("dialog")
     start.click()
     dialog.get_by_role("button", name="Not now").click()
