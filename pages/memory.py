@@ -38,9 +38,9 @@ def main() -> None:
         return
     show_counts(counts)
     search = choose_search(counts)
-    found = with_linked_memory(workspace, workspace.memories.find(search), search)
-    if found.memories:
-        _show_one(workspace, choose_memory(found))
+    matches = with_linked_memory(workspace, workspace.memories.find(search), search)
+    if matches.memories:
+        _show_one(workspace, choose_memory(matches))
     else:
         st.info("No matching memories.", icon="🟰")
     left, right = st.columns([3, 2], gap="large")

@@ -56,12 +56,12 @@ def choice_list(name: str, label: str, options: Mapping[str, str], captions: Seq
 
 def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
     """The key of the widget, whose value is set to the option in the address."""
-    key, seen = f"choice of {name}", f"{name} in the URL"
-    asked = matching_option(st.query_params.get(name, usual), options)
-    if asked not in options:
+    key, last_key = f"choice of {name}", f"{name} in the URL"
+    requested = matching_option(st.query_params.get(name, usual), options)
+    if requested not in options:
         warn_of_missing(name)
-    elif key not in st.session_state or st.session_state.get(seen) != asked:  # an undrawn widget loses its value
-        st.session_state[key] = asked
+    elif key not in st.session_state or st.session_state.get(last_key) != requested:  # undrawn widgets lose their value
+        st.session_state[key] = requested
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual
     return key
@@ -84,9 +84,9 @@ def name_by_id(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> None
     """
     known = {row.id for row in benchmarks}
     for name in ("benchmark", "benchmarks"):
-        asked = st.query_params.get(name, "").split(",")
-        ids = [word if word in known or not word else _id_of(workspace, word) for word in asked]
-        if ids != asked:
+        requested = st.query_params.get(name, "").split(",")
+        ids = [word if word in known or not word else _id_of(workspace, word) for word in requested]
+        if ids != requested:
             st.query_params[name] = ",".join(ids)
 
 
@@ -120,11 +120,11 @@ def chosen_line(table: pd.DataFrame, name: str, keys: Sequence[str], usual: str 
     ``options`` of ``st.dataframe``.
     """
     usual = usual or keys[0]
-    asked, seen, version = st.query_params.get(name, usual), f"{name} in the URL", f"version of {name}"
-    if asked not in keys:
+    requested, last_key, version = st.query_params.get(name, usual), f"{name} in the URL", f"version of {name}"
+    if requested not in keys:
         warn_of_missing(name)
-    at = keys.index(asked if asked in keys else usual)
-    if st.session_state.get(seen) != (asked, tuple(keys)):
+    at = keys.index(requested if requested in keys else usual)
+    if st.session_state.get(last_key) != (requested, tuple(keys)):
         # Another address or another table: a new key keeps the line chosen before from counting as a choice here.
         st.session_state[version] = st.session_state.get(version, 0) + 1
     state = st.dataframe(
@@ -139,5 +139,5 @@ def chosen_line(table: pd.DataFrame, name: str, keys: Sequence[str], usual: str 
     rows = state["selection"]["rows"]
     chosen = keys[rows[0]] if rows and rows[0] < len(keys) else keys[at]
     keep(name, None if chosen == usual else chosen)
-    st.session_state[seen] = (chosen, tuple(keys))
+    st.session_state[last_key] = (chosen, tuple(keys))
     return chosen

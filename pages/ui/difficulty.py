@@ -113,8 +113,8 @@ def _page_of(problems: Sequence[Difficulty]) -> Sequence[Difficulty]:
     if pages < 2:
         keep("part", None)
         return problems
-    asked = st.query_params.get("part", "1")
-    page = min(int(asked), pages) if asked.isdecimal() and len(asked) < 6 and int(asked) else 1
+    requested = st.query_params.get("part", "1")
+    page = min(int(requested), pages) if requested.isdecimal() and len(requested) < 6 and int(requested) else 1
     place = int(st.pagination(pages, default=page, key=f"page of {pages}"))
     keep("part", None if place == 1 else str(place))
     return problems[PROBLEMS_PER_PAGE * (place - 1) : PROBLEMS_PER_PAGE * place]

@@ -75,15 +75,15 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
     place = st.container(horizontal=True, key=f"roles {key}")
     parameters = _parameters(form, initial, key)
     with place:
-        asked = form.asked(parameters)
-        roles = sorted((role for role in form.roles if role.name in asked), key=lambda role: role.name != "coder")
+        used = form.asked(parameters)
+        roles = sorted((role for role in form.roles if role.name in used), key=lambda role: role.name != "coder")
         chosen = {role.name: _models(role, initial, key, models) for role in roles}
-    kept = asked_of(asked, initial.parameters)
-    if kept:
-        st.text("Per role, as recorded: " + " ".join(f"{name}={value}" for name, value in kept.items()))
+    overrides = asked_of(used, initial.parameters)
+    if overrides:
+        st.text("Per role, as recorded: " + " ".join(f"{name}={value}" for name, value in overrides.items()))
     policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
-    wanted = Wanted(form.name, named, parameters | kept, **policies)
+    wanted = Wanted(form.name, named, parameters | overrides, **policies)
     return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
 
 

@@ -186,11 +186,11 @@ def clone_link(benchmark: str) -> None:
 
 def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> Clone | None:
     """The clone that the address asks for, None if it asks for none. Raises as ``Planner.clone``."""
-    asked = st.query_params.get(CLONE_KEY)
-    if asked is None:
+    requested = st.query_params.get(CLONE_KEY)
+    if requested is None:
         return None
     rows = {row.id: row for row in benchmarks}
-    chosen = matching_option(asked, list(rows))
+    chosen = matching_option(requested, list(rows))
     if chosen not in rows:
         st.warning("The link points to a benchmark that does not exist. Choose another start below.", icon="🔎")
         keep(CLONE_KEY, None)
@@ -204,12 +204,12 @@ def clone_in_address(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -
 
 def _clone_of(workspace: Workspace, row: BenchmarkRow) -> Clone:
     """The clone, read once per session because a journal is long; read again if the benchmark has grown."""
-    kept: tuple[tuple[str, int], Clone] | None = st.session_state.get(CLONE_KEY)
+    cached: tuple[tuple[str, int], Clone] | None = st.session_state.get(CLONE_KEY)
     version = (row.id, row.planned)
-    if kept is None or kept[0] != version:
+    if cached is None or cached[0] != version:
         with st.spinner("Reading its plan"):
-            kept = st.session_state[CLONE_KEY] = (version, workspace.plans.clone(row.id))
-    return kept[1]
+            cached = st.session_state[CLONE_KEY] = (version, workspace.plans.clone(row.id))
+    return cached[1]
 
 
 def show_changes(clone: Clone, plan: Plan) -> None:

@@ -55,31 +55,31 @@ def choose_search(counts: Counts) -> Sought:
     return Sought(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
-def with_linked_memory(workspace: Workspace, found: Found, search: Sought) -> Found:
+def with_linked_memory(workspace: Workspace, matches: Found, search: Sought) -> Found:
     """The results with the memory that the address names; a choice among the results of another search is dropped."""
-    asked, linked = st.query_params.get("memory", ""), "memory that a link names"
-    if not re.fullmatch(r"[0-9]{1,18}", asked) or int(asked) in {memory.id for memory in found.memories}:
-        return found
-    chosen_before = st.session_state.get("memory in the URL", ("",))[0] == asked
-    if chosen_before and st.session_state.get(linked) != (asked, search):
+    requested, linked = st.query_params.get("memory", ""), "memory that a link names"
+    if not re.fullmatch(r"[0-9]{1,18}", requested) or int(requested) in {memory.id for memory in matches.memories}:
+        return matches
+    chosen_before = st.session_state.get("memory in the URL", ("",))[0] == requested
+    if chosen_before and st.session_state.get(linked) != (requested, search):
         keep("memory", None)
-        return found
+        return matches
     try:
-        memory = workspace.memories.show(int(asked)).memory
+        memory = workspace.memories.show(int(requested)).memory
     except UsageError:
-        return found
-    st.session_state[linked] = (asked, search)
-    return replace(found, memories=(memory, *found.memories))
+        return matches
+    st.session_state[linked] = (requested, search)
+    return replace(matches, memories=(memory, *matches.memories))
 
 
-def choose_memory(found: Found) -> int:
+def choose_memory(matches: Found) -> int:
     """The table of at least one result; the id of the chosen memory."""
-    table = pd.DataFrame([_line(memory) for memory in found.memories])
-    keys = [str(memory.id) for memory in found.memories]
+    table = pd.DataFrame([_line(memory) for memory in matches.memories])
+    keys = [str(memory.id) for memory in matches.memories]
     height: int | Literal["content"] = TALL if len(keys) > MOST_LINES else "content"
     chosen = chosen_line(table, "memory", keys, alt="Matching memories", column_config=COLUMNS, height=height)
-    notes = [f"The first {count(len(keys))}; more match: add words." if found.more else ""]
-    notes += ["Too many match, so only the newest were ranked." if found.newest_only else ""]
+    notes = [f"The first {count(len(keys))}; more match: add words." if matches.more else ""]
+    notes += ["Too many match, so only the newest were ranked." if matches.newest_only else ""]
     st.caption(" ".join(note for note in notes if note) or f"{count(len(keys))} found.")
     return int(chosen)
 
@@ -133,9 +133,9 @@ def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
 
 
 def _words() -> str:
-    asked, key, seen = st.query_params.get("words", "")[:MOST_WORDS], "words", "words in the URL"
-    if st.session_state.get(seen) != asked:
-        st.session_state[key] = asked
+    requested, key, seen = st.query_params.get("words", "")[:MOST_WORDS], "words", "words in the URL"
+    if st.session_state.get(seen) != requested:
+        st.session_state[key] = requested
     words = str(st.text_input("Words", key=key, placeholder="HumanEval/31, IndexError, exp_…", max_chars=MOST_WORDS))
     keep("words", words or None)
     st.session_state[seen] = words
