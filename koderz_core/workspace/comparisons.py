@@ -149,17 +149,17 @@ class Comparisons:
     def how_to_measure_baseline(self, rows: Sequence[SummaryRow]) -> str:
         """Say how to measure the missing baseline of these configurations, and what that would cost."""
         if found := self.measured_elsewhere(rows):
-            return f"One was measured on these problems: koderz compare ... {found.benchmark}/{found.configuration}"
+            return f"To compare with a measured one: koderz compare ... {found.benchmark}/{found.configuration}"
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
             dataset, ids = self._common_dataset(rows)
             order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
-                return f"With a frontier model for MODEL this would measure it: {command}"
+                return f"To measure it, replace MODEL by a frontier model: {command}"
             asked = (configuration(order.configurations[0], self.settings),)
             price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
-            return f"This would measure it, for {price}: {command}"
+            return f"To measure it for {price}: {command}"
         names = {row.dataset for row in rows}
         return (
             "To measure it, ask a frontier model once on the same problems: koderz benchmark --strategy direct --coder "
@@ -233,13 +233,13 @@ class Comparisons:
         """The differences between benchmarks that no configuration names."""
         grounds = self.results.grounds({row.benchmark for row in rows})
         differences: dict[str, set[Scalar]] = {
-            "Costs are by different prices": {ground.price_version for ground in grounds},
+            "Costs use different prices": {ground.price_version for ground in grounds},
             "Scored by different tests": {ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds},
             "Tests ran under different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
         }
         for sentence, values in differences.items():
             if len(values) > 1:
-                yield f"{sentence} ({', '.join(sorted(map(str, values)))}): a difference may be theirs."
+                yield f"{sentence} ({', '.join(sorted(map(str, values)))}), which may explain a difference."
 
     def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
         """The dataset of all rows, and the problems that they were given. Raises DataError."""

@@ -143,7 +143,7 @@ class Grading:
         untrue = [f"{problem.id}: {example}" for problem in chosen for example in self._divider.untrue(problem)]
         if untrue:
             listed = plain("; ".join(untrue), LONGEST)
-            yield f"Examples left out of the gate, as the canonical solution fails them, {len(untrue)}: {listed}."
+            yield f"Examples left out of the gate, because the canonical solution fails them ({len(untrue)}): {listed}."
 
     @property
     def _policy(self) -> TestPolicy:
@@ -181,7 +181,7 @@ def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Ver
         return
     shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
     raise DataError(
-        f"{len(failed)} of the chosen problems cannot be graded here, since even their publisher's solutions fail: "
+        f"{len(failed)} of the chosen problems cannot be graded here, because the solutions of their publisher fail: "
         f"{shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, network and other "
         f"processes. Leave these out: {', '.join(failed)}."
     )

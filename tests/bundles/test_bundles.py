@@ -284,7 +284,7 @@ def test_an_opened_bundle_shows_the_same_and_runs_nothing(opened: Workspace, rec
         assert shown.results.summaries() == opened.results.summaries()
         assert shown.bundles.shown_level == "public_safe"
         with pytest.raises(UsageError, match="only be looked at"):
-            shown.resume(recorded)
+            shown.runs.resume(recorded)
     assert opened.bundles.shown_level is None
 
 
