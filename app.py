@@ -1,4 +1,4 @@
-"""The dashboard: its menu, as the script of `streamlit run app.py`, and its server, as an ASGI app, in one file."""
+"""The dashboard: Streamlit runs this file as the script of the menu, and uvicorn serves ``app`` from it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,19 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from koderz_core.addresses import url_of
 from koderz_core.workspace import leave
 from pages.ui.downloads import PATH, send
-from pages.ui.exposure import Headers, ask_login, check_exposure, pass_over_left_pages
-from pages.ui.origins import SameOrigin
-from pages.ui.warm_up import begin_warming, wait_for_imports
+from pages.ui.server import (
+    SameOrigin,
+    SecureHeaders,
+    ask_login,
+    begin_warm_up,
+    check_exposure,
+    fix_streamlit,
+    wait_for_imports,
+)
 
-WITHIN_SECONDS = 3  # for answers that are being sent when the dashboard is told to end
-MIDDLEWARE = (Middleware(Headers), Middleware(SameOrigin))
-LOOKS = Path(__file__).parent / "pages" / "ui"
+SHUTDOWN_SECONDS = 3  # for answers that are being sent when the dashboard is asked to end
+MIDDLEWARE = (Middleware(SecureHeaders), Middleware(SameOrigin))
+ASSETS = Path(__file__).parent / "pages" / "ui"
 FIRST = Path(__file__).parent / "pages" / "overview.py"
 PAGES = {
     "overview": ("", "Overview", "🏠"),
@@ -45,10 +51,10 @@ PAGES = {
 
 def menu() -> None:
     """Show the page that the URL names."""
-    st.set_page_config(page_title="koderz", page_icon=LOOKS / "koderz.svg", layout="wide")
+    st.set_page_config(page_title="koderz", page_icon=ASSETS / "koderz.svg", layout="wide")
     ask_login()
-    st.html(LOOKS / "looks.css")
-    st.logo(LOOKS / "wordmark.svg", size="large", icon_image=LOOKS / "koderz.svg")
+    st.html(ASSETS / "looks.css")
+    st.logo(ASSETS / "wordmark.svg", size="large", icon_image=ASSETS / "koderz.svg")
     sections: dict[str, list[StreamlitPage]] = {}
     for name, (section, title, icon) in PAGES.items():
         page = st.Page(f"pages/{name}.py", title=title, icon=icon, url_path=name, default=name == "overview")
@@ -61,16 +67,16 @@ def menu() -> None:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Say where the dashboard is, show it, and in the end stop what it runs: journals are closed by that."""
+    """Print the dashboard's address and open it; at the end, stop running benchmarks, which closes their journals."""
     url = url_of(st.get_option("server.address") or "localhost", st.get_option("server.port"))
     click.echo(f"koderz is at {url}  (Ctrl-C ends it)")
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().run_in_executor(None, webbrowser.open, url)
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a closed terminal ends it as SIGTERM does, but for nohup
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # unless started by nohup, a closed terminal ends it
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, signal.raise_signal, signal.SIGTERM)
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-    if isinstance(server, uvicorn.Server):  # it would else wait for as long as a browser holds a connection
-        server.config.timeout_graceful_shutdown = WITHIN_SECONDS
+    if isinstance(server, uvicorn.Server):  # otherwise it waits for every open browser
+        server.config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
     yield
     await asyncio.to_thread(leave)
 
@@ -79,8 +85,8 @@ if get_script_run_ctx(suppress_warning=True):
     menu()
 else:
     check_exposure()
-    pass_over_left_pages()
-    begin_warming(FIRST)
-    # Streamlit would else open a file of pages/ by its URL itself, without this menu and past the log-in.
+    fix_streamlit()
+    begin_warm_up(FIRST)
+    # Otherwise Streamlit opens each file of pages/ at its own URL, without this menu and without the login.
     PagesManager.uses_pages_directory = False
     app = st.App(__file__, routes=[Route(PATH, send)], middleware=MIDDLEWARE, lifespan=lifespan)

@@ -1,4 +1,4 @@
-"""What greedy programs cost the host: the class of the verdict, seconds, and how far its memory rose meanwhile."""
+"""What greedy programs cost the host: the class of the verdict, the seconds, and the peak of the host's memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLEAR_PEAK = "5"  # proc(5), /proc/pid/clear_refs
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """``expected``: the class of the verdict; None: it passes."""
+    """``expected``: the class of the verdict; None: the program passes."""
 
     name: str
     code: str

@@ -1,8 +1,8 @@
-"""The example that comes with koderz, bundled anew from the journal of a finished benchmark.
+"""Bundle the example that koderz includes from the journal of a finished benchmark.
 
 Run: ``python benchmarks/bundle_example.py JOURNAL koderz_core/examples/example.jsonl.gz``. The benchmark gets the name
-below, so that it says everywhere what it is and no benchmark of the user's can be taken for it; its id and those of its
-experiments follow from that. All else stays as it was recorded, the seeds that were sent among it.
+below, so that every page shows what it is and nobody takes it for a benchmark of the user's; its id and those of its
+experiments follow from the name. All else stays as recorded, including the seeds that were sent.
 """
 
 from __future__ import annotations

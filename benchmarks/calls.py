@@ -1,10 +1,10 @@
-"""What a call costs besides the model: koderz beside a naive pool of threads and Inspect AI, on the same server.
+"""The cost of a call besides the model: koderz, a naive pool of threads and Inspect AI on the same server.
 
-Run: ``python benchmarks/calls.py`` (Linux; Inspect gets an environment of its own, pinned, in ``--work``). HumanEval
-samples are asked of a scripted server that takes 300 ms, 64 at a time, each party in a process of its own. A long and
-a short round are subtracted, so that start-up drops out. Shown are, per sample: CPU of the whole tree of processes, and
-wall time against the ideal (whole waves of 64 times the latency). ``graded``: programs are judged; koderz keeps its
-journal in all kinds, and reads its index where graded.
+Run: ``python benchmarks/calls.py`` (Linux; Inspect gets its own environment with pinned packages, in ``--work``). Each
+program sends HumanEval samples to a scripted server that takes 300 ms, 64 at a time, from a process of its own. A short
+round is subtracted from a long one, which removes the start-up time. The table shows, per sample, the CPU of the whole
+process tree and the wall time relative to the ideal (whole waves of 64 times the latency). ``graded``: programs are
+judged. koderz writes its journal in every kind, and reads its index in ``graded``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CPU_MOST_MS = {"calls": 2.0, "graded": 10.0}
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a party took for so many samples. ``others``: the share of the machine that all others took meanwhile."""
+    """What a program used for its samples. ``others``: the share of the machine that all other processes used."""
 
     samples: int
     ideal_seconds: float
@@ -52,7 +52,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where all parties work: the server's port, the problems' file, a folder."""
+    """What all programs use: the server's port, the problems' file, a folder."""
 
     port: int
     problems: Path
@@ -83,14 +83,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--short", type=int, default=2, help="repeats of the 164 problems")
     parser.add_argument("--long", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--work", type=Path, help="where environments are kept from one time to the next")
+    parser.add_argument("--work", type=Path, help="folder that keeps the environments between runs")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--parties", nargs="+", choices=list(PARTIES), default=list(PARTIES))
     return parser.parse_args()
 
 
 def _compare(kind: str, options: argparse.Namespace, answers: Path, problems: Path, work: Path) -> Iterator[str]:
-    """All parties in turn, round by round, so that a busy moment meets each; what koderz has missed."""
+    """All programs in turn, round by round, so that a busy moment affects each; the targets that koderz missed."""
     costs: dict[str, list[Round]] = {name: [] for name in options.parties}
     for _ in range(options.rounds):
         for name in options.parties:
@@ -125,8 +125,8 @@ def _round(name: str, kind: str, times: int, answers: Path, problems: Path, work
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Of a process below this one."""
-    return sum(one.cpu_seconds for one in descendants(os.getpid()) if one.pid == pid)
+    """The processor time of a process below this one."""
+    return sum(process.cpu_seconds for process in descendants(os.getpid()) if process.pid == pid)
 
 
 def _difference(short: Round, long: Round) -> Round:
@@ -141,8 +141,11 @@ def _difference(short: Round, long: Round) -> Round:
 
 def _median(rounds: list[Round]) -> Round:
     middle = statistics.median
-    cpu, wall = middle(one.cpu_seconds for one in rounds), middle(one.seconds for one in rounds)
-    return replace(rounds[0], seconds=wall, cpu_seconds=cpu, others=max(one.others for one in rounds))
+    cpu, wall = (
+        middle(measurement.cpu_seconds for measurement in rounds),
+        middle(measurement.seconds for measurement in rounds),
+    )
+    return replace(rounds[0], seconds=wall, cpu_seconds=cpu, others=max(measurement.others for measurement in rounds))
 
 
 def _line(name: str, kind: str, cost: Round, own: Round | None) -> str:
@@ -161,11 +164,12 @@ def _missed(kind: str, own: Round) -> Iterator[str]:
 
 
 def _written(work: Path) -> tuple[Path, Path]:
-    """The server's answers and the peers' problems, as files."""
+    """The server's answers and the problems of the other programs, as files."""
     found = load("humaneval", load_settings()).problems
     problems = work / "problems.json"
     told = [
-        {"prompt": one.public.prompt, "tests": one.tests.source, "entry_point": one.public.entry_point} for one in found
+        {"prompt": problem.public.prompt, "tests": problem.tests.source, "entry_point": problem.public.entry_point}
+        for problem in found
     ]
     problems.write_text(json.dumps(told))
     return write_answers(found, work), problems
@@ -182,7 +186,7 @@ def _naive(ground: Ground, kind: str, times: int) -> Command:
 
 
 def _inspect(ground: Ground, kind: str, times: int) -> Command:
-    """Inspect does not stream what nobody watches, so its ``streamed`` is its ``calls``."""
+    """Inspect does not stream unless somebody watches, so its ``streamed`` equals its ``calls``."""
     python = environment("Inspect", INSPECT, ground.work.parent / "inspect")
     task = f"{HERE / 'calls_inspect.py'}@{'graded' if kind == 'graded' else 'calls'}"
     limits = ["--max-connections", str(AT_ONCE), "--max-samples", str(AT_ONCE)]

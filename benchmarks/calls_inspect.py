@@ -1,4 +1,4 @@
-"""HumanEval as tasks of Inspect AI, for ``benchmarks/calls.py``: its own runner, model client, sandbox and log.
+"""HumanEval as tasks of Inspect AI, for ``benchmarks/calls.py``, with its own runner, model client, sandbox and log.
 
 ``PROBLEMS`` in the environment names a JSON file, a list of ``{"prompt", "tests", "entry_point"}``.
 """
@@ -22,13 +22,13 @@ BLOCK = re.compile(r"```(?:python)?\s*\n(.*?)```", re.DOTALL)
 
 @task
 def calls() -> Task:
-    """Only asked; an answer with a program in it is taken for right."""
+    """Only calls; every answer that contains a program counts as correct."""
     return Task(dataset=_samples(), solver=generate(), scorer=has_program())
 
 
 @task
 def graded() -> Task:
-    """Each program judged by an interpreter of its own, in Inspect's plainest sandbox."""
+    """Each program is judged by an interpreter of its own, in Inspect's simplest sandbox."""
     return Task(dataset=_samples(), solver=generate(), scorer=passes_tests(), sandbox="local")
 
 
@@ -58,5 +58,5 @@ def passes_tests() -> Any:
 def _samples() -> MemoryDataset:
     problems = json.loads(Path(os.environ["PROBLEMS"]).read_text())
     return MemoryDataset(
-        [Sample(input=f"Complete this function.\n\n{one['prompt']}", metadata=one) for one in problems]
+        [Sample(input=f"Complete this function.\n\n{problem['prompt']}", metadata=problem) for problem in problems]
     )

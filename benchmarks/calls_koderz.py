@@ -1,7 +1,7 @@
-"""koderz' own part of ``benchmarks/calls.py``: one benchmark against the scripted server, as a process of its own.
+"""koderz's part of ``benchmarks/calls.py``: one benchmark against the scripted server, in a process of its own.
 
-``calls_koderz.py PORT REPEATS AT_ONCE KIND HOME``: KIND is ``calls`` (programs are not judged), ``streamed`` (neither)
-or ``graded``, where programs are judged in the sandbox and the index is read in the end. Prints how many were solved.
+``calls_koderz.py PORT REPEATS AT_ONCE KIND HOME``: KIND is ``calls`` or ``streamed`` (programs are not judged) or
+``graded``, where programs are judged in the sandbox and the index is read at the end. Prints the number solved.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODEL = "vllm/scripted"
 
 
 class Approving:
-    """A judge that runs nothing."""
+    """A judge that runs nothing and passes everything."""
 
     def check(self, _problem: Problem, _code: str, _tests: TestSet) -> Verdict:
         return Verdict("P", (), completed=True, error=None, message="", seconds=0.0, isolation="limited")
@@ -37,10 +37,10 @@ def main(port: str, repeats: str, at_once: str, kind: str, home: str) -> None:
     tier = "local" if kind == "streamed" else "frontier"  # local answers are streamed
     address = f"http://127.0.0.1:{port}/v1"
     with open_workspace(home=Path(home), vllm_base_url=address, tiers={"vllm": tier}) as opened:
-        plan = opened.plan(Order([Wanted("direct", {"coder": MODEL})], "all", repeats=int(repeats)))
+        plan = opened.plans.plan(Order([Wanted("direct", {"coder": MODEL})], "all", repeats=int(repeats)))
         begin = time.monotonic()
         if kind == "graded":
-            opened.run(plan, int(at_once))
+            opened.runs.run(plan, int(at_once))
         else:
             _run_unjudged(opened, plan, int(at_once))
         seconds = time.monotonic() - begin
@@ -49,12 +49,12 @@ def main(port: str, repeats: str, at_once: str, kind: str, home: str) -> None:
 
 
 def _run_unjudged(opened: Workspace, plan: Plan, at_once: int) -> None:
-    problems = {problem.id: problem for problem in opened.dataset().problems}
+    problems = {problem.id: problem for problem in opened.datasets.load().problems}
     assignment = Assignment(header(plan, opened.settings, "limited", __version__), problems)
     journal = Journal(opened.settings.journals_dir / f"{plan.id}.jsonl")
 
     def parts(names: frozenset[str]) -> Parts:
-        return replace(opened._parts(names, "humaneval"), judge=Approving())
+        return replace(opened.runs._parts(names, "humaneval"), judge=Approving())
 
     with Runner(assignment, journal, parts) as runner:
         runner.start(at_once)

@@ -1,7 +1,7 @@
-"""The loop that anybody would write, for ``benchmarks/calls.py``: a pool of threads, OpenAI's SDK, an interpreter each.
+"""The obvious loop, for ``benchmarks/calls.py``: a pool of threads, OpenAI's SDK, one interpreter per program.
 
 ``calls_naive.py PORT REPEATS AT_ONCE KIND PROBLEMS``: KIND is ``calls``, ``streamed`` or ``graded``; PROBLEMS is a JSON
-file, a list of ``{"prompt", "tests", "entry_point"}``. Prints how many were solved.
+file, a list of ``{"prompt", "tests", "entry_point"}``. Prints the number solved.
 """
 
 from __future__ import annotations

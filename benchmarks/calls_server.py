@@ -1,9 +1,9 @@
-"""A server of one scripted model, started by ``calls_serving.py``: OpenAI's chat completions, whole or streamed, quick.
+"""A fast server of one scripted model, started by ``calls_serving.py``: chat completions, whole or streamed.
 
-``calls_server.py ANSWERS LATENCY_MS [SEEN]``: ANSWERS is a JSON file, a list of ``{"prompt", "right", "wrong"}``. It
-prints its port, answers every prompt that holds a known one after the latency, and prints its counts when its input is
-closed. One in five answers is wrong, always the same ones: by the seed that a request names, else by how often the same
-was asked. SEEN is a file that gets a line per request, its ``key``.
+``calls_server.py ANSWERS LATENCY_MS [SEEN]``: ANSWERS is a JSON file, a list of ``{"prompt", "right", "wrong"}``. The
+server prints its port, answers every prompt that contains a known one after the latency, and prints its counts when its
+input is closed. One in five answers is wrong, always the same ones: the seed of the request decides, or without a seed
+the number of earlier requests with the same prompt. SEEN is a file that gets a line per request, its ``key``.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ JSON = "application/json"
 
 
 class Script:
-    """What is answered to whom; the same prompt gets right and wrong answers in an order of its own."""
+    """The answers; repeated requests with the same prompt get correct and wrong answers in a fixed order."""
 
     def __init__(self, answers: list[dict[str, str]]) -> None:
         self._by_name: dict[str, list[dict[str, str]]] = {}
-        for one in answers:
-            self._by_name.setdefault(DEFINED.findall(one["prompt"])[-1], []).append(one)
+        for answer in answers:
+            self._by_name.setdefault(DEFINED.findall(answer["prompt"])[-1], []).append(answer)
         self.counts: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
 
     def answer(self, text: str, seed: int | None) -> str:
         for name in dict.fromkeys(reversed(DEFINED.findall(text))):
-            for one in self._by_name.get(name, ()):
-                if one["prompt"].strip() in text:
-                    return one["wrong" if self._is_wrong(one["prompt"], seed) else "right"]
+            for answer in self._by_name.get(name, ()):
+                if answer["prompt"].strip() in text:
+                    return answer["wrong" if self._is_wrong(answer["prompt"], seed) else "right"]
         self.counts["unknown"] += 1
         return "I do not know this problem."
 
@@ -54,7 +54,7 @@ class Script:
 
 
 class Connection(asyncio.Protocol):
-    """Reads one request after the other; each is answered by a timer."""
+    """Reads one request after the other; a timer answers each."""
 
     def __init__(self, script: Script, seconds: float, seen: TextIO | None) -> None:
         self._script, self._seconds, self._seen, self._held = script, seconds, seen, b""
@@ -122,7 +122,7 @@ class Connection(asyncio.Protocol):
 
 
 def key(messages: Iterable[tuple[str, str]], seed: int | None) -> str:
-    """What a request is known by: the roles and SHA-256 (hex) of its messages, and its seed."""
+    """Identifies a request: the roles and SHA-256 (hex) of its messages, and its seed."""
     return _sha256(json.dumps([*map(list, messages), seed]))
 
 

@@ -1,4 +1,4 @@
-"""Starting ``calls_server.py``, and what it answers: right and wrong programs for problems."""
+"""Starts ``calls_server.py`` and gives it right and wrong programs for problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from koderz_core.records import Problem
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A fresh server; its CPU is taken out of the party's account."""
+    """A fresh server; its CPU is subtracted from that of the measured program."""
 
     port: int
     pid: int
@@ -23,7 +23,7 @@ class Server:
 
 @contextmanager
 def serving(answers: Path, latency_ms: int, seen: Path | None = None) -> Iterator[Server]:
-    """``seen`` gets a line per request. Raises SystemExit in the end if a prompt was not known to it."""
+    """``seen`` gets a line per request. Raises SystemExit at the end if the server did not know a prompt."""
     command = [sys.executable, str(Path(__file__).with_name("calls_server.py")), str(answers), str(latency_ms)]
     command += [str(seen)] if seen else []
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
@@ -39,15 +39,15 @@ def serving(answers: Path, latency_ms: int, seen: Path | None = None) -> Iterato
 
 
 def write_answers(problems: Iterable[Problem], work: Path) -> Path:
-    """The file of what the server answers."""
+    """The file with the answers of the server."""
     fenced = "Here is the function.\n\n```python\n{}\n```\n".format
     scripted = [
         {
-            "prompt": one.public.prompt,
-            "right": fenced(one.canonical_solution),
-            "wrong": fenced(f"{one.public.prompt}    return None"),
+            "prompt": problem.public.prompt,
+            "right": fenced(problem.canonical_solution),
+            "wrong": fenced(f"{problem.public.prompt}    return None"),
         }
-        for one in problems
+        for problem in problems
     ]
     file = work / "answers.json"
     file.write_text(json.dumps(scripted))

@@ -1,9 +1,10 @@
-"""What random kills cost: benchmarks are killed, resumed to their end, and held against one that nobody killed.
+"""The cost of random kills: benchmarks are killed, resumed to their end, and compared with an undisturbed one.
 
 Run: ``python benchmarks/chaos.py`` (Linux; 100 runs; ``--filling`` as root fills the disk instead of killing). Each run
-is a real ``koderz benchmark`` of 60 experiments at a scripted server, struck at a random moment, half of them once more
-while they are resumed. docs/durability.md says what is counted. Exits with 1 if any count is not 0; ``--only K``
-repeats run K, at the same moments. ``--coder embedded/smollm2-135m`` has a real model, whose results are not compared.
+is a real ``koderz benchmark`` of 60 experiments with a scripted server, killed at a random moment; half of them are
+killed again while they resume. docs/durability.md explains the counts. Exits with 1 if any count is not 0; ``--only K``
+repeats run K with the same moments. ``--coder embedded/smollm2-135m`` uses a real model, whose results are not
+compared.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ COUNTS = ("lost", "repeated", "different", "orphans", "faults")
 
 @dataclass(slots=True)
 class Run:
-    """``ended``, ``answered``: results and answers in the journal when it was last struck. The rest: what was wrong."""
+    """``ended``, ``answered``: results and answers in the journal at the last kill. The other fields are faults."""
 
     struck: list[str] = field(default_factory=list)
     ended: int = 0
@@ -55,7 +56,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Calm:
-    """The run that nobody disturbs: what every other must come to, and the files that it leaves."""
+    """The undisturbed run: the results that every other run must reach, and the files that it leaves."""
 
     standing: Standing
     totals: Told
@@ -65,7 +66,7 @@ class Calm:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where all runs work: a folder of theirs, the server's process and what it has seen, how koderz is started."""
+    """What all runs share: a folder, the server's process and its requests, how koderz is started."""
 
     work: Path
     server: int
@@ -101,7 +102,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0, help="of the benchmark and of the moments")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the benchmark and of the moments")
     parser.add_argument("--only", type=int, metavar="K", help="only run K")
     parser.add_argument("--filling", action="store_true", help="fill the disk of the data folder instead of killing")
     parser.add_argument("--coder", default=SCRIPTED)
@@ -142,7 +143,7 @@ def _all(ground: Ground, asked: argparse.Namespace) -> int:
 
 
 def _calm(ground: Ground) -> Calm:
-    """Raises SystemExit if it fails, or if what the journal holds is not what the server saw: then nothing counts."""
+    """Raises SystemExit if it fails, or if the journal and the server disagree, because then no count is valid."""
     home, began = ground.work / "calm", time.monotonic()
     ended = started([*ground.order, "--data-dir", str(home)], ground.environment, home, None)
     seconds = time.monotonic() - began
@@ -157,7 +158,7 @@ def _calm(ground: Ground) -> Calm:
 
 
 def _run(number: int, ground: Ground, calm: Calm, asked: argparse.Namespace) -> Run:
-    """One run; its line is printed. What ended before it was struck is begun anew, to be struck in half the time."""
+    """One run; prints its line. A run that ends before it is killed is repeated, with half the time."""
     run, began, haste = Run(), time.monotonic(), 1
     while not run.struck:
         _try(run, number, ground, calm, asked, haste)
@@ -167,7 +168,7 @@ def _run(number: int, ground: Ground, calm: Calm, asked: argparse.Namespace) -> 
     said = f"{number:5} {', '.join(run.struck):24}{run.ended:7}{run.answered:10}"
     print(said, *cells, f"{run.seconds:7.1f}", flush=True)
     for name in COUNTS:
-        print(*(f"      {name}: {one}\n" for one in getattr(run, name)), sep="", end="", flush=True)
+        print(*(f"      {name}: {fault}\n" for fault in getattr(run, name)), sep="", end="", flush=True)
     return run
 
 
@@ -182,7 +183,7 @@ def _try(run: Run, number: int, ground: Ground, calm: Calm, asked: argparse.Name
 
 
 def _start(run: Run, ground: Ground, home: Path, strike: Strike | None, *, by_name: bool) -> None:
-    """Begin or go on, until it is struck or ends; count what came of what the journal had held before."""
+    """Start or resume until the kill or the end; count what became of the earlier content of the journal."""
     journal = next((home / "journals").glob("*.jsonl"), None)
     before, seen = standing(journal) if journal else Standing(), len(ground.seen)
     command = [KODERZ, "resume", journal.stem] if journal and before.opened and by_name else ground.order
@@ -202,7 +203,7 @@ def _start(run: Run, ground: Ground, home: Path, strike: Strike | None, *, by_na
 
 
 def _faults(ended: Ended, strike: Strike | None) -> Iterator[str]:
-    """What koderz should not have said, and codes that it should not have ended with."""
+    """Messages that koderz must not print, and exit codes that it must not have."""
     full = bool(strike and ended.struck and strike.signal is None)
     for line in ended.said.splitlines():
         if line.startswith(("Traceback", "This is a bug")) or (line.startswith("Error") and not full):
@@ -229,7 +230,7 @@ def _conclude(run: Run, ground: Ground, calm: Calm, home: Path) -> None:
 
 
 def _files(home: Path) -> frozenset[str]:
-    """What is there, without hashes in names; and without memory, which comes to be only if there is time."""
+    """The files, without hashes in their names, and without the memory, which exists only if there is time."""
     names = (path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file())
     return frozenset(re.sub(r"[0-9a-f]{12,}", "…", name) for name in names if not name.startswith("cortex.db"))
 

@@ -1,4 +1,4 @@
-"""What ``benchmarks/chaos.py`` counts: what a journal held at a kill, and what of that was lost or asked for again."""
+"""The counts of ``benchmarks/chaos.py``: the content of a journal at a kill, and later losses and repeated calls."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Told = dict[object, object]
 
 @dataclass(slots=True)
 class Standing:
-    """What a journal holds: how experiments ended, the keys of answered calls, the verdicts of programs.
+    """The content of a journal: outcomes of experiments, keys of answered calls, verdicts of programs.
 
-    ``again``: calls that it tells were begun although they had been answered. ``seconds``: from first to last line;
-    ``opened``: whether there is any.
+    ``again``: calls that were started although they had been answered. ``seconds``: from the first to the last line;
+    ``opened``: whether there is any line.
     """
 
     ends: dict[str, ExperimentFinished] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Standing:
 
 
 def standing(journal: Path) -> Standing:
-    """Of a journal that may not be there yet. Raises JournalError for one that cannot be read."""
+    """Of a journal that may not exist yet. Raises JournalError for one that cannot be read."""
     found, begun, answered = Standing(), dict[object, str](), set[object]()
     began: float | None = None
     for entry in read_all(journal) if journal.exists() else ():
@@ -59,26 +59,26 @@ def standing(journal: Path) -> Standing:
 
 
 def lost(before: Standing, after: Standing) -> list[str]:
-    """Experiments with a result that is not there any more, or another one."""
+    """Experiments whose result is missing now, or differs."""
     return [name for name, end in before.ends.items() if after.ends.get(name) != end]
 
 
 def repeated(before: Standing, seen: Iterable[str]) -> list[str]:
-    """Requests that a server has seen since although their answers stood in the journal."""
-    return [one for one in seen if one in before.answered]
+    """Requests that a server received although their answers were in the journal."""
+    return [key for key in seen if key in before.answered]
 
 
 def different(killed: Standing, calm: Standing, totals: Told, calm_totals: Told) -> Iterator[str]:
-    """Experiments of which a verdict, the final program or a total is not as in a benchmark that nobody killed."""
+    """Experiments whose verdict, final program or total differs from the undisturbed benchmark."""
     for name in calm.ends | killed.ends:
-        ends = [replace(one.ends[name], seconds=0.0) if name in one.ends else None for one in (killed, calm)]
+        ends = [replace(state.ends[name], seconds=0.0) if name in state.ends else None for state in (killed, calm)]
         verdicts = killed.verdicts[name] != calm.verdicts[name]
         if verdicts or ends[0] != ends[1] or totals.get(name) != calm_totals.get(name):
             yield name
 
 
 def totals(workspace: Workspace, benchmark: str) -> Told:
-    """What each experiment came to by the index, without what depends on the clock."""
+    """The totals of each experiment in the index, without those that depend on the clock."""
     return {
         row.id: (
             row.outcome,
@@ -96,7 +96,7 @@ def totals(workspace: Workspace, benchmark: str) -> Told:
 
 
 def index_drifted(workspace: Workspace) -> bool:
-    """Whether the index, grown in steps, is not the one made anew from the journals."""
+    """Whether the index that was updated in steps differs from a rebuilt one."""
     grown = workspace.results.store.dump()
     workspace.results.reindex()
     return workspace.results.store.dump() != grown

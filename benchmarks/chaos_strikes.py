@@ -1,4 +1,4 @@
-"""What happens to a running koderz in ``benchmarks/chaos.py``: it is killed, or its disk is filled; and who is left."""
+"""The disturbances of ``benchmarks/chaos.py``: a kill or a full disk; and the processes that are left."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FILLER = "filler"
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """What is done after so many seconds: a signal is sent or, if that is None, the disk filled.
+    """A disturbance after some seconds: a signal or, if it is None, a full disk.
 
-    ``writing``: they count from when it writes its journal, else from its start.
+    ``writing``: the seconds count from the first write to the journal, otherwise from the start.
     """
 
     seconds: float
@@ -38,7 +38,7 @@ class Strike:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended; ``struck``: whether it was still there to be. ``said`` on its standard error."""
+    """How a process ended; ``struck``: whether it was still running at the kill. ``said``: its standard error."""
 
     code: int
     struck: bool
@@ -46,7 +46,7 @@ class Ended:
 
 
 def drawn(random: Random, whole_seconds: float, writing_seconds: float, *, filling: bool) -> Iterator[Strike]:
-    """One strike, or two, at moments within what the whole takes in peace; four in five while it writes."""
+    """One or two disturbances at moments within the undisturbed duration; four in five while it writes."""
     for number in range(1 + (random.random() < 0.5)):
         writing, term = random.random() < 0.8, random.random() < 1 / 3
         seconds = random.uniform(0.0, 0.9 - 0.3 * number) * (writing_seconds if writing else whole_seconds)
@@ -54,7 +54,7 @@ def drawn(random: Random, whole_seconds: float, writing_seconds: float, *, filli
 
 
 def started(command: Sequence[str], environment: Mapping[str, str], home: Path, strike: Strike | None) -> Ended:
-    """Run a command until it ends, by itself or struck."""
+    """Run a command until it ends by itself or is killed."""
     before = _journalled_bytes(home)
     with (
         subprocess.Popen(
@@ -92,7 +92,7 @@ def _journalled_bytes(home: Path) -> int:
 
 
 def orphans(spared: int) -> list[str]:
-    """Processes that outlive who started them, by their command lines; they are ended. ``spared``: a child's id."""
+    """Processes that outlive their parent, by their command lines; they are ended. ``spared``: a child's id."""
     deadline = time.monotonic() + GRACE_SECONDS
     while (left := set(workers()) - {spared}) and time.monotonic() < deadline:
         bury()
@@ -105,7 +105,7 @@ def orphans(spared: int) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of its own at ``folder``. Raises OSError where none may be had."""
+    """A separate disk at ``folder``. Raises OSError if none can be mounted."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)]
     done = subprocess.run(mount, capture_output=True, text=True, check=False)
@@ -118,7 +118,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
 
 
 def _fill(home: Path) -> None:
-    """Leave nothing of the disk."""
+    """Use up all space of the disk."""
     with (home / FILLER).open("ab", buffering=0) as file:
         size = 1 << 20
         while size:

@@ -1,9 +1,9 @@
 """How long the Compare page keeps a server busy with 12 configurations, 164 problems and 10 iterations each.
 
 Run: ``python benchmarks/compare.py`` (needs the ``dev`` extra). The journal is written event by event with made-up
-numbers, then the comparison and the whole page are timed against 1 second of work, which on a machine with nothing
-else to do is at most a second by the clock. The yardstick is a fixed piece of arithmetic: a slower machine takes longer
-for it too.
+numbers. Then the comparison and the whole page are timed; the target is 1 second of processor time, which is at most a
+second of wall time on an idle machine. The yardstick is a fixed piece of arithmetic, which a slower machine also takes
+longer for.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ USD = {"frontier": 0.02, "local": 0.00004}
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Seconds by the clock, and those in which this process really worked, all its threads together."""
+    """Wall seconds, and seconds of processor time of all threads of this process."""
 
     wall: float
     busy: float
@@ -69,7 +69,7 @@ class Took:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--home", type=Path, help="Keep the made-up benchmark in this folder, to look at it.")
+    parser.add_argument("--home", type=Path, help="Keep the made-up benchmark in this folder.")
     parser.add_argument("--stop", action="store_true", help="Experiments stop at the gate, as real ones do.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -84,14 +84,14 @@ def main() -> None:
 
 def _measure(workspace: Workspace, plan: Plan) -> None:
     trials = workspace.results.trials([plan.id])
-    tries = sum(len(one.tries) for one in trials)
+    tries = sum(len(trial.tries) for trial in trials)
     print(f"{len(plan.configurations)} configurations x {PROBLEMS} problems: {len(trials)} trials, {tries} iterations")
     yardstick = _least(_arithmetic)
     print(f"yardstick: {yardstick.wall:.3f} s, of these {yardstick.busy:.3f} s at work")
     compare, problems = _page(plan, "compare"), _page(plan, "problems")
     for what, act in (
         ("trials from the store", lambda: workspace.results.trials([plan.id])),
-        ("comparison, all curves", lambda: workspace.comparing.compare(workspace.results.summaries(plan.id))),
+        ("comparison, all curves", lambda: workspace.comparisons.compare(workspace.results.summaries(plan.id))),
         ("whole Compare page", lambda: _anew(compare)),
         ("Compare page, another choice", compare.run),
         ("whole Problems page", problems.run),
@@ -114,19 +114,19 @@ def _page(plan: Plan, name: str) -> AppTest:
 
 
 def _anew(page: AppTest) -> None:
-    """As if a journal had just said more."""
+    """As if a journal had just grown."""
     st.cache_resource.clear()
     page.run()
 
 
 def _least(act: Callable[[], object]) -> Took:
-    """The least of a few: what others do on this machine only adds."""
+    """The minimum of a few: other work on this machine only adds."""
     taken = []
     for _ in range(TIMES):
         wall, busy = time.perf_counter(), time.process_time()
         act()
         taken.append(Took(time.perf_counter() - wall, time.process_time() - busy))
-    return Took(min(one.wall for one in taken), min(one.busy for one in taken))
+    return Took(min(took.wall for took in taken), min(took.busy for took in taken))
 
 
 def _arithmetic() -> int:
@@ -134,11 +134,13 @@ def _arithmetic() -> int:
 
 
 def _plan(seed: int) -> Plan:
-    """Six local models alone and supervised by a frontier model, but one of them which is that model itself, once."""
+    """Six local models, alone and supervised by a frontier model, except one that is that model itself."""
     models = {"spec": (OPUS,), "reviewer": (OPUS,)}
     alone = [Configuration("direct", {"coder": (OPUS,)}), Configuration("direct", {"coder": (LOCAL[-1],)})]
-    alone += [Configuration("repair", {"coder": (one,)}, {"max_iterations": ITERATIONS}) for one in LOCAL]
-    guided = [Configuration("supervised", {**models, "coder": (one,)}, {"max_iterations": ITERATIONS}) for one in LOCAL]
+    alone += [Configuration("repair", {"coder": (model,)}, {"max_iterations": ITERATIONS}) for model in LOCAL]
+    guided = [
+        Configuration("supervised", {**models, "coder": (model,)}, {"max_iterations": ITERATIONS}) for model in LOCAL
+    ]
     problems = tuple(f"HumanEval/{number}" for number in range(PROBLEMS))
     origin = DatasetOrigin("humaneval", sha256(b"made up").hexdigest(), "MIT")
     return Plan(origin, problems, (*alone, *guided), seed, name="made up")
@@ -148,7 +150,7 @@ def _write(plan: Plan, journals: Path, *, stop: bool) -> None:
     tiers: dict[str, Tier] = {OPUS: "frontier", **dict.fromkeys(LOCAL, "local")}
     opened = BenchmarkOpened(SCHEMA_VERSION, "0.1.0", plan.id, plan, {}, "made up", "strong", tiers)
     journal, random, at = Journal(journals / f"{plan.id}.jsonl"), Random(plan.seed), 1_700_000_000.0
-    configurations = {one.id: one for one in plan.configurations}
+    configurations = {configuration.id: configuration for configuration in plan.configurations}
     hard = {problem: random.betavariate(0.7, 1.6) for problem in plan.problems}
     journal.append(Entry(at, opened))
     for experiment in plan.experiments():
@@ -166,7 +168,7 @@ def _write(plan: Plan, journals: Path, *, stop: bool) -> None:
 def _experiment(
     experiment: Experiment, configuration: Configuration, hard: float, random: Random, stop: bool
 ) -> Iterator[tuple[Event, int | None]]:
-    """What happened in it: a model of 32b finds a program more often than one of 1b, and a reviewed one more often."""
+    """The events of one: a 32b model finds a program more often than a 1b one, and a reviewed one more often."""
     yield ExperimentStarted(experiment), None
     direct, coder = configuration.strategy == "direct", configuration.models["coder"][0]
     size = 200 if coder == OPUS else int(coder.partition("up-")[2].rstrip("b"))

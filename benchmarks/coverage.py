@@ -1,9 +1,9 @@
-"""How often koderz's 95 % intervals hold the truth: simulated, and computed exactly where outcomes can be counted.
+"""How often koderz's 95 % intervals cover the truth: simulated, and exact where outcomes can be enumerated.
 
 Run: ``python benchmarks/coverage.py`` (needs the ``dev`` extra; about a minute). It draws experiments with a known rate
-or difference, asks the intervals of ``koderz_core.analysis``, and prints tables of the share that hold it. For contrast
-the intervals that were not chosen. The exact share is the sum of the chances of all outcomes whose interval holds it;
-the exit code is 1 if a simulated one is further from it than chance allows.
+or difference, computes the intervals of ``koderz_core.analysis``, and prints tables of the share that covers it, next
+to intervals that koderz does not use. The exact share is the sum of the probabilities of all outcomes whose interval
+covers the truth; the exit code is 1 if a simulated share is further from it than chance allows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Simulated and exact share of intervals that hold the truth."""
+    """Simulated and exact share of intervals that cover the truth."""
 
     simulated: float
     exact: float
@@ -48,7 +48,7 @@ class Share:
 
     @property
     def of_limit(self) -> float:
-        """How far apart they are, 1 being as far as chance allows; one draw apart is always allowed."""
+        """The difference, where 1 is the largest that chance allows; one draw of difference is always allowed."""
         allowed = MOST_ERRORS * sqrt(self.exact * (1 - self.exact) / self.n) + 1 / self.n
         return abs(self.simulated - self.exact) / allowed
 
@@ -58,7 +58,7 @@ def main() -> int:
     print(f"{machine()}, {datetime.now(UTC).date()}; simulated {MANY:,} times (exact) or {SOME:,} times.\n")
     checked = [*_wilsons(draw), *_pairs(draw), *_clusters(draw)]
     _repeated_pairs(draw)
-    worst = max(one.of_limit for one in checked)
+    worst = max(check.of_limit for check in checked)
     print(f"{len(checked)} simulated shares against exact ones: at most {worst:.2f} of the limit.")
     return int(worst > 1)
 
@@ -97,7 +97,9 @@ def _pairs(draw: np.random.Generator) -> Iterator[Share]:
             held = _held_of_counts(n, difference)
             outcomes = draw.multinomial(n, chances, MANY)
             share = Share(held[outcomes[:, 0], outcomes[:, 1]].mean(), _exact_of_counts(held, n, chances), MANY)
-            boot = np.mean([_holds(_bootstrap_of_counts(n, *map(int, one)), difference) for one in outcomes[:SOME, :2]])
+            boot = np.mean(
+                [_holds(_bootstrap_of_counts(n, *map(int, outcome)), difference) for outcome in outcomes[:SOME, :2]]
+            )
             row = f"| {n} | {discordant} | {difference} | {share.exact:.3f} | {share.simulated:.3f}"
             print(f"{row} | {share.of_limit:.2f} | {boot:.3f} |")
             yield share
@@ -105,7 +107,7 @@ def _pairs(draw: np.random.Generator) -> Iterator[Share]:
 
 
 def _held_of_counts(n: int, difference: float) -> NDArray[np.bool_]:
-    """Whether the interval of each pair of counts holds the difference: one row per problem that a alone solved."""
+    """Whether the interval of each pair of counts covers the difference: one row per problem that only a solved."""
     held = np.zeros((n + 1, n + 1), dtype=bool)
     for only_a in range(n + 1):
         for only_b in range(n + 1 - only_a):
@@ -148,7 +150,7 @@ def _clusters(draw: np.random.Generator) -> Iterator[Share]:
 
 
 def _exact_of_clusters(n: int, rate: float, alike: float) -> float | None:
-    """Known where all repeats of a problem agree: then it is Wilson's with one trial of each."""
+    """Known if all repeats of a problem agree: then it is Wilson's with one trial of each."""
     if alike < 1:
         return None
     held = [_holds(_ends(wilson(successes, n)), rate) for successes in range(n + 1)]
@@ -171,7 +173,7 @@ def _repeated_pairs(draw: np.random.Generator) -> None:
 
 
 def _chances(difficulty: NDArray[np.float64], rate: float, alike: float) -> NDArray[np.float64]:
-    """The chance to solve each problem, beta distributed about the rate, from numbers drawn evenly from 0 to 1."""
+    """The probability to solve each problem, beta distributed about the rate, from numbers drawn evenly from 0 to 1."""
     if alike in (0.0, 1.0):
         return np.where(difficulty < rate, 1.0, 0.0) if alike else np.full_like(difficulty, rate)
     total = 1 / alike - 1

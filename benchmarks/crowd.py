@@ -1,8 +1,8 @@
-"""Two dashboards and three terminals at once on one data folder, for some minutes: does anybody get in the way?
+"""Two dashboards and three terminals at once on one data folder, for some minutes: do they disturb each other?
 
 Run: ``python benchmarks/crowd.py --minutes 5`` (needs the ``dev`` extra and Chromium). A browser keeps a Live page of
-each dashboard open; a terminal begins its next benchmark when one has ended. Nothing may be said on standard error or
-on a page that is an error, every benchmark must end or go on, and in the end the index must equal one made anew.
+each dashboard open; a terminal starts its next benchmark when one has ended. Standard error and pages must show no
+errors, every benchmark must end or continue, and at the end the index must equal a rebuilt one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TERMINALS = (
 
 @dataclass(slots=True)
 class Terminal:
-    """Somebody who runs one benchmark after another."""
+    """A user who runs one benchmark after another."""
 
     order: tuple[str, ...]
     home: Path
@@ -59,7 +59,7 @@ class Terminal:
     codes: list[int] = field(default_factory=list)
 
     def look(self) -> None:
-        """Begin the next benchmark if none is running."""
+        """Start the next benchmark if none is running."""
         if self.process is None or self.process.poll() is not None:
             self._note()
             self.begun += 1
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _crowd(folder: Path, home: Path, seconds: float) -> tuple[list[str], int]:
-    """Everybody at once; what went wrong, and how often the pages were looked at."""
+    """All at once; the faults, and how often the pages were read."""
     faults: list[str] = []
     with ExitStack() as closed:
         logs = [closed.enter_context((folder / f"terminal-{n}.log").open("w+")) for n in range(len(TERMINALS))]
@@ -111,7 +111,7 @@ def _crowd(folder: Path, home: Path, seconds: float) -> tuple[list[str], int]:
 
 
 def _watch(urls: Sequence[str], terminals: Sequence[Terminal], seconds: float, faults: list[str]) -> int:
-    """Keep the terminals busy and both pages open; how often these were looked at."""
+    """Keep the terminals busy and both pages open; how often the pages were read."""
     looks, deadline = 0, time.monotonic() + seconds
     with browser() as opened:
         pages = [opened.new_page() for _ in urls]
@@ -131,14 +131,14 @@ def _watch(urls: Sequence[str], terminals: Sequence[Terminal], seconds: float, f
 
 
 def _complaint(message: ConsoleMessage) -> Iterator[str]:
-    """What the browser's console says if that is an error."""
+    """A message of the browser's console, if it is an error."""
     url = message.location["url"]
     if message.type == "error" and AT_FIRST not in url:
         yield f"in the browser: {message.text} {url}"
 
 
 def _shown(page: Page) -> list[str]:
-    """The errors that stand on a page now."""
+    """The errors that a page shows."""
     found = page.locator(ERRORS).all_inner_texts()
     if found:
         found += page.get_by_test_id("stText").all_inner_texts()
@@ -147,7 +147,7 @@ def _shown(page: Page) -> list[str]:
 
 
 def _idle(page: Page) -> Iterator[str]:
-    """That a page shows nothing of what is going on, even if it is given time."""
+    """That a page does not show a running benchmark, even after some time."""
     figure = page.locator("[data-testid=stMetric]").filter(has_text=re.compile(r"iterations\s*[1-9]"))
     try:
         figure.first.wait_for(timeout=1000 * PATIENCE_SECONDS)
@@ -156,14 +156,14 @@ def _idle(page: Page) -> Iterator[str]:
 
 
 def _unexpected(log: IO[str], expected: re.Pattern[str]) -> list[str]:
-    """What a process has said that is not in good order: one fault, however many lines it has."""
+    """Unexpected output of a process: one fault, however many lines it has."""
     log.seek(0)
     lines = [line for line in log.read().splitlines() if not expected.fullmatch(line.strip())]
     return ["\n".join(lines)] if lines else []
 
 
 def _afterwards(home: Path, faults: list[str]) -> str:
-    """Take up what was interrupted and compare the index with one made anew; how much there was."""
+    """Resume interrupted benchmarks and compare the index with a rebuilt one; how many there were."""
     with open_workspace(home=home) as opened:
         for row in opened.results.benchmarks():
             if row.state != "finished":

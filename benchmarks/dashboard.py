@@ -1,13 +1,13 @@
-"""How long each page takes with a thousand, a hundred thousand and a million iterations, and how soon news is seen.
+"""How long each page takes with 1,000, 100,000 and 1,000,000 iterations, and when new events are visible.
 
-Run: ``python benchmarks/dashboard.py`` (needs the ``dev`` extra and Chromium; about half an hour, of which a million
-iterations take some minutes to be made once). The iterations are SYNTHETIC, see ``benchmarks/synthetic.py``; they are
-kept in the folder ``--work``. Times of pages are those of a script run in this process, without network and browser:
-wall and processor time when a page is first opened and when it is drawn again; where a page is there before all that
-belongs on it has been read, also how long that takes, and then the whole page. What a server imports once, with the
-first page that needs it, is measured before and apart. The yardsticks are a page that only has a title, and counting
-all iterations with a bare DuckDB. Then a real server, three browsers and a benchmark that says 50 events a second: the
-time from an event to the screen, and the server's memory meanwhile.
+Run: ``python benchmarks/dashboard.py`` (needs the ``dev`` extra and Chromium; about half an hour, some minutes of which
+create the million iterations once). The iterations are SYNTHETIC (``benchmarks/synthetic.py``) and are kept in the
+folder ``--work``. The time of a page is that of one run of its script in this process, without network and browser:
+wall and processor time when it is first opened and when it is redrawn. For a page that is visible before everything on
+it is read, the table also shows how long that takes, and then the whole page. Imports that a server makes once are
+measured first and separately. The yardsticks are a page with only a title, and counting all iterations with a bare
+DuckDB. Then come a real server, three browsers and a benchmark that writes 50 events per second: the time from an event
+to the screen, and the server's memory.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--work", type=Path, default=Path("build") / "synthetic", help="where folders are kept")
     parser.add_argument("--iterations", type=int, nargs="+", default=[1_000, 100_000, 1_000_000])
-    parser.add_argument("--minutes", type=float, default=10.0, help="for which browsers watch; 0: not at all")
-    parser.add_argument("--exports", action="store_true", help="take a benchmark's tables out whole, too")
+    parser.add_argument("--minutes", type=float, default=10.0, help="minutes that browsers watch; 0: not at all")
+    parser.add_argument("--exports", action="store_true", help="also export whole tables of a benchmark")
     options = parser.parse_args()
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # there is no browser, as it would say each time
     print(f"importing {', '.join(LIBRARIES)}: {clocked(_import)} ms, wall / processor, once in a server's life")
@@ -77,7 +77,7 @@ def main() -> None:
 
 @contextmanager
 def opened(home: Path) -> Iterator[None]:
-    """The process's workspace is that of a folder."""
+    """The process's workspace is that of the folder."""
     os.environ["KODERZ_HOME"] = str(home)
     leave()
     try:
@@ -87,7 +87,7 @@ def opened(home: Path) -> Iterator[None]:
 
 
 def show_pages(home: Path) -> int:
-    """A table of what each page takes; how many are too slow at any time."""
+    """Print a table of the time of each page; the number of pages that are too slow."""
     rows = the_workspace().results.benchmarks()
     large, ordinary = max(rows, key=lambda row: row.planned), min(rows, key=lambda row: row.planned)
     total = sum(row.iterations for row in rows)
@@ -102,7 +102,7 @@ def show_pages(home: Path) -> int:
 
 
 def pages(large: BenchmarkRow, ordinary: BenchmarkRow) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Each page as its address opens it: on an ordinary benchmark, and on the large one."""
+    """Each page by its address: on an ordinary benchmark, and on the large one."""
     (newest,) = the_workspace().results.experiments(large.id, limit=1)
     yield "Overview", "overview", {}
     yield "Launch", "launch", {}
@@ -126,7 +126,7 @@ def _show(name: str, page: str, query: dict[str, str]) -> bool:
     first, seconds = visit(app), computed()
     later = [visit(app) for _ in range(3)]
     again = min(later, key=lambda took: took.wall)
-    fault = "; ".join(str(one.value).splitlines()[0] for one in app.exception)
+    fault = "; ".join(str(error.value).splitlines()[0] for error in app.exception)
     read_on = seconds > 0.05
     behind = f"read beside in {seconds:.1f} s, then drawn in {later[0].wall:.0f} ms" if read_on else ""
     slow = max(first.wall, later[0].wall if read_on else again.wall) > LIMIT_MS
@@ -135,7 +135,7 @@ def _show(name: str, page: str, query: dict[str, str]) -> bool:
 
 
 def show_exports() -> None:
-    """What it takes to have the tables of an ordinary benchmark as data frames."""
+    """Print the time for the tables of an ordinary benchmark as data frames."""
     results = the_workspace().results
     smallest = min(results.benchmarks(), key=lambda row: row.planned)
     for table in ("experiments", "iterations", "calls"):
@@ -149,7 +149,7 @@ def visit(app: AppTest) -> Took:
 
 
 def computed() -> float:
-    """Seconds until nothing is computed beside the pages any more."""
+    """Seconds until no computation runs in the background."""
     began = time.perf_counter()
     for thread in threading.enumerate():
         if thread.name == THREAD_NAME:

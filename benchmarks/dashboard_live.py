@@ -1,4 +1,4 @@
-"""A real server, three browsers and a benchmark that says 50 events a second: when they are seen, and at what cost.
+"""A real server, three browsers and a benchmark of 50 events per second: when events are visible, at what cost.
 
 Used by ``benchmarks/dashboard.py``.
 """
@@ -35,7 +35,7 @@ class Said:
 
 
 def watch(home: Path, seconds: float) -> str:
-    """What was seen of so many seconds of news in a copy of a data folder."""
+    """What the pages showed during some seconds of events in a copy of a data folder."""
     with tempfile.TemporaryDirectory() as work:
         copy = Path(work) / "home"
         shutil.copytree(home, copy)
@@ -54,7 +54,7 @@ def watch(home: Path, seconds: float) -> str:
 
 
 def _tell(home: Path, said: Said, stop: threading.Event) -> None:
-    """Write a benchmark's events at their pace, as its runner would."""
+    """Write a benchmark's events at their pace, like its runner."""
     plan = plan_of(f"synthetic live {time.time():.0f}", 160, 10)
     told = Teller(plan, random.Random(1), time.time())
     journal = Journal(home / "journals" / f"{plan.id}.jsonl")
@@ -81,7 +81,7 @@ def _tab(page: Page, url: str, said: Said) -> Page:
 
 
 def _watched(server: int, seconds: float) -> tuple[list[float], float]:
-    """The server's memory in MiB ten times meanwhile, and the seconds of processor that it used."""
+    """Ten samples of the server's memory in MiB, and its seconds of processor time."""
     memory, before = [], _processor(server)
     for _ in range(10):
         time.sleep(seconds / 10)
@@ -90,7 +90,7 @@ def _watched(server: int, seconds: float) -> tuple[list[float], float]:
 
 
 def _lags(said: list[float], seen: list[list[list[float]]]) -> str:
-    """From each iteration to the first paint that counts it, once all tabs were open and for as long as they were."""
+    """From each iteration to the first paint that counts it, while all tabs were open."""
     if not all(seen):
         return "Nothing was seen."
     opened = max(tab[0][0] for tab in seen)
@@ -109,7 +109,7 @@ def _lags(said: list[float], seen: list[list[list[float]]]) -> str:
 
 
 def _grown(memory: list[float]) -> str:
-    return "the server's memory in MiB: " + ", ".join(f"{one:.0f}" for one in memory)
+    return "the server's memory in MiB: " + ", ".join(f"{mebibytes:.0f}" for mebibytes in memory)
 
 
 def _memory(process: int) -> float:

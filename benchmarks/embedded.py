@@ -1,11 +1,11 @@
-"""How fast embedded models answer, by what the server keeps and how it computes: calls of a recorded benchmark again.
+"""How fast embedded models answer, by the server's cache and options: the calls of a recorded benchmark again.
 
 Run: ``python benchmarks/embedded.py qwen2.5-coder-0.5b``; it needs idle cores. The prompts are those of the study, in
 their order, and each answer may be as long as the recorded one, so the work is that of real experiments: *first* calls
-(one for each problem), *iterations* (each prompt holds the history of its experiment) and *samples* (one prompt again
-and again). Every variant does all of it in a fresh server. The yardsticks are the variant ``one by one``, which keeps
-nothing from call to call as the worker of koderz 0.0 did, llama-cpp-python itself where it is installed (``--old``),
-and a bare ``llama-server`` (``--server PATH``). Texts differ from variant to variant, so the tokens stand beside.
+(one per problem), *iterations* (each prompt contains the history of its experiment) and *samples* (one prompt
+repeatedly). Every variant does all of it in a fresh server. The yardsticks are the variant ``one by one``, which keeps
+nothing between calls like the worker of koderz 0.0, llama-cpp-python itself if it is installed (``--old``), and a bare
+``llama-server`` (``--server PATH``). Texts differ between variants, so the table also shows the tokens.
 
 ``--texts`` compares greedy texts instead: of 20 prompts, from llama-cpp-python and from the server.
 """
@@ -105,9 +105,9 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", default="qwen2.5-coder-0.5b")
-    parser.add_argument("--experiments", type=int, default=4, help="of each kind; of first calls twice as many")
+    parser.add_argument("--experiments", type=int, default=4, help="per kind; twice as many first calls")
     parser.add_argument(
-        "--variants", nargs="*", default=list(VARIANTS), help="some of them; the first is the yardstick"
+        "--variants", nargs="*", default=list(VARIANTS), help="only these variants; the first is the yardstick"
     )
     parser.add_argument("--old", action="store_true", help="also llama-cpp-python")
     parser.add_argument("--server", type=Path, help="also koderz on this llama-server")
@@ -120,7 +120,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _experiments() -> list[list[Request]]:
-    """The calls of one model in each experiment of the study, their answers as long as they were."""
+    """The calls of one model in each experiment of the study, with answers of the recorded length."""
     texts: dict[str, str] = {}
     begun: dict[tuple[str, int], Request] = {}
     calls: dict[str, list[Request]] = defaultdict(list)
@@ -138,18 +138,18 @@ def _experiments() -> list[list[Request]]:
 
 
 def _request(event: Mapping[str, Any], texts: Mapping[str, str]) -> Request:  # Any: JSON
-    messages = tuple(Message(one["role"], texts[one["text"]]) for one in event["messages"])
+    messages = tuple(Message(message["role"], texts[message["text"]]) for message in event["messages"])
     return Request(messages, Sampling(event["sampling"]["temperature"]), event["seed"])
 
 
 def _first(experiments: int) -> Work:
-    """No prompt twice."""
+    """Each prompt once."""
     prompts = {calls[0].messages: calls[0] for calls in _experiments()}
     return Work("first", _middling([[request] for request in prompts.values()], experiments))
 
 
 def _iterations(experiments: int) -> Work:
-    """Each prompt quotes what came before."""
+    """Each prompt quotes the earlier attempts."""
     return Work("iterations", _middling([calls for calls in _experiments() if _prompts(calls) > 2], experiments))
 
 
@@ -164,14 +164,14 @@ def _prompts(calls: Sequence[Request]) -> int:
 
 
 def _middling(experiments: Sequence[Sequence[Request]], count: int) -> Sequence[Sequence[Request]]:
-    """Those whose answers are neither the shortest nor the longest."""
+    """Calls whose answers are neither the shortest nor the longest."""
     by_length = sorted(experiments, key=lambda calls: sum(call.sampling.max_tokens or 0 for call in calls))
     first = (len(by_length) - count) // 2
     return by_length[first : first + count]
 
 
 def _timed(work: Work, ask: Ask, lanes: int) -> tuple[float, int]:
-    """Seconds and written tokens of all calls; each of the lanes takes one experiment after the other."""
+    """Seconds and generated tokens of all calls; each lane takes one experiment after the other."""
 
     def one(calls: Sequence[Request]) -> int:
         return sum(ask(call)[1] for call in calls)
@@ -188,7 +188,7 @@ Start = Callable[[], AbstractContextManager[tuple[Ask, int]]]
 
 
 def _variants(asked: argparse.Namespace, path: Path) -> Iterator[tuple[str, Start]]:
-    """Each starts anew, and gives what to ask and how many experiments may go on at the same time."""
+    """Each starts afresh, and returns the function to call and the number of concurrent experiments."""
     for name in asked.variants:
         yield name, lambda name=name: _served(path, VARIANTS[name])
     yield "koderz", lambda: _koderz(asked.model)
@@ -239,7 +239,7 @@ def _served(path: Path, changed: Mapping[str, Any]) -> Iterator[tuple[Ask, int]]
 def _body(request: Request) -> dict[str, Any]:  # Any: JSON
     sampling = request.sampling
     return {
-        "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
         "seed": request.seed % 0xFFFF_FFFF,
@@ -247,7 +247,7 @@ def _body(request: Request) -> dict[str, Any]:  # Any: JSON
 
 
 def _serve(order: Mapping[str, Any]) -> None:  # Any: JSON
-    """In the child: llama.cpp's server as koderz starts it, but for what is changed; until it is killed."""
+    """In the child: llama.cpp's server as koderz starts it, with the changes of the variant, until it is killed."""
     import xllamacpp  # noqa: PLC0415 (only here)
 
     changed = order["changed"]
@@ -273,7 +273,7 @@ def _value(xllamacpp: Any, name: str, value: Any) -> Any:  # Any: a module witho
 
 @contextmanager
 def _old(path: Path) -> Iterator[tuple[Ask, int]]:
-    """llama-cpp-python as koderz used it before: each prompt read from its beginning, half of the cores write."""
+    """llama-cpp-python as koderz used it before: each prompt read from its beginning, half of the cores generate."""
     os.environ["OMP_WAIT_POLICY"] = "passive"
     import llama_cpp  # noqa: PLC0415 (optional)
 

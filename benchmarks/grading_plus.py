@@ -1,8 +1,9 @@
-"""How fast koderz grades on plus tests, against EvalPlus 0.3.1: HumanEval+'s 164 right programs, base and plus inputs.
+"""How fast koderz grades on plus tests, compared with EvalPlus 0.3.1: HumanEval+'s 164 correct programs.
 
-Run: ``python benchmarks/grading_plus.py --work FOLDER`` (Linux), as ``grading.py``, whose folder it shares. Both know
-what the canonical solutions answer: from their caches when warm; cold, they find it out first, which counts as getting
-ready. Who begins changes from round to round. Memory is looked at in a round of its own that is not timed.
+Run: ``python benchmarks/grading_plus.py --work FOLDER`` (Linux), with the folder of ``grading.py``. Base and plus
+inputs are used. Both graders know the answers of the canonical solutions: warm, from their caches; cold, they compute
+them first, which counts as preparation. The first grader changes from round to round. Memory is measured in a separate
+round without timing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ TARGET = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A grader that is ready. ``grade`` says how many programs passed; ``pid`` and what it started do the work."""
+    """A grader that is ready. ``grade`` returns the number of programs that passed; ``pid`` and its children work."""
 
     grade: Callable[[], int]
     pid: int
@@ -60,7 +61,7 @@ Ready = Callable[[Path], AbstractContextManager[Grading]]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """``ready_seconds``: until the first program can be graded. ``others``: their share of all cores meanwhile."""
+    """``ready_seconds``: until the first program can be graded. ``others``: the share of other processes."""
 
     grader: str
     cache: str
@@ -94,7 +95,11 @@ def main() -> None:
         memory = {name: _memory(graders[name], warm[name]) for name in graders}
     print(_summary(measurements, memory, len(order)))
     if asked.json:
-        everything = {"machine": machine(), "memory_mb": memory, "measurements": [asdict(one) for one in measurements]}
+        everything = {
+            "machine": machine(),
+            "memory_mb": memory,
+            "measurements": [asdict(measurement) for measurement in measurements],
+        }
         asked.json.write_text(json.dumps(everything, indent=1))
 
 
@@ -116,7 +121,7 @@ def _koderz(problems: Sequence[Problem], cache: Path) -> Iterator[Grading]:
     try:
         with Grader(judge, divider.divide, WORKERS, lambda verdict: verdict, TestPolicy(by_canonical=True)) as grader:
             tests = dict(grader.tests(problems, "plus"))
-            yield Grading(lambda: sum(one.error is None for one in grader.grade(samples, tests)), os.getpid())
+            yield Grading(lambda: sum(result.error is None for result in grader.grade(samples, tests)), os.getpid())
     finally:
         judge.close()
 
@@ -148,7 +153,7 @@ def _measured(name: str, cache_is: str, ready: Ready, cache: Path) -> Measuremen
 
 
 def _memory(ready: Ready, cache: Path) -> float:
-    """MB of all processes at their most, what they share counted once."""
+    """Peak MB of all processes; shared memory counts once."""
     with ready(cache) as grading, ThreadPoolExecutor(1) as pool:
         graded, most = pool.submit(grading.grade), 0
         while not graded.done():
@@ -157,29 +162,34 @@ def _memory(ready: Ready, cache: Path) -> float:
     return most / 1e6
 
 
-def _line(one: Measurement) -> str:
+def _line(measurement: Measurement) -> str:
     return (
-        f"{one.cache} {one.grader:9} ready {one.ready_seconds:6.2f} s, {one.ready_cpu_seconds:6.2f} s CPU  "
-        f"graded {one.seconds:6.2f} s, {one.cpu_seconds:6.2f} s CPU  {one.passed} passed  others {one.others:4.0%}"
-        + ("  DISTURBED" if one.others > MOST_OTHERS else "")
+        f"{measurement.cache} {measurement.grader:9} "
+        f"ready {measurement.ready_seconds:6.2f} s, {measurement.ready_cpu_seconds:6.2f} s CPU  "
+        f"graded {measurement.seconds:6.2f} s, {measurement.cpu_seconds:6.2f} s CPU  "
+        f"{measurement.passed} passed  others {measurement.others:4.0%}"
+        + ("  DISTURBED" if measurement.others > MOST_OTHERS else "")
     )
 
 
 def _summary(measured: Sequence[Measurement], memory: dict[str, float], programs: int) -> str:
-    """Markdown: medians by grader and cache, and how often EvalPlus' are koderz's in the same round."""
+    """Markdown: medians by grader and cache, and the ratio of EvalPlus to koderz within a round."""
     rows = [
         f"{machine()}. {programs} programs; seconds by the clock / of processor time.",
         "",
         "| grader | cache | ready | graded | passed | MB |",
         "|---|---|---|---|---|---|",
     ]
-    for grader, cache_is in dict.fromkeys((one.grader, one.cache) for one in measured):
-        own = [one for one in measured if (one.grader, one.cache) == (grader, cache_is)]
+    for grader, cache_is in dict.fromkeys((measurement.grader, measurement.cache) for measurement in measured):
+        own = [measurement for measurement in measured if (measurement.grader, measurement.cache) == (grader, cache_is)]
         ready = _medians(own, "ready_seconds", "ready_cpu_seconds")
         graded = _medians(own, "seconds", "cpu_seconds")
-        passed = min(one.passed for one in own)
+        passed = min(measurement.passed for measurement in own)
         rows.append(f"| {grader} | {cache_is} | {ready} | {graded} | {passed} | {memory[grader]:.0f} |")
-    warm = {name: [one for one in measured if (one.grader, one.cache) == (name, "warm")] for name in memory}
+    warm = {
+        name: [measurement for measurement in measured if (measurement.grader, measurement.cache) == (name, "warm")]
+        for name in memory
+    }
     pairs = list(zip(warm["EvalPlus"], warm["koderz"], strict=True))
     faster = statistics.median(theirs.seconds / ours.seconds for theirs, ours in pairs)
     cheaper = statistics.median(theirs.cpu_seconds / ours.cpu_seconds for theirs, ours in pairs)
@@ -187,7 +197,9 @@ def _summary(measured: Sequence[Measurement], memory: dict[str, float], programs
 
 
 def _medians(measured: Sequence[Measurement], *fields: str) -> str:
-    return " / ".join(f"{statistics.median(getattr(one, field) for one in measured):.1f}" for field in fields)
+    return " / ".join(
+        f"{statistics.median(getattr(measurement, field) for measurement in measured):.1f}" for field in fields
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What ``benchmarks/grading.py`` measured, as lines, as a table of medians, and as JSON."""
+"""The measurements of ``benchmarks/grading.py`` as lines, as a table of medians, and as JSON."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Measurement:
 
 
 def measured(grader: str, number: int, done: Round, right: Sequence[bool], load_average: float) -> Measurement:
-    """``right``: what the verdicts should have been."""
+    """``right``: the expected verdicts."""
     latency = sorted(1e3 * seconds for seconds in done.latencies)
     return Measurement(
         grader=grader,
@@ -83,21 +83,23 @@ def measured(grader: str, number: int, done: Round, right: Sequence[bool], load_
     )
 
 
-def line(one: Measurement, problems: Sequence[str]) -> str:
-    """``problems``: whose programs were graded, in the order of grading."""
-    names = ", ".join(sorted({problems[place] for place in one.wrong})[:5])
+def line(measurement: Measurement, problems: Sequence[str]) -> str:
+    """``problems``: those of the programs, in the order of grading."""
+    names = ", ".join(sorted({problems[place] for place in measurement.wrong})[:5])
     return (
-        f"round {one.round + 1}  {one.grader:16} {one.rate:7.1f} programs/s  {one.cpu_ms:6.2f} ms CPU each  "
-        f"{one.right} of {one.programs} right  load {one.load_average:.1f}  others {one.others:4.0%}"
-        + ("  DISTURBED" if one.others > MOST_OTHERS else "")
+        f"round {measurement.round + 1}  {measurement.grader:16} "
+        f"{measurement.rate:7.1f} programs/s  {measurement.cpu_ms:6.2f} ms CPU each  "
+        f"{measurement.right} of {measurement.programs} right  "
+        f"load {measurement.load_average:.1f}  others {measurement.others:4.0%}"
+        + ("  DISTURBED" if measurement.others > MOST_OTHERS else "")
         + (f"  wrong: {names}" if names else "")
     )
 
 
 def summary(measured: Sequence[Measurement], memory: Mapping[str, float | None]) -> str:
-    """Markdown: a row per grader with the medians of the rounds that count, then what was aimed at."""
+    """Markdown: a row per grader with the medians of the rounds that count, then the targets."""
     rounds = _counted(measured)
-    total = len({one.round for one in measured})
+    total = len({measurement.round for measurement in measured})
     lines = [
         f"{machine()}, {datetime.now(UTC):%d %b %Y}. Medians of {len(rounds)} of {total} rounds"
         f"{'' if _quiet(measured) else ', ALL OF THEM DISTURBED'}.",
@@ -119,47 +121,47 @@ def everything(measured: Sequence[Measurement], memory: Mapping[str, float | Non
         "counted_rounds": _counted(measured),
         "memory_mb": memory,
         "ratios": {grader: _ratios(grader, measured, _counted(measured)) for grader in _graders(measured)},
-        "measurements": [asdict(one) for one in measured],
+        "measurements": [asdict(measurement) for measurement in measured],
     }
 
 
 def _row(
     grader: str, measured: Sequence[Measurement], rounds: Sequence[int], memory: Mapping[str, float | None]
 ) -> str:
-    own = [one for one in measured if one.grader == grader and one.round in rounds]
+    own = [measurement for measurement in measured if measurement.grader == grader and measurement.round in rounds]
     ratios = _ratios(grader, measured, rounds)
     size = memory.get(grader)
-    started = any(one.start_seconds for one in own)
+    started = any(measurement.start_seconds for measurement in own)
     cells = [
         grader,
-        f"{statistics.median(one.rate for one in own):.0f}",
-        f"{statistics.median(one.rate_with_start for one in own):.0f}" if started else "-",
+        f"{statistics.median(measurement.rate for measurement in own):.0f}",
+        f"{statistics.median(measurement.rate_with_start for measurement in own):.0f}" if started else "-",
         *(f"{ratios[peer]:.1f}" for peer in TARGETS),
-        f"{statistics.median(one.cpu_ms for one in own):.1f}",
-        *(f"{statistics.median(one.latency_ms[place] for one in own):.1f}" for place in (0, 1)),
+        f"{statistics.median(measurement.cpu_ms for measurement in own):.1f}",
+        *(f"{statistics.median(measurement.latency_ms[place] for measurement in own):.1f}" for place in (0, 1)),
         "-" if size is None else f"{size:.0f}",
-        f"{min(one.right for one in own)} of {own[0].programs}",
+        f"{min(measurement.right for measurement in own)} of {own[0].programs}",
     ]
     return f"| {' | '.join(cells)} |"
 
 
 def _ratios(grader: str, measured: Sequence[Measurement], rounds: Sequence[int]) -> dict[str, float]:
-    """Medians of what was measured in the same round."""
-    rates = {(one.grader, one.round): one.rate for one in measured}
+    """Medians of ratios within a round."""
+    rates = {(measurement.grader, measurement.round): measurement.rate for measurement in measured}
     return {
         peer: statistics.median(rates[grader, number] / rates[peer, number] for number in rounds) for peer in TARGETS
     }
 
 
 def _counted(measured: Sequence[Measurement]) -> list[int]:
-    return _quiet(measured) or sorted({one.round for one in measured})
+    return _quiet(measured) or sorted({measurement.round for measurement in measured})
 
 
 def _quiet(measured: Sequence[Measurement]) -> list[int]:
-    disturbed = {one.round for one in measured if one.others > MOST_OTHERS}
-    return sorted({one.round for one in measured} - disturbed)
+    disturbed = {measurement.round for measurement in measured if measurement.others > MOST_OTHERS}
+    return sorted({measurement.round for measurement in measured} - disturbed)
 
 
 def _graders(measured: Sequence[Measurement]) -> list[str]:
     """In the order of the first round."""
-    return list(dict.fromkeys(one.grader for one in measured))
+    return list(dict.fromkeys(measurement.grader for measurement in measured))

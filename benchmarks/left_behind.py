@@ -1,4 +1,4 @@
-"""What programs could have left on this machine, looked at before and after them."""
+"""Traces that programs could leave on this machine, counted before and after them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def state() -> State:
 def table(states: Mapping[str, State]) -> str:
     """Markdown, a column per state."""
     rows = [
-        ("processes of ours", [f"{one.processes}" for one in states.values()]),
-        ("threads of the host", [f"{one.threads}" for one in states.values()]),
-        ("descriptors of the host", [f"{one.descriptors}" for one in states.values()]),
-        ("RSS of the host, MB", [f"{one.host_rss_mb:.1f}" for one in states.values()]),
-        ("PSS of the host, MB", [f"{one.host_pss_mb:.1f}" for one in states.values()]),
-        ("PSS of all workers, MB", [f"{one.workers_pss_mb:.1f}" for one in states.values()]),
-        ("temporary files", [f"{one.temporary_files}" for one in states.values()]),
-        ("/dev/shm and System V, machine", [f"{len(one.shared)}" for one in states.values()]),
+        ("processes of ours", [f"{state.processes}" for state in states.values()]),
+        ("threads of the host", [f"{state.threads}" for state in states.values()]),
+        ("descriptors of the host", [f"{state.descriptors}" for state in states.values()]),
+        ("RSS of the host, MB", [f"{state.host_rss_mb:.1f}" for state in states.values()]),
+        ("PSS of the host, MB", [f"{state.host_pss_mb:.1f}" for state in states.values()]),
+        ("PSS of all workers, MB", [f"{state.workers_pss_mb:.1f}" for state in states.values()]),
+        ("temporary files", [f"{state.temporary_files}" for state in states.values()]),
+        ("/dev/shm and System V, machine", [f"{len(state.shared)}" for state in states.values()]),
     ]
     head = [f"| | {' | '.join(states)} |", "|---|" + "---|" * len(states)]
     return "\n".join([*head, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows)])

@@ -1,8 +1,8 @@
-"""How long after it happened an iteration of a terminal's benchmark stands on an open Live page, against 2 seconds.
+"""The time from an iteration of a benchmark in a terminal to an open Live page, compared with 2 seconds.
 
-Run: ``python benchmarks/live_latency.py`` (needs the ``dev`` extra and Chromium). It starts a dashboard and, beside it,
-``koderz run`` with a scripted model, and compares each iteration's time in the journal with the moment when the page's
-figure was painted.
+Run: ``python benchmarks/live_latency.py`` (needs the ``dev`` extra and Chromium). It starts a dashboard and a ``koderz
+run`` with a scripted model, and compares each iteration's time in the journal with the moment when the page's figure
+was painted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _watch(url: str, home: Path) -> list[tuple[float, int]]:
 
 
 def _iterations(home: Path) -> list[float]:
-    """When each iteration happened, by its journal."""
+    """When each iteration happened, by the journal."""
     (journal,) = (home / "journals").glob("*.jsonl")
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     return [line["at"] for line in lines if line["kind"] == "code_tested"]

@@ -1,4 +1,4 @@
-"""A dashboard over a data folder in a process of its own, and a browser to look at it.
+"""A dashboard over a data folder in a process of its own, and a browser to view it.
 
 Used by the benchmarks of the dashboard.
 """
@@ -26,7 +26,7 @@ WITHIN = 240.0  # seconds for the dashboard to answer and to end, and for a page
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """Where it is, and its process."""
+    """Its address and its process."""
 
     url: str
     process: int
@@ -34,7 +34,7 @@ class Dashboard:
 
 @contextmanager
 def dashboard(home: Path, log: Path, **variables: str) -> Iterator[Dashboard]:
-    """This koderz over a data folder and, of what a person has set for koderz, only ``variables``."""
+    """This koderz over a data folder, with only these ``variables`` of koderz in its environment."""
     command = [sys.executable, "-P", "-c", SERVE, "ui", "--no-browser", "--port", "0", "--data-dir", str(home)]
     with log.open("wb") as output:
         server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=_environment(variables))

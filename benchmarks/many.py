@@ -1,9 +1,9 @@
-"""What 50,000 experiments cost: throughput, memory, files and what reads them, and whether any of it grows too fast.
+"""The cost of 50,000 experiments: throughput, memory, files and the readers of them; and whether it grows.
 
-Run: ``python benchmarks/many.py`` (Linux; ``--experiments N``; ``--work FOLDER`` keeps the data folder, and goes on in
-it where it was stopped). Models are scripted, and all else is real: runner, sandbox, journal, index, dashboard. The
-yardsticks are taken in the same call: programs that the sandbox judges with nothing around it, and lines of the
-journal's size that the disk takes under its rule. docs/durability.md says how to read it.
+Run: ``python benchmarks/many.py`` (Linux; ``--experiments N``; ``--work FOLDER`` keeps the data folder and resumes in
+it). Models are scripted; runner, sandbox, journal, index and dashboard are real. The yardsticks are measured in the
+same run: programs that the sandbox judges alone, and lines of the journal's size that the disk accepts under its rule.
+docs/durability.md explains the tables.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LINES_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Parts:
-    """Prints a line as each tenth of the experiments has ended. ``cpu_ms``: of this process, for each of them."""
+    """Prints a line after each tenth of the experiments. ``cpu_ms``: of this process, for each tenth."""
 
     planned: int
     journal: Path
@@ -77,7 +77,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What a command of its own process took, and the most memory that it held."""
+    """The time and the peak memory of a command in its own process."""
 
     seconds: float
     cpu_seconds: float
@@ -94,7 +94,7 @@ def main() -> None:
     with nullcontext(asked.work) if asked.work else tempfile.TemporaryDirectory(prefix="many-") as folder:
         home = Path(folder).resolve() / f"many-{asked.experiments}"
         with open_workspace(home=home) as opened:
-            plan = opened.plan(_order(asked.experiments))
+            plan = opened.plans.plan(_order(asked.experiments))
             bare = _bare_programs_per_second(opened, asked.at_once)
             rate = _run(opened, plan, asked.at_once)
         journal = home / "journals" / f"{plan.id}.jsonl"
@@ -115,18 +115,18 @@ def _arguments() -> argparse.Namespace:
 
 
 def _order(experiments: int) -> Order:
-    """About so many, and no fewer."""
+    """About this number of experiments, and no fewer."""
     repeats = -(-experiments // (len(WANTED) * PROBLEMS))
     problems = -(-experiments // (len(WANTED) * repeats))
     return Order(WANTED, f"0:{problems}", repeats=repeats)
 
 
 def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
-    """Programs a second, judged in its experiments and for their scores."""
+    """Programs per second, judged in experiments and for their scores."""
     began = time.monotonic()
     journal = opened.settings.journals_dir / f"{plan.id}.jsonl"
     parts = Parts(len(plan.experiments()), journal)
-    with opened.runner(plan, [parts.watch]) as runner:
+    with opened.runs.runner(plan, [parts.watch]) as runner:
         parts.planned = max(1, runner.remaining)
         print(f"\n{len(runner.experiments)} experiments, {runner.remaining} of them to do; {at_once} at once")
         print(f"begun after {time.monotonic() - began:.1f} s at {resident_megabytes():.1f} MB\n")
@@ -147,18 +147,18 @@ def _run(opened: Workspace, plan: Plan, at_once: int) -> float:
 
 
 def _scored_anew(entry: Entry) -> bool:
-    """Whether a program was judged for its score: what the gate said of it is not asked again."""
+    """Whether a program was judged again for its score; the gate's verdict is not repeated."""
     return isinstance(entry.event, CandidateScored) and entry.event.held_out is not None
 
 
 def resident_megabytes() -> float:
-    """Of this process now."""
+    """Of this process at this moment."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def _bare_programs_per_second(opened: Workspace, at_once: int) -> float:
-    problems = list(islice(cycle(opened.dataset().problems), BARE_PROGRAMS + at_once))
-    judge = opened.judge
+    problems = list(islice(cycle(opened.datasets.load().problems), BARE_PROGRAMS + at_once))
+    judge = opened.grading.judge
 
     def judged(place: int) -> None:
         problem = problems[place]
@@ -172,7 +172,7 @@ def _bare_programs_per_second(opened: Workspace, at_once: int) -> float:
 
 
 def _lines_per_second(journal: Path) -> float:
-    """Lines of the journal's mean size, each written by itself, while another thread syncs as often as koderz does."""
+    """Lines of the journal's mean size, written one by one while another thread syncs as often as koderz does."""
     with journal.open("rb") as file:
         size = journal.stat().st_size // sum(1 for _ in file)
     over, lines, line = threading.Event(), 0, b"." * size
@@ -194,7 +194,7 @@ def _lines_per_second(journal: Path) -> float:
 
 
 def _show_readers(home: Path) -> None:
-    """What reads all of it, each as a process of its own."""
+    """The readers of the whole journal, each in its own process."""
     print(f"first look (koderz results)   {_took([KODERZ, 'results', '--data-dir', str(home)])}")
     index = home / "koderz.duckdb"
     print(f"index {index.stat().st_size / 1e6:.1f} MB")

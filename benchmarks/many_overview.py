@@ -1,4 +1,4 @@
-"""For ``benchmarks/many.py``: ``many_overview.py HOME`` draws Overview once, in a process of its own; the seconds."""
+"""For ``benchmarks/many.py``: ``many_overview.py HOME`` draws Overview once in its process and prints the seconds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the embedded cortex can do: rates of ``remember``, latency of ``recall``, and what ``kill -9`` costs it.
+"""The speed of the embedded cortex: rates of ``remember``, latency of ``recall``, and losses by ``kill -9``.
 
-Run: ``python benchmarks/memory.py``. Everything is driven over stdio, by the official ``mcp`` client but for the kills,
-and the yardstick, the same rows inserted by ``sqlite3`` in this process, one transaction each, is taken in the same
-call: its ratio says what the protocol costs on this machine. Ends with 1 if anything was lost.
+Run: ``python benchmarks/memory.py``. The official ``mcp`` client drives everything over stdio, except the kills. The
+yardstick, the same rows inserted by ``sqlite3`` in this process with one transaction each, is measured in the same run;
+the ratio shows the cost of the protocol on this machine. Exits with 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--recalls", type=int, default=500)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--folder", help="where the files are made: a disk, to measure that disk")
+    parser.add_argument("--folder", help="folder for the files: the disk to measure")
     return parser.parse_args()
 
 
@@ -80,11 +80,11 @@ def _directly(path: Path, iterations: Sequence[Arguments]) -> float:
     connection = schema.open_memories(path, max_megabytes=4096)
     rows = [
         write_tools.NewMemory(
-            one["title"], one["content"], "custom", "long_term", "koderz", "project", 0.8, 0.8,
+            iteration["title"], iteration["content"], "custom", "long_term", "koderz", "project", 0.8, 0.8,
             "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z",
-            tags=write_tools.as_json(one["tags"]), metadata=write_tools.as_json(one["metadata"]),
+            tags=write_tools.as_json(iteration["tags"]), metadata=write_tools.as_json(iteration["metadata"]),
         )
-        for one in iterations
+        for iteration in iterations
     ]  # fmt: skip
     started = time.perf_counter()
     for row in rows:
@@ -118,15 +118,15 @@ async def _measure(where: Path, iterations: Sequence[Arguments], recalls: int, y
             await _call(session, "get_project")
         _rate("get_project, the protocol alone", len(halves[0]), started, yardstick)
         started = time.perf_counter()
-        for one in halves[0]:
-            await _call(session, "remember", **one)
+        for memory in halves[0]:
+            await _call(session, "remember", **memory)
         _rate("remember, one client", len(halves[0]), started, yardstick)
         ended = time.perf_counter()
     print(f"exit after the end of its input: {time.perf_counter() - ended:.2f} s")
     async with AsyncExitStack() as stack:
         sessions = [await stack.enter_async_context(_client(path)) for _ in range(4)]
         started = time.perf_counter()
-        await asyncio.gather(*(_remember_all(one, halves[1][n::4]) for n, one in enumerate(sessions)))
+        await asyncio.gather(*(_remember_all(session, halves[1][n::4]) for n, session in enumerate(sessions)))
         _rate("remember, four clients with a server each", len(halves[1]), started, yardstick)
         await _time_recalls(sessions[0], iterations, recalls)
         lost = len(iterations) - (await _call(sessions[0], "memory_stats"))["total"]
@@ -137,8 +137,8 @@ async def _measure(where: Path, iterations: Sequence[Arguments], recalls: int, y
 
 
 async def _remember_all(session: ClientSession, iterations: Sequence[Arguments]) -> None:
-    for one in iterations:
-        await _call(session, "remember", **one)
+    for memory in iterations:
+        await _call(session, "remember", **memory)
 
 
 def _rate(what: str, count: int, started: float, yardstick: float) -> None:

@@ -1,10 +1,10 @@
-"""How often two configurations are told apart, rightly and wrongly, and how often the interval beside holds the truth.
+"""How often two configurations differ significantly, correctly and wrongly, and how often the interval covers.
 
 Run: ``python benchmarks/pairs.py`` (needs the ``dev`` extra; about 20 minutes, ``--quick`` one). It draws solved trials
-with known chances, asks ``koderz_core.analysis`` for the p and the interval of each pair, and prints tables beside the
-Cochran-Mantel-Haenszel test, without and with its continuity correction. The exit code is 1 if two that solve each
-problem with the same chance are told apart in more than 5.5 % of the draws of a row, or if the intervals hold the truth
-in less than 94 % on average.
+with known probabilities, computes p and interval of each pair with ``koderz_core.analysis``, and prints tables next to
+the Cochran-Mantel-Haenszel test, without and with its continuity correction. The exit code is 1 if two configurations
+that solve each problem with the same probability differ significantly in more than 5.5 % of the draws of a row, or if
+the intervals cover the truth in less than 94 % on average.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ALPHA, MOST_WRONG, LEAST_HELD = 0.05, 0.055, 0.94
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How often each problem is asked: numbers for the problems in turn, different ones where trials were lost."""
+    """How often each problem is tried: numbers for the problems in turn, with different ones where trials were lost."""
 
     name: str
     a: tuple[int, ...]
@@ -62,7 +62,7 @@ SAME_BY_SYMMETRY = {"5 against 1", "10 against 1"}
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Solved trials of many benchmarks (rows) by problem, and what the tests and intervals say of each benchmark."""
+    """Solved trials of many benchmarks (rows) by problem, and the tests and intervals of each benchmark."""
 
     p: Array
     cmh: Array
@@ -77,7 +77,7 @@ class Drawn:
         return ours, theirs, corrected
 
     def held(self, truth: float) -> float:
-        """The share of compatible intervals that hold the true difference; one that 0 bounds does not hold 0."""
+        """The share of compatible intervals that cover the true difference; one with 0 as a bound does not cover 0."""
         apart = self.p <= ALPHA
         low = np.where(apart & (self.difference > 0), np.maximum(self.low, 0), self.low)
         high = np.where(apart & (self.difference < 0), np.minimum(self.high, 0), self.high)
@@ -94,14 +94,14 @@ def main() -> int:
     ratios, held_too = zip(*_with_difference(draw, some), strict=True)
     _other_problems(draw, some)
     _families(draw, some)
-    covered = [*held, *(one for each in held_too for one in each)]
+    covered = [*held, *(value for each in held_too for value in each)]
     print(
         f"Told apart without a difference: at most {max(wrong):.4f}. Intervals hold the truth: {np.mean(covered):.4f}"
     )
     print(
         f"on average, at least {min(covered):.4f}. Lowest power by that of the test with continuity correction, where"
     )
-    print(f"that is 0.1 or more: {min(one for each in ratios for one in each):.2f}.")
+    print(f"that is 0.1 or more: {min(value for each in ratios for value in each):.2f}.")
     return int(max(wrong) > MOST_WRONG or float(np.mean(covered)) < LEAST_HELD)
 
 
@@ -133,8 +133,8 @@ def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[li
             for chance in CHANCES:
                 found = [_drawn(draw, design, *_chances(draw, chance, gap, (times, n))) for gap in GAPS]
                 powers, held = (
-                    [one.rejected() for one in found],
-                    [one.held(gap) for one, gap in zip(found, GAPS, strict=True)],
+                    [judged.rejected() for judged in found],
+                    [judged.held(gap) for judged, gap in zip(found, GAPS, strict=True)],
                 )
                 cells = [f"{p[0]:.2f} | {p[1]:.2f} | {p[2]:.2f} | {h:.3f}" for p, h in zip(powers, held, strict=True)]
                 print(f"| {n} | {design.name} | {chance} | {' | '.join(cells)} |", flush=True)
@@ -143,7 +143,7 @@ def _with_difference(draw: np.random.Generator, times: int) -> Iterator[tuple[li
 
 
 def _other_problems(draw: np.random.Generator, times: int) -> None:
-    """Both solve as much on average over all problems there are, but not the same ones."""
+    """Both solve the same share on average over all problems that exist, but not the same ones."""
     print(
         "| problems | trials | chances of each, drawn apart | told apart | CMH | interval holds 0 |\n"
         "|---|---|---|---|---|---|"
@@ -163,7 +163,7 @@ def _other_problems(draw: np.random.Generator, times: int) -> None:
 
 
 def _families(draw: np.random.Generator, times: int) -> None:
-    """Several configurations with one baseline: Holm's p and the intervals for all pairs at once."""
+    """Several configurations with one baseline: Holm's p and the intervals for all pairs together."""
     print("| problems | trials | true differences | a true 0 told apart | all intervals hold |\n|---|---|---|---|---|")
     for n, repeats in ((20, 1), (60, 1), (20, 3), (60, 3), (164, 1)):
         for gaps in ((0.0, 0.0, 0.0), (0.0, 0.0, 0.2), (0.0, 0.2, 0.3), (0.1, 0.2, 0.3)):
@@ -171,10 +171,12 @@ def _families(draw: np.random.Generator, times: int) -> None:
             base = draw.beta(9, 1, (times, n))
             other = draw.binomial(repeats, base)
             solved = [draw.binomial(repeats, base * (1 - gap / 0.9)) for gap in gaps]
-            found = [_judged(design, other, one, m) for one in solved]
-            adjusted = np.array([holm(list(map(float, row))) for row in zip(*(one.p for one in found), strict=True)])
+            found = [_judged(design, other, table, m) for table in solved]
+            adjusted = np.array(
+                [holm(list(map(float, row))) for row in zip(*(judged.p for judged in found), strict=True)]
+            )
             tests = [
-                [compatible(_test(one, at, m), float(p[k])) for k, one in enumerate(found)]
+                [compatible(_test(judged, at, m), float(p[k])) for k, judged in enumerate(found)]
                 for at, p in enumerate(adjusted)
             ]
             wrong = np.mean([any(p <= ALPHA and not gap for p, gap in zip(row, gaps, strict=True)) for row in adjusted])
@@ -197,7 +199,7 @@ def _test(found: Drawn, at: int, at_once: int) -> Paired:
 
 
 def _chances(draw: np.random.Generator, chance: str, gap: float, shape: tuple[int, int]) -> tuple[Array, Array]:
-    """To solve each problem: of a and of b, which solves ``gap`` less on average."""
+    """The probabilities to solve each problem: of a and of b, which solves ``gap`` less on average."""
     if chance == "beta(9, 1)":
         of_a = draw.beta(9, 1, shape)
         return of_a, of_a * (1 - gap / 0.9)
@@ -216,7 +218,7 @@ def _judged(design: Design, solved_a: Counts, solved_b: Counts, at_once: int = 1
     away = np.abs((solved_a - a * together / trials).sum(axis=1))
     spread = np.sqrt((a * b * together * (trials - together) / (trials**2 * np.maximum(trials - 1, 1))).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        cmh, corrected = (2 * stats.norm.sf(np.maximum(one, 0) / spread) for one in (away, away - 0.5))
+        cmh, corrected = (2 * stats.norm.sf(np.maximum(distance, 0) / spread) for distance in (away, away - 0.5))
     differences = solved_a / a - solved_b / b
     low, high = bonett_price_of(n, differences.mean(axis=1), (differences**2).mean(axis=1), at_once)
     return Drawn(
@@ -230,7 +232,7 @@ def _judged(design: Design, solved_a: Counts, solved_b: Counts, at_once: int = 1
 
 
 def _p(a: Counts, b: Counts, solved_a: Counts, solved_b: Counts) -> Array:
-    """Each set of outcomes is tested once, in whatever order its problems are."""
+    """Each set of outcomes is tested once, in any order of its problems."""
     kinds = ((a * 100 + solved_a) * 100 + b) * 100 + solved_b
     rows, back = np.unique(np.sort(kinds, axis=1), axis=0, return_inverse=True)
     found = np.array([_p_of(row) for row in rows])
@@ -239,7 +241,9 @@ def _p(a: Counts, b: Counts, solved_a: Counts, solved_b: Counts) -> Array:
 
 
 def _p_of(row: Sequence[int]) -> float:
-    tables = [(int(one) // 10_000 % 100, int(one) // 1_000_000, int(one) % 100, int(one) // 100 % 100) for one in row]
+    tables = [
+        (int(code) // 10_000 % 100, int(code) // 1_000_000, int(code) % 100, int(code) // 100 % 100) for code in row
+    ]
     if all(a == b == 1 for _, a, _, b in tables):
         return mcnemar(sum(s > t for s, _, t, _ in tables), sum(s < t for s, _, t, _ in tables))
     return label_permutation([(s, a) for s, a, _, _ in tables], [(t, b) for _, _, t, b in tables])

@@ -32,7 +32,7 @@ class Peer:
     """One grader. ``programs``: the file that ``grading_peer`` describes."""
 
     def __init__(self, name: str, work: Path, programs: Path, workers: int, cache: Path | None = None) -> None:
-        """``cache``: where EvalPlus keeps what its solutions answer, in ``work`` by default."""
+        """``cache``: where EvalPlus keeps the answers of its solutions, in ``work`` by default."""
         self.name = name
         made = _ENVIRONMENTS[name]
         python = environment(made, _PINS[made], work / made)

@@ -1,7 +1,7 @@
-"""How often the interval of a pair holds the truth that was picked out of several because it looked best.
+"""How often an interval covers the truth if its pair was selected from several because it looked best.
 
 Run: ``python benchmarks/picking.py`` (about 5 seconds). Eleven configurations and their baseline are all equally good
-on 164 problems, some harder than others; picked is the one that solved most. The true difference is 0.
+on 164 problems, some harder than others; the one that solved most is selected. The true difference is 0.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Pictures of every page, light, dark and as narrow as a telephone, into ``docs/images``.
+"""Screenshots of every page in light mode, in dark mode and on a phone, written to ``docs/images``.
 
-Run: ``python benchmarks/pictures.py`` (needs the ``dev`` extra and Chromium). The pages show the benchmark that comes
-with koderz or, with ``--home``, the newest one in a copy of the data folder named there, so nothing in it changes. Then
-``--study`` takes the pages of results once more, with the study in ``docs/study``. To look at something alone:
-``--only compare,live``; with ``--whole`` as long as the page is.
+Run: ``python benchmarks/pictures.py`` (needs the ``dev`` extra and Chromium). The pages show the example benchmark or,
+with ``--home``, the newest one in a copy of that data folder, which stays unchanged. ``--study`` repeats the pages of
+results with the study in ``docs/study``. For single pages use ``--only compare,live``; ``--whole`` shows the full
+length of a page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from koderz_core import open_workspace
-from koderz_core.workspace.upkeep import open_example
 
 DOCS = Path(__file__).parents[1] / "docs"
 IMAGES, STUDY60 = DOCS / "images", DOCS / "study" / "journals" / "bench_20a02f27b685.jsonl.gz"
@@ -42,7 +41,7 @@ COLOURS, ROUNDS = 256, 3  # of a picture, and to choose them: small signs keep t
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One way of looking at a page; sizes in pixels, ``tallest``: a longer page is cut there."""
+    """One way to view a page; sizes in pixels, ``tallest``: a longer page is cut there."""
 
     name: str
     dark: bool
@@ -55,11 +54,11 @@ LOOKS = (Look("light", False, 1440, 1400), Look("dark", True, 1440, 1400), Look(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--home", type=Path, help="A data folder instead of the benchmark that comes with koderz.")
-    parser.add_argument("--study", action="store_true", help="The study, and of its pages only those of results.")
+    parser.add_argument("--home", type=Path, help="A data folder instead of the example benchmark.")
+    parser.add_argument("--study", action="store_true", help="Show the study, and only the pages of results.")
     parser.add_argument("--into", type=Path, default=IMAGES)
-    parser.add_argument("--only", default="", help="Pages, by comma.")
-    parser.add_argument("--whole", action="store_true", help="Cut no page, however long.")
+    parser.add_argument("--only", default="", help="Pages, separated by commas.")
+    parser.add_argument("--whole", action="store_true", help="Do not cut long pages.")
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +76,7 @@ def main() -> None:
 
 
 def _unpacked(folder: Path) -> Path:
-    """A data folder with what answers the question of the study."""
+    """A data folder with the journals that answer the study's question."""
     (folder / "journals").mkdir(parents=True)
     (folder / "journals" / STUDY60.stem).write_bytes(gzip.decompress(STUDY60.read_bytes()))
     return folder
@@ -89,7 +88,7 @@ def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
         shutil.copytree(other, home, symlinks=True)
     with open_workspace(home=home) as workspace:
         if not other:
-            open_example(workspace.settings)
+            workspace.upkeep.open_example()
         newest = workspace.results.benchmarks()[0].id
         rows = workspace.results.progress(newest).experiments
         told = max(rows, key=lambda row: (row.shown == "solved", row.iterations))  # the longest that came to something
@@ -108,19 +107,19 @@ def _pages(home: Path, other: Path | None) -> Mapping[str, str]:
 
 
 def _lend(home: Path) -> None:
-    """Weights and datasets that are elsewhere stand in the data folder too, where they are by default."""
+    """Link weights and datasets from elsewhere into the data folder, to their default places."""
     for name, variable in LENT.items():
         if (there := os.environ.get(variable)) and not (home / name).exists():
             (home / name).symlink_to(Path(there).resolve(), target_is_directory=True)
 
 
 def _remember(home: Path) -> None:
-    """What memory would hold, had it been on when the benchmark ran."""
+    """Fill the memory as if it had been on when the benchmark ran."""
     subprocess.run([KODERZ, "cortex", "backfill", "--data-dir", str(home)], check=True, stdout=subprocess.DEVNULL)
 
 
 def _take(browser: Browser, url: str, look: Look, *, whole: bool) -> bytes:
-    """The page from its top, once it has come to rest."""
+    """The page from its top, once nothing moves."""
     page = _open(browser, url, look)
     page.wait_for_timeout(SETTLED)
     for _ in range(2):  # a page that became taller may draw what was out of sight, and be taller still

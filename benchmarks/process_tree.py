@@ -1,4 +1,4 @@
-"""What a tree of processes costs, by ``/proc`` (Linux): processor time, memory; and what all others take."""
+"""The processor time and memory of a tree of processes, by ``/proc`` (Linux), and the share of all other processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ADOPT_ORPHANS = 36  # prctl(2), PR_SET_CHILD_SUBREAPER: whoever is orphaned belo
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A line of ``/proc/*/stat``. ``cpu_seconds``: its own, and that of the children that it has buried."""
+    """A line of ``/proc/*/stat``. ``cpu_seconds``: its own and that of the children that it has waited for."""
 
     pid: int
     parent: int
@@ -27,7 +27,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """``seconds`` of wall time, ``cpu_seconds`` of one tree, and the share of the machine that all others took."""
+    """``seconds`` of wall time, ``cpu_seconds`` of one tree, and the share of the machine that all others used."""
 
     seconds: float
     cpu_seconds: float
@@ -35,7 +35,7 @@ class Spent:
 
 
 class Meter:
-    """Started when made."""
+    """Starts when it is created."""
 
     def __init__(self) -> None:
         self._own, self._busy, self._began = _own_cpu_seconds(), _busy_seconds(), time.perf_counter()
@@ -47,7 +47,7 @@ class Meter:
 
 
 def descendants(pid: int) -> list[Process]:
-    """All that ``pid`` started and that is still there, without itself."""
+    """All running processes that ``pid`` started, without itself."""
     found = list(_processes())
     family, last = [], {pid}
     while last:
@@ -58,7 +58,7 @@ def descendants(pid: int) -> list[Process]:
 
 
 def pss_bytes(pid: int) -> int | None:
-    """Memory, with what is shared divided by those who share it; None if the system does not tell."""
+    """Memory, with shared memory divided by its users; None if the system does not report it."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -91,7 +91,7 @@ def bury() -> None:
 
 
 def machine() -> str:
-    """What was measured on, one line."""
+    """One line about the machine."""
     kernel, python = platform.release(), platform.python_version()
     return f"{_processor()}, {_CORES} cores, Linux {kernel}, Python {python}"
 
@@ -121,7 +121,7 @@ def _own_cpu_seconds() -> float:
 
 
 def _busy_seconds() -> float:
-    """Of all cores since the machine was started."""
+    """Of all cores since the machine started."""
     user, nice, system, _idle, _waiting, irq, softirq, steal = map(int, _cpu_line().split()[1:9])
     return (user + nice + system + irq + softirq + steal) / _TICKS
 

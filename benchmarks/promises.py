@@ -2,9 +2,9 @@
 
     python benchmarks/promises.py [--only TEXT] [--jobs N]
 
-promises.toml has, for each patch, the promise that it breaks, the text that it replaces and the tests that must fail.
+For each patch, promises.toml names the promise that it breaks, the text that it replaces and the tests that must fail.
 Patches are applied to copies of the working tree, one at a time. The named tests also run once without any patch: a
-test that fails or is skipped there cannot show anything. Ends with 1 if a patch is not caught or cannot be judged.
+test that fails or is skipped there cannot show anything. Exits with 1 if a patch is not caught or cannot be judged.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def chosen(patches: Sequence[Patch], text: str) -> list[Patch]:
 
 
 def judge(patches: Sequence[Patch], jobs: int) -> int:
-    """Try every patch and print what came of it; 0 if all are caught."""
+    """Try every patch and print its result; 0 if all are caught."""
     began = time.monotonic()
     named = list(dict.fromkeys(test for patch in patches for test in patch.tests))
     with copies(jobs) as free:
@@ -166,7 +166,7 @@ def named_tests_unpatched(free: SimpleQueue[Path], named: Sequence[str], jobs: i
 
 
 def tried(patch: Patch, copy: Path, unfit: dict[str, str]) -> Outcome:
-    """What the named tests say of a copy with the patch, which is undone afterwards."""
+    """The result of the named tests in a copy with the patch, which is undone afterwards."""
     began = time.monotonic()
     for test in patch.tests:
         if test in unfit:

@@ -1,9 +1,9 @@
-"""What the official clients make of a real server: llama.cpp's own, which speaks OpenAI's and Anthropic's protocols.
+"""How the official clients work with a real server: llama.cpp's own, which speaks both protocols.
 
 Run: ``python benchmarks/real_servers.py LLAMA_SERVER WEIGHTS.gguf`` with the path of a ``llama-server`` binary and any
-small model. It asks each protocol once streamed, once not and once cut short, prints what came back, and checks that
-usage, finish and cost are there. ``price`` is what the publisher's small model would cost for the same tokens. Where an
-Ollama server answers at ``OLLAMA_BASE_URL``, ``--ollama MODEL`` asks it as well.
+small model. It sends three requests by OpenAI's and Anthropic's protocol each: streamed, not streamed and cut short. It
+prints the answers and checks that usage, finish and cost are there. ``price`` is the cost of the same tokens with the
+publisher's small model. If an Ollama server answers at ``OLLAMA_BASE_URL``, ``--ollama MODEL`` calls it too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _check(name: str, settings: Settings) -> Iterator[str]:
-    """Ask a model in each way, print what it did, and give what was not as it should be."""
+    """Call a model in each way, print the answers, and return the faults."""
     model = create(resolve(name, settings), settings, dict)
     for way, tokens, streamed in (("whole", ROOM, False), ("streamed", ROOM, True), ("cut", LITTLE, True)):
         pieces: list[str] = []
@@ -101,7 +101,7 @@ def _faults(said: Completion, pieces: list[str], way: str) -> Iterator[str]:
 
 @contextmanager
 def _llama_server(binary: Path, weights: Path) -> Iterator[str]:
-    """The address of a llama-server with one thread that yields to everybody, as long as the block lasts."""
+    """The address of a llama-server with one thread of lowest priority, for the duration of the block."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [str(binary), "-m", str(weights), "--host", "127.0.0.1", "--port", str(port), "-t", "1", "-c", "2048"]

@@ -1,14 +1,14 @@
 """Recompute the study's figures from its journals with code that shares nothing with koderz, and compare.
 
-Run: ``python benchmarks/recompute.py`` (some minutes), or with the journals that are meant. It reads the committed
-journals itself (``recompute_journals.py``), computes every figure from its definition in docs/statistics.md with numpy
-and scipy (``recompute_statistics.py``), and holds it against what ``koderz compare --format json`` says of the same
-files. Tables that only docs/study/results.md has are held against that file. Each kind of figure is a line: how many
-agree, and the largest difference. It ends with 1 if any does not agree.
+Run: ``python benchmarks/recompute.py [JOURNAL ...]`` (some minutes). It reads the committed journals itself
+(``recompute_journals.py``), computes every figure from its definition in docs/statistics.md with numpy and scipy
+(``recompute_statistics.py``), and compares it with the output of ``koderz compare --format json`` for the same files.
+Tables that exist only in docs/study/results.md are compared with that file. Each kind of figure is a line: how many
+agree, and the largest difference. Exits with 1 if any figure does not agree.
 
-Numbers agree that differ by at most 1e-9 of themselves. Bounds and shares of koderz's 2,000 resamples are held against
-100,000 of our own: they agree unless chance gives so large a difference less than once in a million times. Not
-recomputed: the bands of curves, what a supervisor contributed, and the programs that came again.
+Numbers agree if their relative difference is at most 1e-9. Bounds and shares from koderz's 2,000 resamples are compared
+with 100,000 resamples of this script: they agree unless chance gives such a difference less than once in a million
+times. Not recomputed: the bands of curves, the contribution of a supervisor, and repeated programs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("journals", nargs="*", type=Path, help="journals, gzipped or not; without any, those committed")
     paths = parser.parse_args().journals or COMMITTED
     journals = [read(path) for path in paths]
-    if repeated := [one.name for one in journals if one.repeats > 1]:
+    if repeated := [journal.name for journal in journals if journal.repeats > 1]:
         sys.exit(f"Of problems asked several times nothing is recomputed here yet: {', '.join(repeated)}.")
     tally = Tally()
     with tempfile.TemporaryDirectory() as home:
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def placed(home: Path, paths: Sequence[Path], journals: Sequence[Journal]) -> None:
-    """The journals where koderz looks for them."""
+    """Copies the journals to where koderz expects them."""
     (home / "journals").mkdir()
     for path, journal in zip(paths, journals, strict=True):
         raw = path.read_bytes()
@@ -61,13 +61,13 @@ def placed(home: Path, paths: Sequence[Path], journals: Sequence[Journal]) -> No
 
 
 def cases(journals: Sequence[Journal], home: Path, tally: Tally) -> Iterator[Case]:
-    """Each benchmark by itself, and the two further comparisons that results.md has."""
-    for one in journals:
-        yield Case(one.name, told(home, one.benchmark), [one], tally)
-    named = {one.name: one for one in journals}
+    """Each benchmark alone, and the two further comparisons of results.md."""
+    for alone in journals:
+        yield Case(alone.name, told(home, alone.benchmark), [alone], tally)
+    named = {journal.name: journal for journal in journals}
     if set(TOGETHER) <= named.keys():
         both = [named[name] for name in TOGETHER]
-        words = [one.benchmark for one in both]
+        words = [journal.benchmark for journal in both]
         yield Case(" and ".join(TOGETHER), told(home, *words, "--same-problems"), both, tally)
     if QUESTION[0] in named:
         study = named[QUESTION[0]]
@@ -76,7 +76,7 @@ def cases(journals: Sequence[Journal], home: Path, tally: Tally) -> Iterator[Cas
 
 
 def question(whole: Json) -> tuple[list[str], str]:
-    """The words for the configurations that the study's question is about, the baseline first, and for it."""
+    """The words for the configurations of the study's question, the baseline first, and for the question."""
     _, names, small, once, large = QUESTION
     found: dict[str, str] = {}
     for row in whole["configurations"]:
@@ -87,7 +87,7 @@ def question(whole: Json) -> tuple[list[str], str]:
 
 
 def told(home: Path, *words: str) -> Json:
-    """What koderz says."""
+    """The answer of koderz."""
     command = [KODERZ, "compare", *words, "--format", "json", "--attempts", "--data-dir", str(home)]
     environment = {**os.environ, "KODERZ_HOME": str(home), "KODERZ_OFFLINE": "1", "KODERZ_MEMORY": "off"}
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Every figure of a comparison: what the journals give, held against what koderz says. One function for each kind."""
+"""Every figure of a comparison, computed from the journals and compared with koderz's. One function per kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALPHA = 0.05
 
 @dataclass
 class Case:
-    """A comparison that koderz was asked for, and the trials that it is about, by configuration."""
+    """A comparison by koderz, and its trials by configuration."""
 
     name: str
     told: Json
@@ -30,15 +30,15 @@ class Case:
     given: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.given = set.intersection(*(set(one.problems) for one in self.journals))
+        self.given = set.intersection(*(set(journal.problems) for journal in self.journals))
         self.trials = {key(row): [] for row in self.told["configurations"]}
-        for one in (trial for journal in self.journals for trial in journal.trials):
-            if f"{one.benchmark}/{one.configuration}" in self.trials and one.problem in self.given:
-                self.trials[f"{one.benchmark}/{one.configuration}"].append(one)
+        for run in (trial for journal in self.journals for trial in journal.trials):
+            if f"{run.benchmark}/{run.configuration}" in self.trials and run.problem in self.given:
+                self.trials[f"{run.benchmark}/{run.configuration}"].append(run)
 
     def scored(self, name: str) -> dict[str, Trial]:
         """Problem -> the trial of a configuration that has a result."""
-        return {one.problem: one for one in self.trials[name] if one.scored}
+        return {trial.problem: trial for trial in self.trials[name] if trial.scored}
 
 
 def key(row: Json) -> str:
@@ -46,44 +46,44 @@ def key(row: Json) -> str:
 
 
 def number(row: Json, name: str, beside: str = "") -> float | None:
-    """As koderz means it: beside a number that JSON cannot say stands what it is."""
+    """A number of koderz; for one that JSON cannot hold, the field next to it says what it is."""
     said = row.get(f"{beside or name}_is")
     return math.inf if said in ("unbounded", "never") else math.nan if said == "undefined" else row[name]
 
 
 def common(held: Iterable[dict[str, Trial]]) -> list[str]:
-    found = [set(one) for one in held]
+    found = [set(trial) for trial in held]
     return sorted(set.intersection(*found)) if found else []
 
 
 def dollars(held: dict[str, Trial], problems: Sequence[str]) -> Array:
-    return np.array([math.nan if (usd := held[one].usd) is None else usd for one in problems], dtype=np.float64)
+    return np.array([math.nan if (usd := held[problem].usd) is None else usd for problem in problems], dtype=np.float64)
 
 
 def solves(held: dict[str, Trial], problems: Sequence[str]) -> Array:
-    return np.array([held[one].solved for one in problems], dtype=np.float64)
+    return np.array([held[problem].solved for problem in problems], dtype=np.float64)
 
 
 def counts(case: Case) -> None:
     for row in case.told["configurations"]:
         trials, where = case.trials[key(row)], f"{case.name} {row['letter']}"
-        outcomes = Counter(one.outcome for one in trials)
+        outcomes = Counter(trial.outcome for trial in trials)
         ours = {name: outcomes[name] for name in ("solved", "unsolved", "cancelled")} | {"errors": outcomes["error"]}
         ours |= {"n": outcomes["solved"] + outcomes["unsolved"], "planned": len(case.given)}
         for name, value in ours.items():
             case.tally.same("experiments: planned, with a result, outcomes", where, row[name], value)
-        kinds = {one.score_kind for one in trials if one.scored}
+        kinds = {trial.score_kind for trial in trials if trial.scored}
         case.tally.same("kind of score", where, row["score_kind"], max(kinds, default=None))
-        tried = [one.iterations for one in trials if one.scored]
+        tried = [trial.iterations for trial in trials if trial.scored]
         case.tally.same("mean iterations", where, row["mean_iterations"], float(np.mean(tried)) if tried else None)
-        ended = [one.seconds for one in trials if one.outcome]
+        ended = [trial.seconds for trial in trials if trial.outcome]
         case.tally.same("seconds per experiment", where, row["seconds_per_experiment"], sum(ended) / len(ended))
 
 
 def rates(case: Case) -> None:
     for row in case.told["configurations"]:
         held = case.scored(key(row)).values()
-        ours = statistics.wilson(sum(one.solved for one in held), len(held))
+        ours = statistics.wilson(sum(trial.solved for trial in held), len(held))
         for name, value in zip(("share", "share_low", "share_high"), ours, strict=True):
             case.tally.same("rates with Wilson's interval", f"{case.name} {row['letter']}", row[name], value)
 
@@ -91,9 +91,9 @@ def rates(case: Case) -> None:
 def costs(case: Case) -> None:
     for row in case.told["configurations"]:
         where, held = f"{case.name} {row['letter']}", case.scored(key(row))
-        every = [call for one in case.trials[key(row)] for call in one.calls]
-        ended = [one for one in case.trials[key(row)] if one.outcome]
-        spent = total([call for one in ended for call in one.calls])
+        every = [call for trial in case.trials[key(row)] for call in trial.calls]
+        ended = [trial for trial in case.trials[key(row)] if trial.outcome]
+        spent = total([call for trial in ended for call in trial.calls])
         case.tally.same("dollars in all", where, row["cost_usd"], total(every))
         each = None if spent is None else spent / len(ended)
         case.tally.same("dollars per experiment", where, row["usd_per_experiment"], each)
@@ -108,11 +108,13 @@ def costs(case: Case) -> None:
 def tiers(case: Case) -> None:
     for row in case.told["tiers"]:
         where, trials = f"{case.name} {row['letter']} {row['tier']}", case.trials[row["configuration"]]
-        calls = [call for one in trials for call in one.calls if call["tier"] == row["tier"]]
+        calls = [call for trial in trials for call in trial.calls if call["tier"] == row["tier"]]
         case.tally.same("calls by tier", where, row["calls"], sum(call["finished"] for call in calls))
         case.tally.same("dollars by tier", where, row["cost_usd"], total(calls))
-        scored = total([call for one in trials if one.scored for call in one.calls if call["tier"] == row["tier"]])
-        solved = sum(one.solved for one in trials)
+        scored = total(
+            [call for trial in trials if trial.scored for call in trial.calls if call["tier"] == row["tier"]]
+        )
+        solved = sum(trial.solved for trial in trials)
         case.tally.same(
             "dollars per solved problem by tier",
             where,
@@ -125,7 +127,7 @@ def pairs(case: Case) -> None:
     for row in case.told["pairs"]:
         where, a, b = f"{case.name} {row['letter']}", case.scored(row["configuration"]), case.scored(row["baseline"])
         problems = common((a, b))
-        table = Counter((a[one].solved, b[one].solved) for one in problems)
+        table = Counter((a[problem].solved, b[problem].solved) for problem in problems)
         ours = {"n": len(problems), "both": table[True, True], "neither": table[False, False]}
         ours |= {
             "only_a": table[True, False],
@@ -156,7 +158,7 @@ def adjusted(case: Case) -> None:
 
 def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
     held = [case.scored(row[name]) for name in ("configuration", "baseline")]
-    usd, solved = ([of(one, problems) for one in held] for of in (dollars, solves))
+    usd, solved = ([of(trial, problems) for trial in held] for of in (dollars, solves))
     if not (usd[1].sum() and solved[0].sum() and solved[1].sum()):
         case.tally.same("pairs: ratio of dollars per solved", where, row["price_ratio"], None)
         return
@@ -169,11 +171,11 @@ def price_ratio(case: Case, row: Json, where: str, problems: Sequence[str]) -> N
 
 def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> None:
     cheap, frontier = case.scored(row["configuration"]), case.scored(row["baseline"])
-    if not any(frontier[one].solved for one in problems):  # nothing that could be reached
+    if not any(frontier[problem].solved for problem in problems):  # nothing that could be reached
         told = [row[f"break_even_{name}"] for name in ("is", "usd", "never", "low", "high")]
         case.tally.same("pairs: break-even", where, told, ["no_target", None, None, None, None])
         return
-    ends = np.array([end(cheap[one], "usd") for one in problems], dtype=np.float64)
+    ends = np.array([end(cheap[problem], "usd") for problem in problems], dtype=np.float64)
     solved, target = solves(cheap, problems), solves(frontier, problems)
     ones, drawn = np.ones((1, len(problems))), statistics.draws(len(problems))
     plain = statistics.reached(ends, solved, np.array([target.mean()]), ones)
@@ -192,7 +194,7 @@ def break_even(case: Case, row: Json, where: str, problems: Sequence[str]) -> No
 
 def savings(case: Case, row: Json, where: str) -> None:
     a, b = case.scored(row["configuration"]), case.scored(row["baseline"])
-    problems = [one for one in common((a, b)) if a[one].solved and b[one].solved]
+    problems = [problem for problem in common((a, b)) if a[problem].solved and b[problem].solved]
     if not problems:
         case.tally.same("pairs: savings where both solved", where, row["saved_problems"], None)
         return
@@ -201,7 +203,7 @@ def savings(case: Case, row: Json, where: str) -> None:
     spent = statistics.ratio_bounds([before - saved], [before], row["pairs_at_once"])
     limits = {
         "saved_usd": statistics.mean_bounds(saved, row["pairs_at_once"]),
-        "saved_share": tuple(None if one is None else 1 - one for one in reversed(spent)),
+        "saved_share": tuple(None if usd is None else 1 - usd for usd in reversed(spent)),
     }
     for name, under in (("saved_usd", np.ones(len(problems))), ("saved_share", before)):
         case.tally.same("pairs: savings where both solved", where, row[name], float(saved.sum() / under.sum()))
@@ -210,13 +212,13 @@ def savings(case: Case, row: Json, where: str) -> None:
 
 
 def rank_groups(case: Case) -> None:
-    names = [one for one in case.trials if case.scored(one)]
+    names = [name for name in case.trials if case.scored(name)]
     tested: dict[frozenset[str], float] = {}
-    for one, other in combinations(names, 2):
-        a, b = case.scored(one), case.scored(other)
+    for first, other in combinations(names, 2):
+        a, b = case.scored(first), case.scored(other)
         if problems := common((a, b)):
             only = Counter((a[name].solved, b[name].solved) for name in problems)
-            tested[frozenset((one, other))] = statistics.mcnemar(only[True, False], only[False, True])
+            tested[frozenset((first, other))] = statistics.mcnemar(only[True, False], only[False, True])
     raised = zip(tested, statistics.holm(list(tested.values())), strict=True)
     apart = {pair for pair, p in raised if p <= ALPHA}
     theirs = {frozenset(group) for group in case.told["groups"]}
@@ -226,7 +228,7 @@ def rank_groups(case: Case) -> None:
 def frontier(case: Case) -> None:
     held = {name: case.scored(name) for name in case.trials if case.scored(name)}
     problems = common(held.values())
-    usd, solved = (np.stack([of(one, problems) for one in held.values()]) for of in (dollars, solves))
+    usd, solved = (np.stack([of(trial, problems) for trial in held.values()]) for of in (dollars, solves))
     drawn = statistics.draws(len(problems))
     probable = statistics.unbeaten(drawn @ usd.T, drawn @ solved.T)
     plain = statistics.unbeaten(usd.sum(axis=1)[None], solved.sum(axis=1)[None])[0]
@@ -243,7 +245,7 @@ def frontier(case: Case) -> None:
 
 def ceilings(case: Case) -> None:
     for row in case.told["configurations"]:
-        judged = [one for trial in case.trials[key(row)] for one in programs(trial)]
+        judged = [attempt for trial in case.trials[key(row)] for attempt in programs(trial)]
         found = {
             "ceiling": [(problem, right) for problem, gate, right in judged if gate],
             "false_positives": [(problem, gate) for problem, gate, right in judged if not right],
@@ -258,15 +260,15 @@ def ceilings(case: Case) -> None:
 
 
 def programs(trial: Trial) -> list[tuple[str, bool, bool]]:
-    """Of each distinct program the problem, whether it passed the gate, and the held-out tests."""
+    """For each distinct program: the problem, whether it passed the gate, and the held-out tests."""
     if trial.score_kind != "held_out":
         return []
-    judged = {one.code: one for one in trial.tries if one.held_out_passed is not None}
-    return [(trial.problem, one.gate_passed, bool(one.held_out_passed)) for one in judged.values()]
+    judged = {attempt.code: attempt for attempt in trial.tries if attempt.held_out_passed is not None}
+    return [(trial.problem, attempt.gate_passed, bool(attempt.held_out_passed)) for attempt in judged.values()]
 
 
 def end(trial: Trial, axis: str) -> float:
-    """What it had used when it stopped: at its last try if that passed the gate or nothing came after it."""
+    """What the trial had used at its end: at its last attempt if that passed the gate or nothing followed."""
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts
@@ -279,8 +281,8 @@ def curves(case: Case) -> None:
         for row in rows:
             trials = case.trials[row["configuration"]]
             missing = [0.0] * (len(case.given) - len(trials))  # planned and never begun
-            ends = [end(one, axis) for one in trials] + missing
-            events = ["solved" if one.solved else "ended" if one.scored else "censored" for one in trials]
+            ends = [end(trial, axis) for trial in trials] + missing
+            events = ["solved" if trial.solved else "ended" if trial.scored else "censored" for trial in trials]
             share = statistics.incidence(ends, [*events, *("censored" for _ in missing)], row[axis])
             where = f"{case.name} {row['letter']} at {row[axis]} {axis}"
             case.tally.same("steps of the curves", where, row["share"], share)
@@ -288,31 +290,33 @@ def curves(case: Case) -> None:
 
 def attempts(case: Case) -> None:
     for told in case.told["attempts"]:
-        scored = [one for one in case.trials[told["configuration"]] if one.scored]
+        scored = [trial for trial in case.trials[told["configuration"]] if trial.scored]
         for row in told["attempts"]:
             attempt(case, f"{case.name} {told['letter']} attempt {row['attempt']}", row, scored)
         followed = Counter(
-            (one.error, other.error)
+            (earlier.error, other.error)
             for trial in case.trials[told["configuration"]]
-            for one, other in pairwise(trial.tries)
+            for earlier, other in pairwise(trial.tries)
         )
-        theirs = {(one["before"], one["after"]): one["count"] for one in told["transitions"]}
+        theirs = {
+            (transition["before"], transition["after"]): transition["count"] for transition in told["transitions"]
+        }
         case.tally.same("which error follows which", f"{case.name} {told['letter']}", theirs, dict(followed))
 
 
 def attempt(case: Case, where: str, row: Json, scored: Sequence[Trial]) -> None:
-    came = [one for one in scored if one.attempts >= row["attempt"]]
-    ended = [one for one in came if one.attempts == row["attempt"]]
-    tries = [one.tries[row["attempt"] - 1] for one in came if one.tries]
-    false = sum(bool(one.gate_passed) and not one.solved for one in ended)
-    ours: Json = {"at_risk": len(came), "solved": sum(one.solved for one in ended), "false_passes": false}
+    came = [trial for trial in scored if trial.attempts >= row["attempt"]]
+    ended = [trial for trial in came if trial.attempts == row["attempt"]]
+    tries = [trial.tries[row["attempt"] - 1] for trial in came if trial.tries]
+    false = sum(bool(trial.gate_passed) and not trial.solved for trial in ended)
+    ours: Json = {"at_risk": len(came), "solved": sum(trial.solved for trial in ended), "false_passes": false}
     hazard = statistics.wilson(ours["solved"], len(came))
     ours |= dict(zip(("hazard", "hazard_low", "hazard_high"), hazard, strict=True))
     ours |= {
         "tested": len(tries),
-        "gate_tests_passed": float(np.mean([one.gate_share for one in tries])) if tries else None,
+        "gate_tests_passed": float(np.mean([attempt.gate_share for attempt in tries])) if tries else None,
     }
-    usd = sum(spent(one, row["attempt"]) for one in came)
+    usd = sum(spent(trial, row["attempt"]) for trial in came)
     for name, value in ours.items():
         case.tally.same("attempt by attempt", where, row[name], value)
     case.tally.same("dollars of an attempt", where, row["usd"], usd)
@@ -321,8 +325,8 @@ def attempt(case: Case, where: str, row: Json, scored: Sequence[Trial]) -> None:
 
 
 def spent(trial: Trial, number_of: int) -> float:
-    """The first has what came before it, the last what came after it."""
-    totals = [0.0, *(one.usd or 0.0 for one in trial.tries[:-1]), trial.usd or 0.0]
+    """The first attempt includes everything before it, the last one everything after it."""
+    totals = [0.0, *(attempt.usd or 0.0 for attempt in trial.tries[:-1]), trial.usd or 0.0]
     return totals[number_of] - totals[number_of - 1]
 
 

@@ -1,7 +1,7 @@
-"""What a journal says of its experiments, read without koderz: one line of JSON per event, plain or gzipped.
+"""The content of a journal, read without koderz: one line of JSON per event, plain or gzipped.
 
-The last word on each thing counts: a call is named by experiment, ordinal and attempt, an iteration by experiment and
-number, a score by experiment and program, the end of an experiment by the experiment.
+The last line about a thing counts: a call is identified by experiment, ordinal and attempt, an iteration by experiment
+and number, a score by experiment and program, the end of an experiment by the experiment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recompute_unanswered import Json, unanswered
 
 @dataclass
 class Try:
-    """One iteration, and what its experiment had used when it ended."""
+    """One iteration, and what its experiment had used at its end."""
 
     iteration: int
     gate_passed: bool
@@ -32,7 +32,7 @@ class Try:
 
 @dataclass
 class Trial:
-    """One planned experiment. ``outcome`` None: it has no end. ``calls``: all that cost something or was answered."""
+    """One planned experiment. ``outcome`` None: it has not ended. ``calls``: all that cost money or were answered."""
 
     benchmark: str
     configuration: str
@@ -59,7 +59,7 @@ class Trial:
 
     @property
     def attempts(self) -> int:
-        """A program that was submitted without testing is one attempt, and no iteration."""
+        """A program that was submitted without testing is one attempt and not an iteration."""
         return self.iterations or int(self.scored)
 
     @property
@@ -73,7 +73,7 @@ class Trial:
 
 @dataclass
 class Journal:
-    """One benchmark: its problems and repeats, as it was last planned, and a trial for each experiment begun."""
+    """One benchmark: its problems and repeats by the last plan, and a trial for each experiment that started."""
 
     benchmark: str
     name: str
@@ -89,7 +89,7 @@ def total(calls: list[Json]) -> float | None:
 
 
 def read(path: Path) -> Journal:
-    """Everything that is recomputed from, in one pass."""
+    """Everything that the figures need, in one pass."""
     return _Fold(path).journal()
 
 
@@ -112,7 +112,7 @@ class _Fold:
             self._calls[experiment][ordinal, attempt] |= {"usd": usd}
 
     def journal(self) -> Journal:
-        trials = [self._trial(one) for one in self._started]
+        trials = [self._trial(experiment_id) for experiment_id in self._started]
         problems = list(self._plan["problems"])
         return Journal(self._benchmark, self._plan["name"], problems, self._plan["repeats"], trials)
 
@@ -158,7 +158,7 @@ class _Fold:
 
     def _try(self, experiment: str, event: Json, calls: list[Json]) -> Try:
         verdict, score = event["verdict"], self._scores[experiment].get(event["code"] or "")
-        tests = [one["verdict"] for one in self._tests[experiment].values() if one["ordinal"] <= event["ordinal"]]
+        tests = [test["verdict"] for test in self._tests[experiment].values() if test["ordinal"] <= event["ordinal"]]
         marks, passed = verdict["marks"], bool(_passed(verdict))
         return Try(
             event["iteration"],
@@ -168,7 +168,7 @@ class _Fold:
             event["code"],
             _passed(score["held_out"]) if score else None,
             total(calls),
-            sum(one["seconds"] for one in (*(call for call in calls if call["finished"]), *tests)),
+            sum(step["seconds"] for step in (*(call for call in calls if call["finished"]), *tests)),
         )
 
 

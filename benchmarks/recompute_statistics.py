@@ -1,6 +1,7 @@
 """The figures of docs/statistics.md from their definitions there, one function each; numpy and scipy, no koderz.
 
-A problem is asked once here: no committed journal repeats one. ``at_once``: how many intervals hold together.
+Every problem has one trial here, because no committed journal repeats one. ``at_once``: the number of intervals that
+hold simultaneously.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def wilson(solved: int, n: int) -> tuple[float | None, ...]:
 
 
 def clustered(counts: Sequence[tuple[int, int]]) -> tuple[float | None, ...]:
-    """Mean over problems of what happened in ``(times, of)``, and Wilson's bounds for what the data are worth."""
+    """Mean over problems of the shares in ``(times, of)``, and Wilson's bounds for their effective number."""
     if not counts:
         return None, None, None
     shares = [times / of for times, of in counts]
@@ -51,10 +52,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def bonett_price(only_a: int, only_b: int, n: int, at_once: int, *, cut: bool = True) -> tuple[float, float]:
-    """Bounds of the difference, with one problem more that a alone solved, and one that b alone did.
-
-    ``cut``: at -1 and 1.
-    """
+    """Bounds of the difference, with an added problem for each side (only a, only b). ``cut``: at -1 and 1."""
     a, b = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
     reach = stats.norm.ppf(1 - 0.025 / at_once) * sqrt((a + b - (a - b) ** 2) / (n + 2))
     low, high = a - b - reach, a - b + reach
@@ -62,21 +60,21 @@ def bonett_price(only_a: int, only_b: int, n: int, at_once: int, *, cut: bool = 
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Each is the largest of the steps up to its own."""
+    """Each is the maximum of the steps up to its own."""
     steps = sorted(range(len(p)), key=lambda at: p[at])
     raised = [min(1.0, (len(p) - place) * p[at]) for place, at in enumerate(steps)]
     return [max(raised[: steps.index(at) + 1]) for at in range(len(p))]
 
 
 def groups(keys: Sequence[str], apart: set[frozenset[str]]) -> set[frozenset[str]]:
-    """The largest sets of which no two are told apart."""
+    """The largest sets without a significant pair."""
     held = [
         frozenset(some)
         for size in range(1, len(keys) + 1)
         for some in combinations(keys, size)
         if not any(frozenset(pair) in apart for pair in combinations(some, 2))
     ]
-    return {one for one in held if not any(one < other for other in held)}
+    return {group for group in held if not any(group < other for other in held)}
 
 
 @cache
@@ -87,19 +85,22 @@ def draws(problems: int) -> Array:
 
 
 def ratio(over: Array, under: Array) -> Array:
-    """Infinite where something is paid for nothing; nan where nothing is."""
+    """Infinite if something is paid for nothing; nan if both are zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(over, under)
 
 
 def ratio_bounds(over: Sequence[Array], under: Sequence[Array], at_once: int = 1) -> Bounds:
     """Bounds of the product of the sums of ``over`` by that of ``under``: Student's of its logarithm, first order."""
-    n, value = len(over[0]), ratio(np.prod([one.sum() for one in over]), np.prod([one.sum() for one in under]))
+    n, value = (
+        len(over[0]),
+        ratio(np.prod([values.sum() for values in over]), np.prod([values.sum() for values in under])),
+    )
     if n < 2 or np.isnan(value):
         return None, None
     if value in (0.0, inf):
         return float(value), float(value)
-    away = sum(one / one.mean() for one in over) - sum(one / one.mean() for one in under)
+    away = sum(values / values.mean() for values in over) - sum(values / values.mean() for values in under)
     low, high = mean_bounds(np.asarray(away), at_once)
     assert low is not None
     assert high is not None
@@ -116,7 +117,7 @@ def mean_bounds(values: Array, at_once: int = 1) -> Bounds:
 
 
 def compatible(limits: tuple[float, float], difference: float, *, apart: bool) -> tuple[float, float]:
-    """0 bounds the interval of a difference that is significant, and lies in that of any other."""
+    """0 bounds the interval of a significant difference, and is inside that of any other."""
     low, high = limits
     if not apart:
         return min(low, 0.0), max(high, 0.0)
@@ -132,7 +133,9 @@ def even_bounds(ends: Array, solved: Array, target: Array, at_once: int, directi
         return None, None
     moments = sorted(set(ends[solved > 0]))
     tables = [solved * (ends <= moment) - target for moment in moments]
-    limits = [bonett_price(int((one > 0).sum()), int((one < 0).sum()), len(one), at_once, cut=False) for one in tables]
+    limits = [
+        bonett_price(int((table > 0).sum()), int((table < 0).sum()), len(table), at_once, cut=False) for table in tables
+    ]
     at, last = [*moments, inf], max(len(limits) - 1, 0)
     first = next((place for place, (_, high) in enumerate(limits) if high >= 0), len(limits))
     after = max((place + 1 for place, (low, _) in enumerate(limits) if low < 0), default=0)
@@ -144,14 +147,14 @@ def even_bounds(ends: Array, solved: Array, target: Array, at_once: int, directi
 
 
 def share_chance(share: float, drawn: NDArray[np.bool_]) -> float:
-    """How often a share of RESAMPLES is as far from that of ``drawn`` as this one, or farther."""
+    """How often a share of RESAMPLES is as far from that of ``drawn`` as this one, or further."""
     true = float(drawn.mean())
     error = sqrt(max(true * (1 - true), 1 / RESAMPLES) * (1 / RESAMPLES + 1 / len(drawn)))
     return float(2 * stats.norm.sf(abs(share - true) / error))
 
 
 def reached(ends: Array, solved: Array, target: Array, drawn: Array) -> Array:
-    """Per resample (row) the dollars with which as many problems are solved as ``target``; infinite: never."""
+    """Per resample (row), the dollars at which as many problems are solved as ``target``; infinite: never."""
     order = np.argsort(ends, kind="stable")
     risen = np.cumsum((drawn * solved)[:, order], axis=1) / drawn.sum(axis=1, keepdims=True)
     there = risen >= target[:, None] - 1e-9

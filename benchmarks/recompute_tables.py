@@ -1,4 +1,4 @@
-"""The tables that docs/study/results.md alone has, held against the journals, as far as they are counts and seconds."""
+"""The tables that only docs/study/results.md has, compared with the journals, as far as they are counts and seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "docs/study/results.md"
 def errors(case: Case) -> None:
     names, lines = table("What iterations failed with")
     for label, trials in named(case, lines):
-        failed = Counter(one.error for trial in trials for one in trial.tries)
+        failed = Counter(attempt.error for trial in trials for attempt in trial.tries)
         failed += Counter(trial.failure for trial in trials if not trial.tries)
         case.tally.same("results.md: errors", label, lines[label], [str(failed[kind]) for kind in names])
 
@@ -25,9 +25,11 @@ def errors(case: Case) -> None:
 def machine_time(case: Case) -> None:
     _, lines = table("Machine time per solved problem")
     for label, trials in named(case, lines):
-        solved, ours = sum(one.solved for one in trials), []
+        solved, ours = sum(trial.solved for trial in trials), []
         for model in ("0.5b", "1.5b"):
-            usd = [call["usd"] for one in trials if one.scored for call in one.calls if call["model"].endswith(model)]
+            usd = [
+                call["usd"] for trial in trials if trial.scored for call in trial.calls if call["model"].endswith(model)
+            ]
             ours.append(f"{sum(usd) / USD_PER_SECOND / solved:.1f}")
         case.tally.same("results.md: seconds of each model per solve", label, lines[label][:2], ours)
 
@@ -35,7 +37,7 @@ def machine_time(case: Case) -> None:
 def asked(case: Case) -> None:
     _, lines = table("What each asked and paid")
     for label, trials in named(case, lines):
-        calls = [call for one in trials for call in one.answered]
+        calls = [call for trial in trials for call in trial.answered]
         tokens = [f"{sum(call[kind] for call in calls) / 1000:.0f}" for kind in ("input_tokens", "output_tokens")]
         ours = [f"{len(calls) / len(trials):.1f}", " / ".join(tokens)]
         case.tally.same("results.md: calls and tokens", label, lines[label][:2], ours)
@@ -44,21 +46,21 @@ def asked(case: Case) -> None:
 def choice(case: Case) -> None:
     _, lines = table("What there was to choose from")
     for label, trials in named(case, lines):
-        passing = sum(any(one.gate_passed for one in trial.tries) for trial in trials)
-        right = sum(any(one.gate_passed and one.held_out_passed for one in trial.tries) for trial in trials)
+        passing = sum(any(attempt.gate_passed for attempt in trial.tries) for trial in trials)
+        right = sum(any(attempt.gate_passed and attempt.held_out_passed for attempt in trial.tries) for trial in trials)
         ours = [len(trials), passing, right, sum(trial.solved for trial in trials)]
-        case.tally.same("results.md: what there was to choose from", label, lines[label], [str(one) for one in ours])
+        case.tally.same("results.md: what there was to choose from", label, lines[label], [str(cell) for cell in ours])
 
 
 def named(case: Case, lines: Mapping[str, Sequence[str]]) -> list[tuple[str, list[Trial]]]:
-    """The trials of each line, by its label; lines that no configuration is called by do not agree."""
+    """The trials of each line, by its label; a label of no configuration counts as a difference."""
     of = {row["label"]: case.trials[key(row)] for row in case.told["configurations"]}
     case.tally.same("results.md: labels of lines", case.name, bool(lines) and set(lines) <= set(of), True)
     return [(label, of[label]) for label in lines if label in of]
 
 
 def table(title: str) -> tuple[list[str], dict[str, list[str]]]:
-    """The columns but the first and the lines of the first table whose title begins so; nothing where there is none."""
+    """Columns except the first, and lines, of the first table whose title starts so; nothing if there is none."""
     _, _, text = RESULTS.read_text(encoding="utf-8").replace("\\", "").partition(f"### {title}")
     body = text.partition("\n\n")[2].partition("\n\n")[0]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()]

@@ -1,4 +1,4 @@
-"""Which figures agree and which do not, by kind; how far apart two figures may be is said here."""
+"""Which figures agree and which do not, by kind, and how far two figures may differ."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Kind:
 
 
 class Tally:
-    """What agrees and what does not."""
+    """Which figures agree and which do not."""
 
     def __init__(self) -> None:
         self.kinds: defaultdict[str, Kind] = defaultdict(Kind)
         self.wrong: list[str] = []
 
     def same(self, kind: str, where: str, theirs: Any, ours: Any) -> None:  # Any: as JSON has it
-        """Two numbers, names or sets that are to be the same."""
+        """Two numbers, names or sets that must be equal."""
         apart = 0.0 if theirs == ours else math.inf
         if isinstance(theirs, float) and isinstance(ours, float | int) and not math.isinf(theirs):
             apart = abs(theirs - ours) / (max(abs(theirs), abs(ours)) or 1.0)
@@ -54,7 +54,7 @@ class Tally:
             self.same(kind, where, of_theirs, of_ours)
 
     def chance(self, kind: str, where: str, theirs: float | None, chance: Callable[[float], float]) -> None:
-        """A figure of resamples; ``chance``: how often other resamples give one as far off. None: koderz has none."""
+        """A figure of resamples; ``chance``: how often other resamples differ as much. None: koderz has none."""
         found = 0.0 if theirs is None else chance(theirs)
         before = self.kinds[kind].rarest
         self.kinds[kind].rarest = found if before is None else min(before, found)
@@ -63,9 +63,9 @@ class Tally:
         )
 
     def report(self) -> int:
-        """Print a line per kind, then what does not agree; 1 if there is any."""
-        for kind, one in self.kinds.items():
-            print(f"{kind:46} {one.agree:5} of {one.of:5} agree, {one.said}")
+        """Print a line per kind, then the differences; 1 if there are any."""
+        for kind, count in self.kinds.items():
+            print(f"{kind:46} {count.agree:5} of {count.of:5} agree, {count.said}")
         for line in self.wrong:
             print(f"NOT THE SAME  {line}")
         return int(bool(self.wrong) or not self.kinds)

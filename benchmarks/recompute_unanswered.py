@@ -1,6 +1,6 @@
-"""What local calls without an answer cost, from the times of a journal, as docs/models.md defines it.
+"""The cost of local calls without an answer, from the times of a journal, as docs/models.md defines it.
 
-Time is counted in entries of experiments: a span is from the place of one such entry to that of another.
+Time is counted in entries of experiments: a span extends from one such entry to another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Name: TypeAlias = tuple[str, int, int]
 
 @dataclass
 class Span:
-    """A call of a model of this machine from its start to its end; ``told``: the cost that its failure states."""
+    """A call of a local model from its start to its end; ``told``: the cost that its failure states."""
 
     name: Name
     model: str
@@ -41,28 +41,28 @@ def unanswered(lines: Sequence[Json]) -> dict[Name, float]:
         reader.add(line)
     seconds = machine_seconds(reader.moments, reader.spans)
     found: dict[Name, float] = {}
-    for one, busy in zip(reader.spans, seconds, strict=True):
-        if one.answered or (one.told is None and (one.reserved is None or not energy)):
+    for span, busy in zip(reader.spans, seconds, strict=True):
+        if span.answered or (span.told is None and (span.reserved is None or not energy)):
             continue
         kwh = busy * energy["local_watts"] / 3.6e6
         usd = kwh * energy["usd_per_kwh"] + busy / 3600 * energy["local_usd_per_hour"]
-        found[one.name] = one.told if one.told is not None else min(usd, one.reserved or 0.0)
+        found[span.name] = span.told if span.told is not None else min(usd, span.reserved or 0.0)
     return found
 
 
 def machine_seconds(moments: Sequence[float], spans: Sequence[Span]) -> list[float]:
-    """What each had of the machine: of those at work at once, each has an equal share. ``spans``: in order of end."""
+    """The machine time of each call: concurrent calls have equal shares. ``spans``: in order of end."""
     so_far = [0.0]
     for place, (before, after) in enumerate(pairwise(moments), start=1):
-        here = [one for one in spans if one.start < place <= one.end]
-        working = len({one.model for one in here if one.in_turn}) + sum(not one.in_turn for one in here)
+        here = [span for span in spans if span.start < place <= span.end]
+        working = len({span.model for span in here if span.in_turn}) + sum(not span.in_turn for span in here)
         so_far.append(so_far[-1] + (max(0.0, after - before) / working if working else 0.0))
     free: dict[str, int] = {}  # the place at which a model's latest call ended
     found = []
-    for one in spans:
-        found.append(so_far[one.end] - so_far[max(one.start, free.get(one.model, 0))])
-        if one.in_turn:
-            free[one.model] = one.end
+    for ended in spans:
+        found.append(so_far[ended.end] - so_far[max(ended.start, free.get(ended.model, 0))])
+        if ended.in_turn:
+            free[ended.model] = ended.end
     return found
 
 

@@ -1,9 +1,9 @@
-"""How often intervals of costs, ratios, break-evens and curves hold the truth, and how long resampling takes.
+"""How often intervals of costs, ratios, break-evens and curves cover the truth, and how long resampling takes.
 
 Run: ``python benchmarks/resampling.py`` (needs the ``dev`` extra; five minutes). It draws costs, solves and whole
-trials of which the truth is known, asks ``koderz_core.analysis`` for its intervals, and prints the share that hold the
-truth, with intervals of resamples for contrast: expanded percentiles, plain ones and BCa. Then the seconds that the
-frontier of 12 configurations with 164 problems takes: the exit code is 1 if that is more than the limit.
+trials with a known truth, computes the intervals of ``koderz_core.analysis``, and prints the share that covers the
+truth, next to intervals of resamples: expanded percentiles, plain ones and BCa. Then it prints the seconds for the
+frontier of 12 configurations with 164 problems; the exit code is 1 if they exceed the limit.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def _costs(draw: np.random.Generator) -> None:
     for name, (made, truth) in kinds.items():
         for n in SIZES:
             found = [_all(*made(n), seed) for seed in range(MANY)]
-            shares = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
+            shares = [np.mean([_holds(interval, truth) for interval in of]) for of in zip(*found, strict=True)]
             print(f"| {name} | {n} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
     print()
 
 
 def _ratios(draw: np.random.Generator) -> None:
-    """Costs per solved problem of one configuration by another's, alone or one of nine pairs."""
+    """Costs per solved problem of one configuration relative to another's, alone or as one of nine pairs."""
     kinds = {
         "once 90 %, once 90 %": (_once, 0.9, _once, 0.9),
         "once 50 %, once 90 %": (_once, 0.5, _once, 0.9),
@@ -87,8 +87,8 @@ def _ratios(draw: np.random.Generator) -> None:
                         over, under = np.stack((usd_a, solved_b)), np.stack((solved_a, usd_b))
                         theirs = _percentiles(draw, over, under, at_once, resamples)
                         found.append((ratio_interval(over, under, at_once), theirs))
-                held = [np.mean([_holds(one, truth) for one in of]) for of in zip(*found, strict=True)]
-                width = [np.median([_width(one) for one in of]) for of in zip(*found, strict=True)]
+                held = [np.mean([_holds(interval, truth) for interval in of]) for of in zip(*found, strict=True)]
+                width = [np.median([_width(interval) for interval in of]) for of in zip(*found, strict=True)]
                 row = (
                     f"| {name} | {n} | {at_once} | {held[0]:.3f} | {held[1]:.3f} | x{width[0]:.2g} | x{width[1]:.2g} |"
                 )
@@ -116,7 +116,7 @@ def _width(found: Interval) -> float:
 
 
 def _break_evens(draw: np.random.Generator) -> None:
-    """The cheap one solves 40 % of what is left with each of five tries, so the third reaches 78.4 %."""
+    """The cheap one solves 40 % of the rest with each of five attempts, so the third reaches 78.4 %."""
     print("| break-even, problems | pairs | holds the truth |\n|---|---|---|")
     for n in (20, 60, 164):
         for at_once in (1, 9):
@@ -128,7 +128,9 @@ def _break_evens(draw: np.random.Generator) -> None:
                 ]
                 solved = draw.random(n) < 0.784
                 found = break_even(
-                    cheap, [_trial(at, 0, "success" if one else "never", 1) for at, one in enumerate(solved)], at_once
+                    cheap,
+                    [_trial(at, 0, "success" if success else "never", 1) for at, success in enumerate(solved)],
+                    at_once,
                 )
                 held += (
                     found is not None
@@ -175,7 +177,7 @@ def _once(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]
 
 
 def _loop(draw: np.random.Generator, n: int, rate: float) -> tuple[Array, Array]:
-    """Solved after a few attempts, or all attempts spent."""
+    """Solved after a few attempts, or all attempts used."""
     solved = draw.random(n) < rate
     attempts = np.where(solved, np.minimum(draw.geometric(0.5, n), MOST), MOST)
     return attempts * draw.lognormal(0, 0.4, n), solved.astype(float)

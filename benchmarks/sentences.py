@@ -94,7 +94,9 @@ def forbidden(root: Path = ROOT) -> tuple[Phrase, ...]:
     text = (root / "docs" / "style.md").read_text(encoding="utf-8")
     part = text.partition("## Forbidden phrases")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in part.splitlines() if line.startswith("| `")]
-    return tuple(Phrase(one, tuple(re.findall("`(.+?)`", ok))) for no, ok in rows for one in re.findall("`(.+?)`", no))
+    return tuple(
+        Phrase(phrase, tuple(re.findall("`(.+?)`", ok))) for no, ok in rows for phrase in re.findall("`(.+?)`", no)
+    )
 
 
 def faults(sentences: Iterable[Sentence]) -> Iterator[tuple[Sentence, str]]:
@@ -179,9 +181,11 @@ def _is_documented(node: ast.FunctionDef | ast.ClassDef, name: str) -> bool:
         return False
     if isinstance(node, ast.ClassDef):
         return name.startswith("koderz_core/strategies/") and any(
-            isinstance(one, ast.FunctionDef) and one.name == "solve" for one in node.body
+            isinstance(part, ast.FunctionDef) and part.name == "solve" for part in node.body
         )
-    decorators = {_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
+    decorators = {
+        _name(decorator.func if isinstance(decorator, ast.Call) else decorator) for decorator in node.decorator_list
+    }
     return bool(decorators & {"command", "group"})
 
 

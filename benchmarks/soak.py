@@ -1,8 +1,8 @@
-"""What is left behind by many programs, attacks among them: processes, descriptors, memory, files; and every verdict.
+"""What many programs leave behind, attacks among them: processes, descriptors, memory, files; and every verdict.
 
-Run: ``python benchmarks/soak.py`` (Linux; 20,000 programs; as root for the workers' memory). Right and wrong programs
-for HumanEval are mixed with the attacks of tests/sandbox/attacks. Exits with 1 if a verdict was wrong, an attack got
-through or anything was left. ``--bounds`` shows instead what greedy programs cost the host.
+Run: ``python benchmarks/soak.py`` (Linux; 20,000 programs; as root for the workers' memory). Correct and wrong programs
+for HumanEval are mixed with the attacks of tests/sandbox/attacks. Exits with 1 if a verdict was wrong, an attack
+succeeded or anything was left. ``--bounds`` shows instead the cost of greedy programs for the host.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Program:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of all programs so far. ``classes``: error classes of attacks."""
+    """The results of all programs so far. ``classes``: error classes of attacks."""
 
     honest: int = 0
     classes: Counter[str] = field(default_factory=Counter)
@@ -66,7 +66,7 @@ class Tally:
 
 def main() -> None:
     asked = _arguments()
-    tier = asked.tier or next(one.isolation for one in probe(shutil.which("bwrap")) if one.holds)
+    tier = asked.tier or next(tier.isolation for tier in probe(shutil.which("bwrap")) if tier.holds)
     if tier not in BOXED:
         sys.exit("Neither hardened nor strong holds here, so the attacks would do harm.")
     if asked.bounds:
@@ -79,8 +79,8 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--programs", type=int, default=20_000)
-    parser.add_argument("--tier", choices=BOXED, help="the best that holds here unless said")
-    parser.add_argument("--bounds", action="store_true", help="what greedy programs cost the host, instead")
+    parser.add_argument("--tier", choices=BOXED, help="default: the strongest that works here")
+    parser.add_argument("--bounds", action="store_true", help="show the cost of greedy programs instead")
     return parser.parse_args()
 
 
@@ -112,16 +112,18 @@ def _report(states: dict[str, State], tally: Tally, attacks: Sequence[Cheat | Ho
 
 
 def _batch(judge: BoxedJudge, drawn: Sequence[Program | Cheat | Host], tally: Tally) -> None:
-    """Attacks have something to get and to spoil, planted for this batch."""
+    """Attacks find targets to read and to damage, planted for this batch."""
     with planted() as ground, ThreadPoolExecutor(WORKERS) as pool:
-        programs = [one if isinstance(one, Program) else _attacking(one, ground) for one in drawn]
-        for program, said in zip(programs, pool.map(lambda one: _judged(judge, one, ground), programs), strict=True):
+        programs = [draw if isinstance(draw, Program) else _attacking(draw, ground) for draw in drawn]
+        for program, said in zip(
+            programs, pool.map(lambda candidate: _judged(judge, candidate, ground), programs), strict=True
+        ):
             _count(program, said, tally)
         tally.faults += [f"an attack changed: {trace}" for trace in ground.traces()]
 
 
 def _judged(judge: BoxedJudge, program: Program, ground: Ground) -> str:
-    """``passed``, or the error class of the verdict; what koderz could not judge is ``no verdict``."""
+    """``passed``, or the error class of the verdict; ``no verdict`` if koderz could not judge."""
     try:
         verdict = judge.check(program.problem, program.code, program.problem.tests)
     except SandboxError:
@@ -158,13 +160,13 @@ def _pairs(problems: Sequence[Problem]) -> Iterator[Program]:
 
 
 def _attacks(tier: Isolation) -> list[Cheat | Host]:
-    """Those that the tier promises to stop."""
+    """The attacks that the tier promises to stop."""
     attacks: list[Cheat | Host] = [*CHEATS, *HOST_ATTACKS]
     return [attack for attack in attacks if promises(tier, attack.holds_from)]
 
 
 def _attacking(attack: Cheat | Host, ground: Ground) -> Program:
-    """Of the same family as the honest ones, so that these meet the same workers."""
+    """Of the same family as the honest programs, so that these meet the same workers."""
     if isinstance(attack, Cheat):
         given = {"LEFT": ground.names["ID"], "SPARED": [os.getpid(), os.getppid()]}
         entry_point, tests, solution = attack.exercise.entry_point, attack.exercise.tests, attack.exercise.honest

@@ -1,11 +1,11 @@
-"""How long koderz takes to start: commands in processor time, the dashboard until it answers and until it is painted.
+"""How long koderz takes to start: processor time of commands, and the dashboard until it answers and is painted.
 
 Run: ``python benchmarks/startup.py`` (needs the ``dev`` extra and Chromium; some minutes). Processor time is user and
-system time of the process, the median of ``--times`` runs after one that is not counted, which also writes the
-bytecode. The data folders are temporary: an empty one, and one with the study's journals and their index. The
-yardsticks are an interpreter that does nothing, and one that imports Streamlit. The dashboard's times are wall time, so
-they depend on what else the machine does; they stand beside the same page visited again in a fresh browser profile,
-when the server has everything in memory.
+system time of the process, the median of ``--times`` runs after an uncounted one, which also writes the bytecode. The
+data folders are temporary: an empty one, and one with the study's journals and their index. The yardsticks are an
+interpreter that does nothing, and one that imports Streamlit. The dashboard's times are wall times and depend on other
+work of the machine; next to them are those of a second visit in a fresh browser profile, when the server has everything
+in memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--times", type=int, default=9, help="of which the median is taken")
+    parser.add_argument("--times", type=int, default=9, help="runs, of which the median is printed")
     parser.add_argument("--visits", type=int, default=3, help="servers started for each page; 0: none")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def show_commands(empty: Path, study: Path, times: int) -> None:
-    """Processor time of each command, and how it compares with the yardsticks."""
+    """Print the processor time of each command, relative to the yardsticks."""
     commands: Mapping[str, tuple[Sequence[str], Path]] = {
         NOTHING: (("-c", "pass"), empty),
         STREAMLIT: (("-c", "import streamlit"), empty),
@@ -60,7 +60,7 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
 
 
 def show_paint(homes: Mapping[str, Path], visits: int) -> None:
-    """Wall time until the server answers, and from there until a page's title and the whole page are drawn."""
+    """Print wall time until the server answers, and from there until a page's title and the whole page are drawn."""
     print("\n| wall time, median | answers | first: title | first: complete | again: title | again: complete |")
     print("|---|---|---|---|---|---|")
     with browser() as opened:
@@ -81,7 +81,7 @@ def _visited(opened: Browser, home: Path, path: str, title: str) -> tuple[float,
 
 
 def _painted(opened: Browser, url: str, title: str) -> tuple[float, float]:
-    """Seconds until the page's title and until all of it is drawn, in a browser profile that has cached nothing."""
+    """Seconds until the page's title and until all of it is drawn, in a browser profile without a cache."""
     with opened.new_context(viewport={"width": 1440, "height": 900}) as context:
         page = context.new_page()
         page.set_default_timeout(WITHIN * 1000)

@@ -1,8 +1,8 @@
-"""Data folders of any size that no model made, for measuring what reads them.
+"""Data folders of any size without results of models, for measuring the code that reads them.
 
-Everything in them is SYNTHETIC, drawn at random and called so. About half of the experiments belong to one large
-benchmark, the rest to ordinary ones. One benchmark is written and read as the runner's are; the journals of the others
-tell only that they were opened and closed, and their tables are filled with copies of what the first came to. Used by
+Everything in them is SYNTHETIC: drawn at random and labelled so. About half of the experiments belong to one large
+benchmark, the rest to ordinary ones. One benchmark is written and read like the runner's. The journals of the others
+contain only their opening and closing, and their tables are filled with copies of the first one's results. Used by
 ``benchmarks/dashboard.py``.
 """
 
@@ -60,7 +60,7 @@ ORIGIN = DatasetOrigin("synthetic", hashlib.sha256(b"synthetic").hexdigest(), "n
 
 
 def folder(work: Path, iterations: int) -> Path:
-    """The data folder of about so many iterations under ``work``, made if it is not there yet."""
+    """The data folder with about this number of iterations under ``work``, created if it does not exist."""
     made = work / f"synthetic-{iterations}"
     if not (made / "complete").exists():
         shutil.rmtree(made, ignore_errors=True)
@@ -78,7 +78,7 @@ def folder(work: Path, iterations: int) -> Path:
 
 
 def plans(iterations: int) -> Iterator[Plan]:
-    """Ordinary benchmarks, and one that has half of all experiments, opened last."""
+    """Ordinary benchmarks, and one with half of all experiments, opened last."""
     half = max(1, int(iterations / PER_EXPERIMENT / 2))
     problems = min(PROBLEMS, max(1, half // 5))
     for number in range(max(1, half // problems // 5)):
@@ -92,7 +92,7 @@ def plan_of(name: str, problems: int, repeats: int) -> Plan:
 
 
 def write(path: Path, plan: Plan, seed: int, *, experiments: bool = True) -> None:
-    """The journal of a plan, run to its end; without ``experiments`` only how it was opened and closed."""
+    """The journal of a plan, run to its end; without ``experiments`` only its opening and closing."""
     told = Teller(plan, random.Random(seed), 1_750_000_000.0 + 100_000.0 * seed)
     with path.open("wb") as file:
         file.writelines(map(encode, told.opening()))
@@ -103,7 +103,7 @@ def write(path: Path, plan: Plan, seed: int, *, experiments: bool = True) -> Non
 
 @dataclass(slots=True)
 class Teller:
-    """Tells what would have happened, event by event; ``at`` goes on by a few seconds with each."""
+    """Writes made-up events; ``at`` advances by a few seconds with each."""
 
     plan: Plan
     chance: random.Random
@@ -119,8 +119,10 @@ class Teller:
         return Entry(self.at, event, experiment.id if experiment else None, ordinal)
 
     def experiment(self, experiment: Experiment) -> Iterator[Entry]:
-        """One experiment, iteration by iteration until its gate is passed."""
-        configuration = next(one for one in self.plan.configurations if one.id == experiment.configuration)
+        """One experiment, iteration by iteration until it passes its gate."""
+        configuration = next(
+            configuration for configuration in self.plan.configurations if configuration.id == experiment.configuration
+        )
         model = configuration.models["coder"][0]
         most = MOST_ITERATIONS if configuration.strategy == "supervised" else 5
         began, programs, verdict = self.at, {}, None
@@ -142,7 +144,7 @@ class Teller:
     def _iteration(
         self, experiment: Experiment, iteration: int, model: str, passed: bool
     ) -> Iterator[Entry | tuple[str, Verdict]]:
-        """The events of one; returns the program's hash and what its gate tests said."""
+        """The events of one; returns the program's hash and its gate verdict."""
         asked, prompt = self._text(f"Write a function for {experiment.problem}. " * 20)
         yield from asked
         message = MessageRef("user", prompt)
@@ -166,7 +168,7 @@ class Teller:
         return (self.entry(TextStored(sha256, text)),) if new else (), sha256
 
     def _program(self, problem: str) -> str:
-        """About half of the programs have been written before."""
+        """About half of the programs repeat an earlier one."""
         lines = "".join(f"    step_{number} = value + {number}\n" for number in range(LINES))
         return f"# SYNTHETIC, {problem}, {self.chance.randrange(100)}\ndef solve(value):\n{lines}    return value\n"
 

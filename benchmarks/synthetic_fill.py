@@ -1,6 +1,6 @@
-"""Filling planned experiments of a store with copies of those that one benchmark told of, a million at a time.
+"""Fills planned experiments of a store with copies of those of one benchmark, a million at a time.
 
-Straight into the tables, which takes seconds: no journal tells of the copies, so ``koderz reindex`` loses them.
+The copies go straight into the tables, which takes seconds. No journal contains them, so ``koderz reindex`` loses them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COPIES = "experiment in (select id from filled)"
 
 
 def fill(con: DuckDBPyConnection, template: str) -> None:
-    """Give every planned experiment what one of the benchmark ``template`` with its configuration came to."""
+    """Give every planned experiment the results of one of the benchmark ``template`` with its configuration."""
     con.begin()
     for statement in SCRIPT.split(";\n"):
         asked = {"template": template} if "$template" in statement else {}

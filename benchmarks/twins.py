@@ -1,9 +1,9 @@
-"""How many published solutions of other problems the guard over examples lets through although they pass the tests.
+"""How many published solutions of other problems the guard over examples admits although they pass the tests.
 
-Run: ``KODERZ_DATASETS_DIR=FOLDER_WITH_PUBLISHED_FILES python benchmarks/twins.py`` (some minutes). Of all ordered
-pairs of problems of HumanEval+ and MBPP+ those are found whose first program, under the second one's name, answers the
-first ``SCREENED`` calls of the second one's base tests as its solution does. What the guard does is then counted for
-these, and whether they pass the base tests, and the plus tests too. Published solutions only are run in this process.
+Run: ``KODERZ_DATASETS_DIR=FOLDER_WITH_PUBLISHED_FILES python benchmarks/twins.py`` (some minutes). Of all ordered pairs
+of problems of HumanEval+ and MBPP+, it finds those whose first program, under the second one's name, answers the first
+``SCREENED`` calls of the second one's base tests like its solution. For these it counts the decisions of the guard, and
+whether they pass the base tests and the plus tests. Only published solutions run in this process.
 """
 
 from __future__ import annotations
@@ -35,8 +35,12 @@ Call = tuple[tuple[Any, ...], Any]  # Any: what a published function takes and g
 
 def main() -> None:
     with open_workspace(memory="off") as workspace:
-        problems = {one.id: one for name in ("humaneval+", "mbpp+") for one in workspace.dataset(name).problems}
-        functions = {name: function for name, one in problems.items() if (function := defined(one))}
+        problems = {
+            problem.id: problem
+            for name in ("humaneval+", "mbpp+")
+            for problem in workspace.datasets.load(name).problems
+        }
+        functions = {name: function for name, problem in problems.items() if (function := defined(problem))}
         counts: Counter[str] = Counter()
         for target in problems.values():
             calls = recorded(target, functions[target.id])
@@ -50,11 +54,11 @@ def main() -> None:
 
 
 def counted(counts: Counter[str], workspace: Workspace, source: Problem, target: Problem) -> None:
-    """What the guard does with the solution of ``source`` for who solves ``target``."""
+    """The guard's decision about the solution of ``source`` for an experiment on ``target``."""
     program = source.canonical_solution
     row = Solved("exp_0", source.id, "", program)
     text = Learnt(example(source.public.prompt, program), (source.public,), program)
-    shown = examples([row], target, lambda _dataset, _problem: source.public, workspace.judging.may_solve, 1)
+    shown = examples([row], target, lambda _dataset, _problem: source.public, workspace.grading.may_solve, 1)
     passed_base, passed_plus = passes(workspace, source, target)
     counts["pairs that agree on the screened calls"] += 1
     counts["of these pass the base tests"] += passed_base
@@ -69,10 +73,10 @@ def counted(counts: Counter[str], workspace: Workspace, source: Problem, target:
 
 
 def passes(workspace: Workspace, source: Problem, target: Problem) -> tuple[bool, bool]:
-    tests = workspace.judging.divide(target, TestPolicy(plus=True, by_canonical=True))
+    tests = workspace.grading.divide(target, TestPolicy(plus=True, by_canonical=True))
     program = next(under_name(target.public.entry_point, source.public, source.canonical_solution))
-    found = base_and_plus(tests.base, tests.plus, lambda one: workspace.judge.check(target, program, one))
-    return found[0].passed, all(one.passed for one in found)
+    found = base_and_plus(tests.base, tests.plus, lambda suite: workspace.grading.judge.check(target, program, suite))
+    return found[0].passed, all(verdict.passed for verdict in found)
 
 
 def defined(problem: Problem) -> Callable[..., Any] | None:

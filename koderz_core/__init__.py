@@ -12,7 +12,9 @@ from koderz_core.lazy import importer
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
     from koderz_core.plan.ablations import with_ablations
+    from koderz_core.plan.baselines import Offer
     from koderz_core.plan.clone import Clone
+    from koderz_core.plan.command_line import command_of
     from koderz_core.plan.consent import Concern
     from koderz_core.plan.forms import Parameter, Preset, Role, StrategyForm
     from koderz_core.plan.order import Order, Wanted
@@ -23,6 +25,7 @@ __all__ = [
     "Clone",
     "Concern",
     "KoderzError",
+    "Offer",
     "Order",
     "Parameter",
     "Preset",
@@ -31,6 +34,7 @@ __all__ = [
     "Wanted",
     "Workspace",
     "__version__",
+    "command_of",
     "open_workspace",
     "the_workspace",
     "with_ablations",
@@ -40,6 +44,7 @@ _HOMES = {
     "Clone": "koderz_core.plan.clone",
     "Concern": "koderz_core.plan.consent",
     "KoderzError": "koderz_core.errors",
+    "Offer": "koderz_core.plan.baselines",
     "Order": "koderz_core.plan.order",
     "Parameter": "koderz_core.plan.forms",
     "Preset": "koderz_core.plan.forms",
@@ -48,6 +53,7 @@ _HOMES = {
     "Wanted": "koderz_core.plan.order",
     "Workspace": "koderz_core.workspace",
     "open_workspace": "koderz_core.workspace",
+    "command_of": "koderz_core.plan.command_line",
     "the_workspace": "koderz_core.workspace",
     "with_ablations": "koderz_core.plan.ablations",
 }

@@ -1,10 +1,10 @@
-"""What is loaded or made only when it is first asked for, so that a command starts with no more than it needs."""
+"""Modules and objects that are created only on first use, so that a command starts with no more than it needs."""
 
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Generic, TypeVar, overload
@@ -25,21 +25,28 @@ def importer(module: str, homes: Mapping[str, str]) -> Callable[[str], object]:
 
 
 def load_module(name: str) -> ModuleType:
-    """Import it. What an import makes stays, and looking for garbage in it took a tenth of a command's start."""
-    paused = name not in sys.modules and gc.isenabled()
-    if paused:
-        gc.disable()
-    try:
+    """Import a module without garbage collection."""
+    with _without_collection():
         return import_module(name)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause garbage collection: what an import creates stays, and the search took a tenth of a command's start."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
-        if paused:
+        if enabled:
             gc.enable()
 
 
 class part(Generic[Owner, Made]):  # noqa: N801 (used as a decorator, like property)
-    """As ``functools.cached_property``, but several threads get the same one.
+    """As ``functools.cached_property``, but several threads get the same object.
 
-    The owner guards the making with its own ``guard``, since parts are made of other parts.
+    The owner has one lock, ``guard``, for all of its parts, since parts are made of other parts. Garbage collection
+    pauses meanwhile, because making a part imports its modules.
     """
 
     def __init__(self, make: Callable[[Owner], Made]) -> None:
@@ -54,13 +61,13 @@ class part(Generic[Owner, Made]):  # noqa: N801 (used as a decorator, like prope
     def __get__(self, owner: Owner | None, kind: type[Owner]) -> part[Owner, Made] | Made:
         if owner is None:
             return self
-        kept = vars(owner)
-        with kept["guard"]:
-            if self._name not in kept:  # from then on the instance's attribute is found first
-                kept[self._name] = self._make(owner)
-        made: Made = kept[self._name]
+        attributes = vars(owner)
+        with attributes["guard"], _without_collection():
+            if self._name not in attributes:  # from then on the instance's attribute is found first
+                attributes[self._name] = self._make(owner)
+        made: Made = attributes[self._name]
         return made
 
     def made(self, owner: Owner) -> Made | None:
-        """What was made of it, None if nobody has asked for it yet."""
+        """The object, None if it has not been used yet."""
         return vars(owner).get(self._name)

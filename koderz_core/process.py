@@ -1,4 +1,4 @@
-"""What this process has only one of, however often modules are loaded anew and caches are cleared."""
+"""Objects that exist once per process, however often modules are reloaded and caches are cleared."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ _NAME = "_koderz_process"
 
 
 def the_one(name: str, make: Callable[[], Thing]) -> Thing:
-    """What is kept under ``name``, made at first use. Raises what ``make`` raises; nothing is kept then."""
+    """Return the object called ``name``, made on first use. Raises what ``make`` raises; nothing is stored then."""
     process = _process()
     with process.guard:
-        if name not in process.kept:
-            process.kept[name] = make()
-        return cast(Thing, process.kept[name])  # one name, one type: whoever asks for it has made it
+        if name not in process.objects:
+            process.objects[name] = make()
+        return cast(Thing, process.objects[name])  # one name, one type: every caller passes the same ``make``
 
 
 def forget(name: str) -> object | None:
-    """Take out what is kept under ``name``, None if nothing is."""
+    """Remove and return the object called ``name``, None if there is none."""
     process = _process()
     with process.guard:
-        return process.kept.pop(name, None)
+        return process.objects.pop(name, None)
 
 
 class _Process(ModuleType):
-    """Stands in ``sys.modules`` without a file, so that nothing finds a reason to load it anew."""
+    """Is in ``sys.modules`` without a file, so that nothing reloads it."""
 
     def __init__(self) -> None:
         super().__init__(_NAME)
-        self.guard = threading.RLock()  # guards kept
-        self.kept: dict[str, object] = {}
+        self.guard = threading.RLock()  # guards objects
+        self.objects: dict[str, object] = {}
 
 
 def _process() -> _Process:
-    kept = sys.modules.setdefault(_NAME, _Process())  # atomic, so that no two threads have one each
-    return cast(_Process, kept)  # a reload of this file makes another class of the same name
+    process = sys.modules.setdefault(_NAME, _Process())  # atomic, so that no two threads have one each
+    return cast(_Process, process)  # a reload of this file makes another class of the same name

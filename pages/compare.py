@@ -1,4 +1,4 @@
-"""Compare: which configuration solves more, at what price, and how sure that is."""
+"""Compare: which configuration solves more, what it costs, and how certain the difference is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import letter, usual_baseline
 from koderz_core.records.progress import SummaryRow
+from koderz_core.workspace.comparisons import Comparison
+from koderz_core.workspace.names import letter, usual_baseline
 from pages.ui.address import choice
 from pages.ui.comparison import (
     chosen_axis,
@@ -28,53 +28,53 @@ from pages.ui.downloads import offer_reports
 from pages.ui.edge import edge
 from pages.ui.frame import open_page, show_empty, show_remarks
 from pages.ui.launch_plan import clone_links
-from pages.ui.pickers import choose_ground, choose_rows
-from pages.ui.slow_results import answered, compared, is_many
+from pages.ui.pickers import choose_problem_set, choose_rows
+from pages.ui.slow_results import awaited_comparison, comparison_of, is_many
 
-ABOUT = "Which configuration solves more, what each solution costs, and how sure that is."
+ABOUT = "Which configuration solves more, what each solved problem costs, and how certain the difference is."
 
 
 def main() -> None:
-    opened = open_page("Compare", ABOUT)
-    if not opened.benchmarks:
-        show_empty(opened.workspace, "There is nothing to compare yet.", "⚖️", "Launch two configurations")
+    page = open_page("Compare", ABOUT)
+    if not page.benchmarks:
+        show_empty(page.workspace, "There is nothing to compare yet.", "⚖️", "Launch two configurations")
         return
     left, right = st.columns([3, 1])
     with left:
-        rows = choose_rows(opened.workspace, opened.benchmarks)
+        rows = choose_rows(page.workspace, page.benchmarks)
     if not rows:
         st.info("Choose at least one configuration.", icon="⚖️")
         return
     with right:
-        chosen = choose_ground(opened.workspace, rows)
-        rows = opened.workspace.comparing.with_baseline(chosen)
+        chosen = choose_problem_set(page.workspace, rows)
+        rows = page.workspace.comparisons.with_baseline(chosen)
         baseline = _baseline(rows)
-    found = answered(opened.workspace, rows, baseline) if is_many(rows) else None
-    if found or not is_many(rows):
-        _draw(opened.workspace, rows, baseline, found)
+    ready = awaited_comparison(page.workspace, rows, baseline) if is_many(rows) else None
+    if ready or not is_many(rows):
+        _draw(page.workspace, rows, baseline, ready)
         offer_reports(chosen)
     shown = {row.benchmark for row in rows}
-    clone_links([row for row in opened.benchmarks if row.id in shown])
+    clone_links([row for row in page.benchmarks if row.id in shown])
 
 
 def _baseline(rows: Sequence[SummaryRow]) -> str | None:
-    """What the others are held against, as the workspace understands it."""
+    """The baseline, as ``benchmark/configuration``; None if there is nothing to compare."""
     usual = usual_baseline(rows)
     if usual is None or len(rows) < 2:
         return None
-    named = {f"{row.benchmark}/{row.configuration}": f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
+    labels = {f"{row.benchmark}/{row.configuration}": f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
     default = f"{usual.benchmark}/{usual.configuration}"
-    return choice("baseline", "Baseline", list(named), lambda one: named[one], default=default)
+    return choice("baseline", "Baseline", list(labels), labels.__getitem__, default=default)
 
 
-def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, found: Comparison | None) -> None:
-    """``found``: what was computed already, None where that takes no time."""
+def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, ready: Comparison | None) -> None:
+    """``ready``: the comparison computed in the background; None: it is small and computed here."""
     lead = st.container()
     left, right = st.columns(2)
     with right, st.container(horizontal=True, vertical_alignment="center", key="curves-head"):
         st.subheader("Success against", width="content")
         axis = chosen_axis()
-    comparison = found or compared(workspace, rows, baseline, axis)
+    comparison = ready or comparison_of(workspace, rows, baseline, axis)
     with lead:
         show_answer(comparison)
         show_configurations(comparison)
@@ -87,7 +87,7 @@ def _draw(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None
     pair = show_pairs(workspace, comparison)
     with right:
         show_curves(comparison, axis, pair)
-    st.subheader("What a solved problem cost")
+    st.subheader("Cost per solved problem")
     show_costs(comparison)
     st.subheader("Ceiling and supervision")
     show_checks(comparison)

@@ -1,17 +1,16 @@
-"""Experiment: everything that happened in one, step by step."""
+"""Experiment: everything that happened in one experiment, step by step."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from koderz_core import KoderzError, Workspace
-from koderz_core.records.rows import BenchmarkRow, ExperimentDetails
+from koderz_core.records.rows import BenchmarkRow, ExperimentDetails, ExperimentRow
 from koderz_core.report.formats import SHARED, count, duration, money
 from pages.ui.address import choice, keep
 from pages.ui.edge import edge
-from pages.ui.experiment_head import offer_commands, show_ways
-from pages.ui.experiment_pair import show_beside
-from pages.ui.frame import Opened, facts, open_page, show_empty, show_ground
+from pages.ui.experiment import show_commands, show_links, show_pair
+from pages.ui.frame import Page, open_page, show_empty, show_facts, show_provenance
 from pages.ui.pickers import choose_experiment
 from pages.ui.status import show_scripted, show_standing
 from pages.ui.steps import choose_step, show_step
@@ -24,29 +23,27 @@ ENDED = ("finished", "interrupted")
 
 
 def main() -> None:
-    opened = open_page("Experiment", ABOUT)
-    workspace = opened.workspace
-    asked = st.query_params.get("experiment")
-    if asked is None:
-        _choose(opened)
+    page = open_page("Experiment", ABOUT)
+    workspace = page.workspace
+    name = st.query_params.get("experiment")
+    if name is None:
+        _choose(page)
         return
     try:
-        experiment = workspace.results.find(asked)
-        begun = workspace.results.experiment(experiment)
+        details = workspace.results.experiment(workspace.results.find(name))
     except KoderzError as error:
-        st.warning("The address asks for an experiment that is not here.", icon="🔎")
+        st.warning("The link points to an experiment that does not exist.", icon="🔎")
         st.text(str(error))
-        _choose(opened)
+        _choose(page)
         return
-    _show(workspace, begun)
+    _show(workspace, details.experiment)
 
 
-def _show(workspace: Workspace, begun: ExperimentDetails) -> None:
-    """The experiment, drawn anew as long as something can still happen in it; then what can be done with it."""
-    row = begun.experiment
+def _show(workspace: Workspace, row: ExperimentRow) -> None:
+    """The experiment, redrawn until it has ended; below it a second one and the commands."""
     benchmark = workspace.results.benchmark(row.benchmark)
     moving = row.state != "finished" and benchmark.under_way
-    show_ways(workspace, row)
+    show_links(workspace, row)
 
     @st.fragment(run_every=EVERY_SECONDS if moving else None, key="experiment")
     def draw() -> None:
@@ -58,18 +55,18 @@ def _show(workspace: Workspace, begun: ExperimentDetails) -> None:
 
     draw()
     st.subheader("Side by side")
-    show_beside(workspace, row)
-    offer_commands(workspace, row)
-    show_ground(row)
+    show_pair(workspace, row)
+    show_commands(workspace, row)
+    show_provenance(row)
 
 
-def _choose(opened: Opened) -> None:
-    if not opened.benchmarks:
-        show_empty(opened.workspace, "There is no experiment yet. Launch a benchmark first.", "💤")
+def _choose(page: Page) -> None:
+    if not page.benchmarks:
+        show_empty(page.workspace, "There is no experiment yet. Launch a benchmark first.", "💤")
         return
-    named = {row.id: listed(row) for row in opened.benchmarks}
-    benchmark = choice("benchmark", "Benchmark", list(named), lambda one: named[one])
-    rows = opened.workspace.results.progress(benchmark).experiments
+    labels = {row.id: listed(row) for row in page.benchmarks}
+    benchmark = choice("benchmark", "Benchmark", list(labels), labels.__getitem__)
+    rows = page.workspace.results.progress(benchmark).experiments
     chosen = choose_experiment(rows, f"experiments of {benchmark}")
     if chosen:
         keep("experiment", chosen)
@@ -79,7 +76,7 @@ def _choose(opened: Opened) -> None:
 def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: BenchmarkRow) -> None:
     row = details.experiment
     show_scripted(row)
-    facts(
+    show_facts(
         {
             "outcome": outcome(row) + (f" ({row.failure})" if row.failure else ""),
             "iterations": count(row.iterations),
@@ -91,7 +88,7 @@ def _draw(workspace: Workspace, details: ExperimentDetails, benchmark: Benchmark
     st.caption(f"calls: {count(row.calls)} · {spent}" + (f" · ⚠ {SHARED}" if row.shared else ""))
     show_standing(workspace, row, benchmark)
     if not details.steps:
-        st.caption("No step has been taken yet.")
+        st.caption("No step yet.")
         return
     left, right = st.columns([1, 3], gap="medium")
     with left:

@@ -1,4 +1,4 @@
-"""Export: tables for any other tool, and reports for people without koderz."""
+"""Export: tables for other programs, and reports and bundles for people without koderz."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pages.ui.address import choice
 from pages.ui.bundles import show_bundles
 from pages.ui.downloads import offer, show_dictionary, show_preview
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, open_page, show_empty
+from pages.ui.frame import Page, open_page, show_empty
 from pages.ui.text import listed
 
 ABOUT = "Everything that was measured, as tables for other programs and as reports for other people."
 EVERYTHING = "all benchmarks"
 REPORT, BUNDLE = "report", "bundle"
 ABOUT_REPORT = (
-    "a comparison in one file: findings, tables, intervals, what it stands on; as HTML also the charts, without any "
-    "network; as BibTeX how to cite it and nothing else"
+    "a comparison in one file: findings, tables, intervals, dataset and isolation. HTML adds the charts and needs no "
+    "network; BibTeX holds the citation only"
 )
 FORMS = {
     "csv": "CSV",
@@ -34,31 +34,31 @@ FORMS = {
 
 
 def main() -> None:
-    opened = open_page("Export", ABOUT)
-    rows = {row.id: row for row in opened.benchmarks}
+    page = open_page("Export", ABOUT)
+    rows = {row.id: row for row in page.benchmarks}
     if not rows:
-        show_empty(opened.workspace, "There is nothing to export yet.", "📦")
+        show_empty(page.workspace, "There is nothing to export yet.", "📦")
         return
     table = choice("table", "What", [*TABLES, REPORT, BUNDLE], short=True)
     if table == REPORT:
         _report(rows)
     elif table == BUNDLE:
-        show_bundles(opened.workspace, rows)
+        show_bundles(page.workspace, rows)
     else:
-        _table(opened, rows, table)
+        _table(page, rows, table)
 
 
-def _table(opened: Opened, rows: Mapping[str, BenchmarkRow], table: str) -> None:
+def _table(page: Page, rows: Mapping[str, BenchmarkRow], table: str) -> None:
     st.caption(f"{table}: {described(table).about}")
     of = _benchmark(rows, every=table not in COMPARED)
-    form = choice("format", "Format", TABLE_FORMS, lambda one: FORMS[one], short=True)
+    form = choice("format", "Format", TABLE_FORMS, FORMS.__getitem__, short=True)
     columns = st.multiselect("Columns", described(table).names, placeholder="all", key=f"columns of {table}")
     defused = form == "csv" and st.toggle(
-        "For spreadsheets", help="Text that a spreadsheet would take for a formula gets an apostrophe before it."
+        "For spreadsheets", help="Puts an apostrophe before text that a spreadsheet would read as a formula."
     )
     order = ExportOrder(table, form, of, tuple(columns), defused)
     offer(order)
-    show_preview(opened.workspace, order)
+    show_preview(page.workspace, order)
     show_dictionary(table)
     _command(order)
 
@@ -66,16 +66,16 @@ def _table(opened: Opened, rows: Mapping[str, BenchmarkRow], table: str) -> None
 def _report(rows: Mapping[str, BenchmarkRow]) -> None:
     st.caption(f"{REPORT}: {ABOUT_REPORT}")
     of = _benchmark(rows, every=False)
-    form = choice("format", "Format", REPORT_FORMS[::-1], lambda one: FORMS[one], short=True)
+    form = choice("format", "Format", REPORT_FORMS[::-1], FORMS.__getitem__, short=True)
     order = ExportOrder("comparison", form, of)
     offer(order)
-    st.caption("Of the configurations of one benchmark. Compare offers the same of those that are chosen there.")
+    st.caption("It covers one benchmark. Compare offers the same report for the configurations chosen there.")
     _command(order)
 
 
 def _benchmark(rows: Mapping[str, BenchmarkRow], *, every: bool) -> tuple[str, ...]:
     options = [EVERYTHING, *rows] if every else list(rows)
-    chosen = choice("benchmark", "Benchmark", options, lambda one: listed(rows[one]) if one in rows else one)
+    chosen = choice("benchmark", "Benchmark", options, lambda name: listed(rows[name]) if name in rows else name)
     return () if chosen == EVERYTHING else (chosen,)
 
 

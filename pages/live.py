@@ -1,4 +1,4 @@
-"""Live: one benchmark while it runs, or as it was left."""
+"""Live: one benchmark while it runs, or its last state."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from koderz_core.report.formats import duration
 from koderz_core.report.status import MANY, at_work, beat_seconds, freshness, standing
 from pages.ui.address import choice
 from pages.ui.edge import edge
-from pages.ui.frame import Opened, open_page, show_empty, show_ground
+from pages.ui.frame import Page, open_page, show_empty, show_provenance
 from pages.ui.launch_plan import clone_link, show_receipt
 from pages.ui.live_view import FEW, Watch, draw_cells, show_news
 from pages.ui.run_controls import redraw_on_change, show_badges, show_changes, show_controls, show_trouble, states
-from pages.ui.slow_results import prepared
-from pages.ui.status import show_bar, show_begun, show_causes, show_figures, show_remark, show_scripted
+from pages.ui.slow_results import prepare
+from pages.ui.status import show_bar, show_causes, show_figures, show_loading, show_remark, show_scripted
 from pages.ui.text import called, listed
 
-ABOUT = "Watch iterations as they happen. Closing this tab stops nothing."
-USUAL = "Follow the latest run"
-NOTHING = "Nothing has been run here yet. What you launch, here or in a terminal, appears by itself."
-REST_SECONDS = 2.0  # between two times that many cells are drawn
+ABOUT = "Watch iterations as they happen. Closing this tab does not stop the benchmark."
+LATEST = "Follow the latest run"
+NOTHING = "Nothing has been run here yet. Benchmarks that you start here or in a terminal appear automatically."
+REDRAW_SECONDS = 2.0  # between two drawings of many cells
 
 
 def main() -> None:
-    opened = open_page("Live", ABOUT, badges=False)
-    workspace, begun = opened.workspace, states(opened.benchmarks)
-    rows = {row.id: row for row in opened.benchmarks}
-    chosen = choice("benchmark", "Benchmark", ["", *rows], lambda one: _said(rows, one))
-    watch, row = Watch(workspace, chosen), meant(opened.benchmarks, chosen)
+    page = open_page("Live", ABOUT, badges=False)
+    workspace, before = page.workspace, states(page.benchmarks)
+    rows = {row.id: row for row in page.benchmarks}
+    chosen = choice("benchmark", "Benchmark", ["", *rows], lambda name: listed(rows[name]) if name in rows else LATEST)
+    watch, row = Watch(workspace, chosen), meant(page.benchmarks, chosen)
     beat = beat_seconds(row)
     many = row is not None and row.planned > FEW
     place = st.container()
@@ -42,47 +42,43 @@ def main() -> None:
     @st.fragment(run_every=beat, key="live")
     def draw() -> None:
         with edge():
-            seen = watch.now()
-            redraw_on_change(begun, seen.benchmarks)
-            if seen.progress is None:
-                _counts(opened, place, seen)
+            snapshot = watch.now()
+            redraw_on_change(before, snapshot.benchmarks)
+            if snapshot.progress is None:
+                _draw_counts(page, place, snapshot)
                 show_empty(workspace, NOTHING, "💤")
                 return
-            _figures(workspace, seen.progress, watch.fault)
+            _draw_figures(workspace, snapshot.progress, watch.fault)
             if not many:
-                _counts(opened, place, seen)
+                _draw_counts(page, place, snapshot)
 
-    @st.fragment(run_every=max(beat, REST_SECONDS), key="live counts")
+    @st.fragment(run_every=max(beat, REDRAW_SECONDS), key="live counts")
     def draw_counts() -> None:
         with edge():
             if watch.last:
-                _counts(opened, place, watch.last)
+                _draw_counts(page, place, watch.last)
 
-    if row and row.planned > MANY and not prepared(f"live {row.id}", watch.once, partial(_show_begun, opened, row)):
+    if row and row.planned > MANY and not prepare(f"live {row.id}", watch.now, partial(_show_loading, page, row)):
         return
     draw()
     if many:
         draw_counts()
 
 
-def _said(rows: dict[str, BenchmarkRow], name: str) -> str:
-    return listed(rows[name]) if name in rows else USUAL
-
-
-def _counts(opened: Opened, place: DeltaGenerator, seen: Snapshot) -> None:
-    """Whatever counts experiments, all of it of one snapshot: what runs, the bar, the cells, the newest iterations."""
-    with opened.running.container(gap="xxsmall"):
-        show_badges(opened.workspace, seen.benchmarks)
-    if seen.progress is None:
+def _draw_counts(page: Page, place: DeltaGenerator, snapshot: Snapshot) -> None:
+    """Everything that counts experiments, from one snapshot: badges, bar, cells and newest iterations."""
+    with page.running.container(gap="xxsmall"):
+        show_badges(page.workspace, snapshot.benchmarks)
+    if snapshot.progress is None:
         return
     with place:
-        _title(seen.progress.benchmark)
-    draw_cells(seen.progress.experiments)
-    show_news(opened.workspace, seen.progress)
-    show_ground(seen.progress.benchmark)
+        _draw_title(snapshot.progress.benchmark)
+    draw_cells(snapshot.progress.experiments)
+    show_news(page.workspace, snapshot.progress)
+    show_provenance(snapshot.progress.benchmark)
 
 
-def _title(row: BenchmarkRow) -> None:
+def _draw_title(row: BenchmarkRow) -> None:
     show_scripted(row)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(called(row), width="content")
@@ -92,15 +88,17 @@ def _title(row: BenchmarkRow) -> None:
     show_bar(row)
 
 
-def _show_begun(opened: Opened, row: BenchmarkRow) -> None:
-    with opened.running:
-        show_badges(opened.workspace, opened.benchmarks)
-    show_begun(row)
+def _show_loading(page: Page, row: BenchmarkRow) -> None:
+    with page.running:
+        show_badges(page.workspace, page.benchmarks)
+    show_loading(row)
 
 
-def _figures(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
-    row, here = progress.benchmark, workspace.runs_here(progress.benchmark.id)
-    heard_at = workspace.heard_at(experiment.id for experiment in progress.experiments if experiment.state == "running")
+def _draw_figures(workspace: Workspace, progress: BenchmarkProgress, fault: str | None) -> None:
+    row, here = progress.benchmark, workspace.runs.is_here(progress.benchmark.id)
+    heard_at = workspace.runs.live.heard_at(
+        experiment.id for experiment in progress.experiments if experiment.state == "running"
+    )
     fresh = freshness(progress, time.time(), heard_at, here=here)
     show_figures(row, **({"at work": at_work(row), "time left": _left(progress)} if row.under_way else {}))
     show_receipt(progress.receipt)

@@ -1,17 +1,35 @@
-"""Settings: what koderz goes by, where each value comes from, and writing the file that holds yours."""
+"""Settings: every setting with its value and source; one of them can be changed in settings.toml."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
-from koderz_core.settings_text import awaiting_start, settings_path, shown_settings
+from koderz_core.settings_text import (
+    UNSET,
+    ShownSetting,
+    awaiting_start,
+    remove_setting,
+    settings_path,
+    shown_settings,
+    write_setting,
+)
+from pages.ui.address import chosen_line
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
-from pages.ui.settings import choose_setting, show_setting
 from pages.ui.text import worded
 
-ABOUT = "What koderz goes by: command line, then environment, .env, settings.toml, and the defaults."
-WAITING = "This dashboard goes by what is new here from its next start on; commands in a terminal do at once."
+ABOUT = "All settings and their sources: the command line comes first, then environment, .env, settings.toml, defaults."
+WAITING = "This dashboard uses these new values from its next start; commands in a terminal use them at once."
+COLUMNS = {
+    "value": st.column_config.TextColumn(width="medium"),
+    "from": st.column_config.TextColumn(width=104),
+    "what it means": st.column_config.TextColumn(width=560),
+}
+HEIGHT = 420  # pixels; the table scrolls, so that the setting below stays in sight
 
 
 def main() -> None:
@@ -21,10 +39,67 @@ def main() -> None:
     if waiting:
         st.info(WAITING, icon="⏳")
         st.text(f"New: {', '.join(waiting)}")
-    chosen = choose_setting(shown, waiting)
-    show_setting(settings.home, chosen)
-    st.caption("The file, which an editor may change as well:")
+    _show(settings.home, _choose(shown, waiting))
+    st.caption("The file, which you can also edit by hand:")
     st.code(worded(str(settings_path(settings.home))), language=None, wrap_lines=True)
+
+
+def _choose(shown: Sequence[ShownSetting], waiting: Collection[str]) -> ShownSetting:
+    """The table of all settings; the one whose line is chosen."""
+    table = pd.DataFrame(
+        {
+            "setting": [setting.name for setting in shown],
+            "value": [worded(setting.value) + (" ⏳" if setting.name in waiting else "") for setting in shown],
+            "from": [setting.origins[0] for setting in shown],
+            "what it means": [setting.meaning for setting in shown],
+        }
+    )
+    names = [setting.name for setting in shown]
+    first = next(setting.name for setting in shown if not setting.why_not)
+    chosen = chosen_line(
+        table, "setting", names, first, column_config=COLUMNS, height=HEIGHT, alt="All settings and their values"
+    )
+    return shown[names.index(chosen)]
+
+
+def _show(home: Path, setting: ShownSetting) -> None:
+    """One setting: its meaning, its source, and how to change it."""
+    st.subheader(setting.name)
+    st.text(
+        f"{setting.meaning}\nDefault: {worded(setting.default)}. In the environment and in .env: {setting.variable}."
+    )
+    if setting.why_not:
+        st.info(setting.why_not, icon="🔒")
+        return
+    if setting.overridden_by:
+        st.warning(
+            f"Set in: {setting.overridden_by}. That overrides settings.toml, so a value saved here has no effect until "
+            "you remove it there.",
+            icon="⚠️",
+        )
+    key = f"value of {setting.name}"
+    with st.container(horizontal=True, vertical_alignment="bottom", key="change"):
+        usual = setting.written or ("" if setting.value == UNSET else setting.value)  # the file's value comes first
+        if setting.choices:
+            st.segmented_control("Value", setting.choices, default=usual, key=key, required=True)
+        else:
+            st.text_input("Value", usual, key=key)
+        which, written = [home, setting.name, key], bool(setting.written)
+        st.button("Save", key="save", icon="💾", type="primary", on_click=_save, args=which)
+        st.button("Remove from the file", key="remove", on_click=_remove, args=which, disabled=not written)
+
+
+def _save(home: Path, name: str, key: str) -> None:
+    with edge():
+        write_setting(home, name, str(st.session_state[key]))  # the current value: it may arrive with the click
+        st.toast(f"Saved: {name}", icon="💾")
+
+
+def _remove(home: Path, name: str, key: str) -> None:
+    with edge():
+        remove_setting(home, name)
+        st.session_state.pop(key, None)
+        st.toast(f"Removed: {name}", icon="💾")
 
 
 with edge():

@@ -8,11 +8,9 @@ import socket
 from pathlib import Path
 
 from koderz_core import open_workspace
-from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.journal import read_all
 from koderz_core.runner.header import recorded_plan
-from koderz_core.workspace.upkeep import open_example
 
 
 def test_its_ids_follow_from_its_plan(tmp_path: Path) -> None:
@@ -32,23 +30,23 @@ def test_it_names_no_folder_machine_or_person() -> None:
 
 def test_it_is_a_finished_benchmark_like_any_other() -> None:
     with open_workspace() as workspace:
-        open_example(workspace.settings)
+        workspace.upkeep.open_example()
         (row,) = workspace.results.benchmarks()
         assert workspace.results.faults == ()
     assert (row.id, row.state, row.solved, row.planned, row.scripted) == (EXAMPLE, "finished", 34, 54, False)
 
 
 def test_opening_it_again_changes_nothing_of_what_it_has_become() -> None:
-    settings = load_settings()
-    path = settings.journals_dir / f"{open_example(settings)}.jsonl"
-    path.write_bytes(path.read_bytes() + b"{")
-    open_example(settings)
+    with open_workspace() as workspace:
+        path = workspace.settings.journals_dir / f"{workspace.upkeep.open_example()}.jsonl"
+        path.write_bytes(path.read_bytes() + b"{")
+        workspace.upkeep.open_example()
     assert path.read_bytes() == example_journal() + b"{"
 
 
 def test_it_is_gone_once_its_journal_is_deleted() -> None:
     with open_workspace() as workspace:
-        path = workspace.settings.journals_dir / f"{open_example(workspace.settings)}.jsonl"
+        path = workspace.settings.journals_dir / f"{workspace.upkeep.open_example()}.jsonl"
         assert workspace.results.benchmarks()
         path.unlink()
         assert workspace.results.benchmarks() == []

@@ -41,9 +41,9 @@ def short_context() -> Iterator[Workspace]:
 def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rate(
     short_context: Workspace, koderz: Callable[..., Any]
 ) -> None:
-    plan = short_context.plan(Order([Wanted("supervised", WEAK, REPAIR), Wanted("direct", WEAK)], "0:60"))
-    short_context.run(plan)
-    found = short_context.comparing.compare(short_context.results.summaries(plan.id))
+    plan = short_context.plans.plan(Order([Wanted("supervised", WEAK, REPAIR), Wanted("direct", WEAK)], "0:60"))
+    short_context.runs.run(plan)
+    found = short_context.comparisons.compare(short_context.results.summaries(plan.id))
     rates = {one.strategy: (one.solved, one.n, one.errors) for one in found.configurations}
     assert rates == {"supervised": (32, 60, 0), "direct": (20, 60, 0)}
     (pair,) = found.pairs
@@ -63,8 +63,8 @@ def test_a_loop_whose_prompts_outgrow_the_context_keeps_every_problem_in_its_rat
 def complete() -> str:
     """A strong model against a weak one on twenty problems."""
     with open_workspace() as opened:
-        plan = opened.plan(Order([Wanted("direct", STRONG), Wanted("direct", WEAK)], "0:20"))
-        opened.run(plan)
+        plan = opened.plans.plan(Order([Wanted("direct", STRONG), Wanted("direct", WEAK)], "0:20"))
+        opened.runs.run(plan)
     return plan.id
 
 
@@ -96,7 +96,7 @@ def lacking(complete: str) -> str:
 
 def found(benchmark: str) -> Comparison:
     with open_workspace() as opened:
-        return opened.comparing.compare(opened.results.summaries(benchmark))
+        return opened.comparisons.compare(opened.results.summaries(benchmark))
 
 
 def test_a_difference_that_missing_results_could_turn_round_is_significant_only_under_that_condition(

@@ -41,7 +41,7 @@ def prose(text: str) -> str:
 
 
 def spans(text: str) -> list[str]:
-    return [" ".join(one.split()) for one in re.findall(r"`([^`]+)`", prose(text))]
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose(text))]
 
 
 def typed(path: Path) -> Iterator[str]:
@@ -69,11 +69,11 @@ def check(line: str) -> None:
     words, opened = ([*words[: words.index("--")]], True) if "--" in words else (words, False)
     given, left, _ = command.make_parser(context).parse_args(words)
     assert not left, f"{line}: {left} is one argument too many"
-    assert opened is False or any(isinstance(one, click.Argument) for one in command.params)
-    for one in command.params:
-        value = given.get(one.name or "")
-        if isinstance(one.type, NUMBERS_AND_CHOICES) and isinstance(value, str) and not value.isupper():
-            one.type_cast_value(context, value)
+    assert opened is False or any(isinstance(parameter, click.Argument) for parameter in command.params)
+    for option in command.params:
+        value = given.get(option.name or "")
+        if isinstance(option.type, NUMBERS_AND_CHOICES) and isinstance(value, str) and not value.isupper():
+            option.type_cast_value(context, value)
 
 
 @pytest.mark.parametrize(("guide", "line"), sorted(set(command_lines())))
@@ -85,7 +85,7 @@ def orders() -> list[str]:
     """What is benchmarked with koderz' own strategies; options that a guide names by themselves are of a benchmark."""
     wanted = {line for _, line in command_lines() if re.match(r"koderz (run|benchmark) -", line)}
     guides = [spans(path.read_text()) for path in GUIDES if path.name not in GENERATED]
-    wanted |= {f"koderz benchmark {one}" for found in guides for one in found if re.match(ORDERING, one)}
+    wanted |= {f"koderz benchmark {span}" for found in guides for span in found if re.match(ORDERING, span)}
     return sorted(line for line in wanted if not re.search(r"\.py:|--help|humaneval-path", line))
 
 
@@ -123,6 +123,12 @@ def every_option() -> set[str]:
 def test_an_option_that_a_guide_names_by_itself_is_one_of_some_command(path: Path) -> None:
     named = {word for span in spans(path.read_text()) for word in re.findall(r"^--[a-z-]+", span)}
     assert named - every_option() - FOREIGN.get(path.name, set()) == set()
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)
+def test_a_file_of_the_code_that_a_guide_names_exists(path: Path) -> None:
+    for name in re.findall(r"(?<![\w/.])((?:koderz_core|pages|tests|benchmarks)/[\w./-]*\w)", path.read_text()):
+        assert (ROOT / name).exists(), f"{path.name} names {name}"
 
 
 def slugs(path: Path) -> set[str]:

@@ -66,7 +66,7 @@ def test_the_table_of_what_a_plan_can_show_is_what_the_code_computes() -> None:
     for problems, half, most, at_25, at_12 in rows:
         n = int(problems)
         found = [100 * detectable(n, 0.25, share) for share in (0.5, 0.8)]
-        assert [half, most] == ["-" if one == math.inf else f"{one:.1f}" for one in found]
+        assert [half, most] == ["-" if value == math.inf else f"{value:.1f}" for value in found]
         for said_power, discordant in ((at_25, 0.25), (at_12, 0.12)):
             chances = [100 * power(n, gap, discordant) for gap in (0.03, 0.05, 0.07)]
             assert said_power == ", ".join(f"{chance:.0f} %" for chance in chances)

@@ -21,8 +21,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], S
     wanted = [Wanted("supervised", dict(zip(ROLES, map(MODELS.get, one), strict=True)), TWICE) for one in combinations]
     tiers = {model: tier for tier, model in MODELS.items()}
     with open_workspace(home=tmp_path_factory.mktemp("home"), tiers=tiers) as workspace:
-        plan = workspace.plan(Order(wanted, "0:1"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order(wanted, "0:1"))
+        workspace.runs.run(plan)
         rows = {row.configuration: row for row in workspace.results.summaries(plan.id)}
     return {one: rows[made.id] for one, made in zip(combinations, plan.configurations, strict=True)}
 

@@ -53,10 +53,10 @@ def test_the_command_that_began_it_finds_it_again(settings: Settings) -> None:
     direct = tuple(one for one in recorded.configurations if one.strategy == "direct")
     recorded = replace(recorded, configurations=direct)
     with open_workspace(humaneval_path=GOLDEN / "problems.jsonl") as workspace:
-        assert workspace.plan(Order(wanted, seed=3)).id != recorded.id  # nothing is recorded yet
+        assert workspace.plans.plan(Order(wanted, seed=3)).id != recorded.id  # nothing is recorded yet
         settings.journals_dir.mkdir(parents=True)
         (settings.journals_dir / f"{recorded.id}.jsonl").touch()
-        assert workspace.plan(Order(wanted, seed=3)) == recorded
+        assert workspace.plans.plan(Order(wanted, seed=3)) == recorded
 
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)

@@ -8,10 +8,10 @@ from threading import RLock
 
 import pytest
 
-from koderz_core import open_workspace
+import koderz_core
+from koderz_core import Workspace, open_workspace
 from koderz_core.errors import SandboxError
 from koderz_core.lazy import part
-from koderz_core.workspace import parts
 
 
 class Owner:
@@ -24,11 +24,14 @@ class Owner:
         return object()
 
 
-def test_every_part_of_a_workspace_is_where_it_is_looked_for() -> None:
-    for name in parts.__all__:
-        assert getattr(parts, name).__name__ == name
+def test_every_service_of_a_workspace_is_made_of_what_it_needs() -> None:
+    with open_workspace() as workspace:
+        services = [name for name in vars(Workspace) if isinstance(vars(Workspace)[name], part)]
+        assert len(services) > 10
+        for name in services:
+            assert getattr(workspace, name) is getattr(workspace, name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        parts.nothing  # type: ignore[attr-defined]  # noqa: B018 (looked up on purpose)
+        koderz_core.nothing  # type: ignore[attr-defined]  # noqa: B018 (looked up on purpose)
 
 
 def test_threads_that_ask_at_once_get_the_same_part() -> None:
@@ -44,11 +47,11 @@ def test_threads_that_ask_at_once_get_the_same_part() -> None:
 def test_nothing_is_made_of_a_workspace_that_is_only_opened_and_closed() -> None:
     with open_workspace() as workspace:
         pass
-    assert set(vars(workspace)) == {"guard", "settings", "results", "_closed"}
+    assert set(vars(workspace)) == {"guard", "settings", "results", "names", "_closed"}
 
 
 def test_a_part_that_is_first_asked_for_after_the_end_is_a_closed_one() -> None:
     with open_workspace() as workspace:
         pass
     with pytest.raises(SandboxError, match="has been closed"):
-        workspace.sandbox.judge()
+        workspace.grading.sandbox.judge()

@@ -21,13 +21,13 @@ def workspace() -> Iterator[Workspace]:
 @pytest.fixture
 def plan(workspace: Workspace) -> Plan:
     order = Order([Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "weak")], "0:1", name="mine")
-    plan = workspace.plan(order)
-    workspace.run(plan)
+    plan = workspace.plans.plan(order)
+    workspace.runs.run(plan)
     return plan
 
 
 def named(workspace: Workspace, *words: str) -> list[str]:
-    return [row.label for row in workspace.comparing.named(words)]
+    return [row.label for row in workspace.comparisons.named(words)]
 
 
 BOTH = ["direct SCRIPTED strong", "direct SCRIPTED weak"]
@@ -61,10 +61,10 @@ def test_what_is_named_twice_is_there_once(workspace: Workspace, plan: Plan) -> 
 
 
 def test_what_fits_several_is_not_guessed(workspace: Workspace, plan: Plan) -> None:
-    workspace.run(replace(plan, seed=1))
-    with pytest.raises(UsageError, match=r"'mine' fits several: bench_.*, bench_"):
+    workspace.runs.run(replace(plan, seed=1))
+    with pytest.raises(UsageError, match=r"'mine' matches several: bench_.*, bench_"):
         named(workspace, "mine")
-    with pytest.raises(UsageError, match=r"fits several: bench_.*/conf_"):
+    with pytest.raises(UsageError, match=r"matches several: bench_.*/conf_"):
         named(workspace, plan.configurations[0].id)
 
 
@@ -76,8 +76,8 @@ def test_an_unknown_name_is_answered_with_what_there_is(workspace: Workspace, pl
 
 
 def test_the_baseline_is_one_of_those_compared(workspace: Workspace, plan: Plan) -> None:
-    rows = workspace.comparing.named(["mine"])
-    comparison = workspace.comparing.compare(rows, "B")
+    rows = workspace.comparisons.named(["mine"])
+    comparison = workspace.comparisons.compare(rows, "B")
     assert comparison.baseline == (plan.id, plan.configurations[1].id)
     with pytest.raises(UnknownNameError, match="configuration: 'C'"):
-        workspace.comparing.compare(rows, "C")
+        workspace.comparisons.compare(rows, "C")

@@ -142,21 +142,21 @@ def keys_in(found: dict[str, str]) -> dict[str, set[str]]:
 
 def watched(opened: Workspace, answer: Echo, order: Order, dataset: str) -> tuple[str, set[str]]:
     """Run an order; its benchmark, and all that could be seen live meanwhile."""
-    plan, seen = opened.plan(order, dataset), set[str]()
+    plan, seen = opened.plans.plan(order, dataset), set[str]()
 
     def look() -> None:
-        seen.update(spoken.text for one in plan.experiments() if (spoken := opened.live_text(one.id)))
+        seen.update(spoken.text for one in plan.experiments() if (spoken := opened.runs.live.of(one.id)))
 
     answer.after_piece = look
     with suppress(KoderzError):
-        opened.run(plan, concurrency=2)
+        opened.runs.run(plan, concurrency=2)
     answer.after_piece = lambda: None
     return plan.id, seen
 
 
 def asked(opened: Workspace, name: str) -> str:
     try:
-        return repr(opened.ask(name, f"Keep {' '.join(KEYS)}"))
+        return repr(opened.models.ask(name, f"Keep {' '.join(KEYS)}"))
     except KoderzError as error:
         return str(error)
 
@@ -165,7 +165,7 @@ def test_no_file_database_export_log_or_screen_holds_a_planted_key(
     echo: Echo, koderz: Callable[..., Any], caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     with open_workspace() as opened:
-        dataset = opened.keep_problem(PROBLEM, f"assert f() == 1, {KEYS!r}")
+        dataset = opened.grading.keep_problem(PROBLEM, f"assert f() == 1, {KEYS!r}")
         coders = [Wanted("supervised", {"coder": name}, {"max_iterations": 3}) for name in MODELS]
         coders += [Wanted("direct", {"coder": "openai/it"})]  # without a spec
         specs = [

@@ -20,11 +20,11 @@ FEW = {"max_iterations": 2, "checkpoints": False}
 
 def plan(workspace: Workspace, seed: int, **parameters: bool | str) -> Plan:
     wanted = Wanted("supervised", {"spec": "scripted/strong", "coder": "scripted/weak"}, FEW | parameters)
-    return workspace.plan(Order([wanted], "0:2", seed=seed))
+    return workspace.plans.plan(Order([wanted], "0:2", seed=seed))
 
 
 def perform(workspace: Workspace, asked: Plan) -> list[SpecRow]:
-    workspace.run(asked, concurrency=1)
+    workspace.runs.run(asked, concurrency=1)
     return workspace.results.specs(benchmark=asked.id)
 
 
@@ -63,7 +63,7 @@ def test_a_store_that_others_keep_locked_costs_the_spec_and_not_the_experiment(
         store.path.parent.mkdir(parents=True, exist_ok=True)
         with store.path.with_name(f"{store.path.name}.lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            workspace.run(reusing, concurrency=1)
+            workspace.runs.run(reusing, concurrency=1)
         store._patience_seconds = 10.0
         assert {row.origin for row in workspace.results.specs(benchmark=reusing.id)} == {None}
         faults = [event.fault for event in said(workspace, reusing) if isinstance(event, MemoryRecalled)]

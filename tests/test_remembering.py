@@ -16,7 +16,7 @@ from koderz_core.events import BenchmarkClosed, BenchmarkOpened, Entry, Experime
 from koderz_core.journal import read_all
 from koderz_core.memory.journal_memories import Story
 from koderz_core.records import Configuration, DatasetOrigin, Plan
-from koderz_core.workspace import remembering
+from koderz_core.workspace import mirror_thread
 
 HOSTILE = Path(__file__).parent / "memory" / "hostile_server.py"
 
@@ -24,14 +24,14 @@ HOSTILE = Path(__file__).parent / "memory" / "hostile_server.py"
 @pytest.fixture
 def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     """``remembered("dies")``: the outcomes of a benchmark beside such a server, which costs its end no time."""
-    monkeypatch.setattr(remembering, "PATIENT_SECONDS", 1.0)
-    monkeypatch.setattr(remembering, "EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(mirror_thread, "PATIENT_SECONDS", 1.0)
+    monkeypatch.setattr(mirror_thread, "EVERY_SECONDS", 0.05)
 
     def run(way: str) -> list[str]:
         command = shlex.join((sys.executable, "-I", str(HOSTILE), way, str(tmp_path / "log.txt")))
         with open_workspace(memory="all", cortex_command=command) as workspace:
-            plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/slow"})], "0:3"))
-            workspace.run(plan)
+            plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/slow"})], "0:3"))
+            workspace.runs.run(plan)
             eventually((tmp_path / "log.began").exists)
             eventually(lambda: way != "obeys" or "Benchmark" in said(tmp_path))
             begun = time.monotonic()
@@ -73,13 +73,13 @@ def test_a_benchmark_is_remembered_while_it_runs(remembered: Callable[[str], lis
 
 def test_nothing_is_started_where_memory_is_off(remembered: Callable[[str], list[str]], tmp_path: Path) -> None:
     with open_workspace(memory="off", cortex_command="true") as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
     assert not (workspace.settings.home / "mirrored.db").exists()
 
 
 def test_a_benchmark_that_takes_no_time_is_in_memory_when_its_command_ends(tmp_path: Path) -> None:
     with open_workspace(memory="all") as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
     with open_workspace(memory="all") as workspace:
         counts = workspace.memories.counts()
     assert counts is not None
@@ -95,7 +95,7 @@ def test_a_command_that_could_not_wait_for_its_memory_says_so(
 
 def test_what_scripted_models_did_is_not_remembered_unless_somebody_wants_it(tmp_path: Path) -> None:
     with open_workspace(memory="on") as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1")))
     with open_workspace(memory="on") as workspace:
         counts = workspace.memories.counts()
     assert counts is None or counts.total == 0

@@ -32,14 +32,16 @@ def lesson(error: str, problems: range, *, scripted: bool = True) -> Lesson:
 
 
 def asker(workspace: Workspace, problem: str, coder: str = "scripted/weak") -> Asker:
-    return Asker("exp_0", problem, workspace.dataset().origin, {"coder": (coder,)})
+    return Asker("exp_0", problem, workspace.datasets.load().origin, {"coder": (coder,)})
 
 
 def test_a_coder_that_failed_is_told_lessons_and_the_journal_knows_which() -> None:
     with open_workspace() as workspace:
         workspace.memories.keep([lesson("assertion", range(100, 104))])
-        plan = workspace.plan(Order([Wanted("supervised", {"coder": "scripted/weak"}, FEW | {"lessons": True})], "0:3"))
-        workspace.run(plan, concurrency=1)
+        plan = workspace.plans.plan(
+            Order([Wanted("supervised", {"coder": "scripted/weak"}, FEW | {"lessons": True})], "0:3")
+        )
+        workspace.runs.run(plan, concurrency=1)
         entries = list(read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl"))
         recalled = [one.event for one in entries if isinstance(one.event, MemoryRecalled) and one.event.memories]
         assert recalled
@@ -102,7 +104,7 @@ def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
         assert cortex is not None
         for one in stored:
             remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=kept(one))
-    problems = {one.id: one for one in workspace.dataset().problems}
+    problems = {one.id: one for one in workspace.datasets.load().problems}
     problem = problems[f"HumanEval/{solving}"]
     for error in ERRORS:
         for memory in workspace.memories.recall(Query("lesson", {"error": error}), asker(workspace, problem.id)):
@@ -130,11 +132,11 @@ def prompts(workspace: Workspace, asked: Plan) -> dict[str, str]:
 
 def test_examples_are_of_other_problems_that_an_earlier_benchmark_solved() -> None:
     with open_workspace() as workspace:
-        before, after = (workspace.plan(order("scripted/strong", seed, examples=seed > 1)) for seed in (1, 2))
-        workspace.run(before, concurrency=1)
-        workspace.run(after, concurrency=1)
+        before, after = (workspace.plans.plan(order("scripted/strong", seed, examples=seed > 1)) for seed in (1, 2))
+        workspace.runs.run(before, concurrency=1)
+        workspace.runs.run(after, concurrency=1)
         told = prompts(workspace, after)
-        problems = {one.id: one.public for one in workspace.dataset().problems}
+        problems = {one.id: one.public for one in workspace.datasets.load().problems}
     assert all(prompt.count("A program that passed its tests:") == 2 for prompt in told.values())
     for name, prompt in told.items():
         assert prompt.count(f"def {problems[name].entry_point}(") == 1
@@ -143,8 +145,8 @@ def test_examples_are_of_other_problems_that_an_earlier_benchmark_solved() -> No
 
 def test_experiments_of_one_benchmark_are_no_examples_to_each_other() -> None:
     with open_workspace() as workspace:
-        alone = workspace.plan(order("scripted/strong", 1, examples=True))
-        workspace.run(alone, concurrency=1)
+        alone = workspace.plans.plan(order("scripted/strong", 1, examples=True))
+        workspace.runs.run(alone, concurrency=1)
         assert "Example 1:" not in "".join(prompts(workspace, alone).values())
         query = Query("solved", limit=2)
         assert len(workspace.memories.recall(query, asker(workspace, "HumanEval/9"))) == 2
@@ -161,7 +163,7 @@ TWINS = {  # a problem, and another of MBPP+ whose published solution passes its
 
 def recalled(workspace: Workspace, problem: str, dataset: str) -> set[str]:
     """The problems whose programs whoever solves this one would be shown, however many they are."""
-    about = Asker("exp_0", problem, workspace.dataset(dataset).origin, {"coder": ("scripted/strong",)})
+    about = Asker("exp_0", problem, workspace.datasets.load(dataset).origin, {"coder": ("scripted/strong",)})
     return {one.tags["problem"] for one in workspace.memories.recall(Query("solved", limit=99), about)}
 
 
@@ -170,7 +172,7 @@ def test_no_example_solves_the_problem_that_is_to_be_solved(test_data: Path, mon
     stored = [*TWINS.values(), "Mbpp/428", "Mbpp/635", "Mbpp/2", "Mbpp/3", "Mbpp/6"]
     with open_workspace() as workspace:
         wanted = Wanted("direct", {"coder": "scripted/strong"})
-        workspace.run(workspace.plan(Order([wanted], ",".join(stored), repeats=3), "mbpp+"), concurrency=2)
+        workspace.runs.run(workspace.plans.plan(Order([wanted], ",".join(stored), repeats=3), "mbpp+"), concurrency=2)
         for problem, twin in TWINS.items():
             shown = recalled(workspace, problem, "humaneval+")
             assert twin not in shown
@@ -185,14 +187,14 @@ def test_no_example_solves_the_problem_that_is_to_be_solved(test_data: Path, mon
 )
 def test_only_a_program_that_gives_a_wrong_answer_is_known_not_to_solve_a_problem(body: str, refused: bool) -> None:
     with open_workspace(test_timeout=1.0) as workspace:
-        problem = workspace.problem("HumanEval/53")
+        problem = workspace.datasets.problem("HumanEval/53")
         assert problem.public.entry_point == "add"
-        assert workspace.judging.may_solve(problem, f"def total(a, b):\n    {body}\n\nadd = total\n") is refused
+        assert workspace.grading.may_solve(problem, f"def total(a, b):\n    {body}\n\nadd = total\n") is refused
 
 
 def test_without_a_sandbox_no_example_is_shown() -> None:
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(order("scripted/strong", 1)), concurrency=1)
+        workspace.runs.run(workspace.plans.plan(order("scripted/strong", 1)), concurrency=1)
         assert recalled(workspace, "HumanEval/9", "humaneval")
-        workspace.judge.close()
+        workspace.grading.judge.close()
         assert not recalled(workspace, "HumanEval/9", "humaneval")

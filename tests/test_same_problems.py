@@ -24,41 +24,41 @@ def workspace() -> Iterator[Workspace]:
 @pytest.fixture
 def two(workspace: Workspace) -> list[str]:
     """Two benchmarks of four problems each, of which they share two."""
-    plans = [workspace.plan(Order([STRONG], "0:4")), workspace.plan(Order([NEVER], "2:6"))]
+    plans = [workspace.plans.plan(Order([STRONG], "0:4")), workspace.plans.plan(Order([NEVER], "2:6"))]
     for plan in plans:
-        workspace.run(plan)
+        workspace.runs.run(plan)
     return [plan.id for plan in plans]
 
 
 def test_nothing_counts_but_what_all_were_given(workspace: Workspace, two: list[str]) -> None:
-    rows = workspace.comparing.on_shared_problems(workspace.comparing.named(two))
-    found = workspace.comparing.compare(rows)
+    rows = workspace.comparisons.on_shared_problems(workspace.comparisons.named(two))
+    found = workspace.comparisons.compare(rows)
     assert [(one.n, one.planned, one.solved) for one in found.configurations] == [(2, 2, 2), (2, 2, 0)]
     assert found.pairs[0].test.n == 2
-    assert {one.problem for one in workspace.comparing.problems(rows)} == SHARED
-    assert [told.attempts[0].at_risk for told in workspace.comparing.attempts(rows).values()] == [2, 2]
+    assert {one.problem for one in workspace.comparisons.problems(rows)} == SHARED
+    assert [told.attempts[0].at_risk for told in workspace.comparisons.attempts(rows).values()] == [2, 2]
     assert "About the 2 problems that all of these were given, though some were given more." in found.remarks
     assert found.across is None
-    assert "different problems" in str(workspace.comparing.compare(workspace.comparing.named(two)).across)
-    assert workspace.comparing.on_shared_problems(rows) == rows
+    assert "different problems" in str(workspace.comparisons.compare(workspace.comparisons.named(two)).across)
+    assert workspace.comparisons.on_shared_problems(rows) == rows
 
 
 def test_without_a_problem_in_common_it_says_so(workspace: Workspace, two: list[str]) -> None:
-    apart = workspace.plan(Order([NEVER], "7:8"))
-    workspace.run(apart)
+    apart = workspace.plans.plan(Order([NEVER], "7:8"))
+    workspace.runs.run(apart)
     order = ExportOrder("comparison", "csv", (*two, apart.id), same_problems=True)
-    with pytest.raises(UsageError, match="No problem was given to all of these"):
-        workspace.comparing.on_shared_problems(workspace.comparing.named(order.of))
-    with pytest.raises(UsageError, match="No problem was given to all of these"):
-        workspace.exporting.found(order)
+    with pytest.raises(UsageError, match="have no problem in common"):
+        workspace.comparisons.on_shared_problems(workspace.comparisons.named(order.of))
+    with pytest.raises(UsageError, match="have no problem in common"):
+        workspace.exports.resolve(order)
 
 
 def test_on_other_problems_it_is_another_comparison_to_wait_for(workspace: Workspace, two: list[str]) -> None:
-    rows = workspace.comparing.named(two)
-    workspace.awaiting.comparison(rows)
-    narrowed = workspace.comparing.on_shared_problems(rows)
-    assert workspace.awaiting.since(narrowed) is None
-    assert workspace.awaiting.comparison(narrowed).computed is None
+    rows = workspace.comparisons.named(two)
+    workspace.background.comparison(rows)
+    narrowed = workspace.comparisons.on_shared_problems(rows)
+    assert workspace.background.since(narrowed) is None
+    assert workspace.background.comparison(narrowed).computed is None
 
 
 def test_the_command_line_says_what_it_left_out(koderz: Any, two: list[str]) -> None:

@@ -121,12 +121,12 @@ def test_no_key_is_in_anything_that_a_benchmark_leaves_behind(
 ) -> None:
     caplog.set_level(logging.WARNING)
     names = ("openai/it", "vllm/it", "anthropic/it", "ollama/it")
-    found = [said_by(lambda name=name: planted.ask(name, "hello")) for name in names for _ in ANSWERS]
-    dataset = planted.keep_problem("def f():\n    pass\n", "assert f() == 1")
+    found = [said_by(lambda name=name: planted.models.ask(name, "hello")) for name in names for _ in ANSWERS]
+    dataset = planted.grading.keep_problem("def f():\n    pass\n", "assert f() == 1")
     order = Order([Wanted("supervised", {"coder": name}, {"max_iterations": 3}) for name in names], "all", repeats=3)
-    plan = planted.plan(order, dataset)
+    plan = planted.plans.plan(order, dataset)
     with suppress(KoderzError):
-        planted.run(plan, concurrency=4)
+        planted.runs.run(plan, concurrency=4)
     rows = planted.results.experiments(plan.id)
     assert {"error"} <= {row.outcome for row in rows}
     found += [csv_of(planted.results.frame(table)).decode() for table in ("experiments", "iterations", "calls")]

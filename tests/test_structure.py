@@ -14,8 +14,6 @@ ROOT = CORE.parent
 PAGES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
 FILES = [*sorted(CORE.rglob("*.py")), *PAGES, *sorted((ROOT / "pages" / "ui").glob("*.py"))]
 SHORT = {
-    "koderz_core/cli/text_table.py": "imports the columns of comparisons, which other commands start without",
-    "koderz_core/cli/numbers.py": "types of options; the memory server starts with them and without the shared options",
     "koderz_core/datasets/cases.py": "its text is put behind the tests of a problem, so it imports nothing of koderz",
     "koderz_core/plan/evidence.py": "what planning is handed of the past, apart from what uses it",
     "koderz_core/models/providers.py": "the explicit list of providers, one line for each",
@@ -24,7 +22,6 @@ SHORT = {
     "koderz_core/sandbox/inside/worker.py": "the start of a process in a bare interpreter",
     "koderz_core/similarity/worker.py": "the start of a process of its own",
     "koderz_core/sums.py": "stands below all packages that add up what may be unknown",
-    "pages/settings.py": "one page is one file",
 }
 """Files of fewer than 40 lines, each with the reason; all others are to be part of a neighbour on their subject."""
 

@@ -82,7 +82,7 @@ def test_every_figure_of_the_study_has_the_cost_of_unanswered_calls_and_verifies
     with open_workspace() as workspace:
         rows = workspace.results.summaries([HARD20])
         supervised = next(row for row in rows if row.strategy == "supervised")
-        assert workspace.bundling.verify(HARD20).holds
+        assert workspace.bundles.verify(HARD20).holds
     assert supervised.cost_usd == pytest.approx(0.0291 + 0.0048, abs=1e-4)
     assert supervised.tiers[0].cost_usd == pytest.approx(supervised.cost_usd)
 

@@ -45,7 +45,7 @@ def workspace() -> Iterator[Workspace]:
 
 
 def planned(workspace: Workspace, problems: str = "0:2", model: str = "slow", **order: Any) -> Plan:
-    return workspace.plan(Order([Wanted("direct", {"coder": f"scripted/{model}"})], problems, **order))
+    return workspace.plans.plan(Order([Wanted("direct", {"coder": f"scripted/{model}"})], problems, **order))
 
 
 def eventually(claim: Callable[[], object], seconds: float = 20.0) -> bool:
@@ -65,7 +65,7 @@ def listen(workspace: Workspace, plan: Plan) -> tuple[str, Spoken]:
     heard = dict[str, Spoken]()
 
     def hear() -> bool:
-        spoken = ((experiment.id, workspace.live_text(experiment.id)) for experiment in plan.experiments())
+        spoken = ((experiment.id, workspace.runs.live.of(experiment.id)) for experiment in plan.experiments())
         heard.update((experiment, said) for experiment, said in spoken if said and said.text)
         return bool(heard)
 
@@ -74,32 +74,32 @@ def listen(workspace: Workspace, plan: Plan) -> tuple[str, Spoken]:
 
 
 def ended(workspace: Workspace, benchmark: str) -> bool:
-    return eventually(lambda: not workspace.runs_here(benchmark))
+    return eventually(lambda: not workspace.runs.is_here(benchmark))
 
 
 def test_a_benchmark_runs_in_the_background_until_it_ends(workspace: Workspace) -> None:
-    benchmark = workspace.start(planned(workspace, "0:9"), concurrency=1)
-    assert workspace.runs_here(benchmark)
+    benchmark = workspace.runs.start(planned(workspace, "0:9"), concurrency=1)
+    assert workspace.runs.is_here(benchmark)
     assert ended(workspace, benchmark)
     assert [close.reason for close in told(workspace, benchmark, BenchmarkClosed)] == ["finished"]
-    assert workspace.trouble(benchmark) is None
+    assert workspace.runs.trouble(benchmark) is None
 
 
 def test_what_a_model_says_is_heard_while_it_speaks_and_forgotten_afterwards(workspace: Workspace) -> None:
     plan = planned(workspace, "0:4")
-    workspace.start(plan, concurrency=1)
+    workspace.runs.start(plan, concurrency=1)
     experiment, spoken = listen(workspace, plan)
     assert (spoken.role, spoken.model, spoken.text[:8]) == ("coder", "scripted/slow", "SCRIPTED")
     assert ended(workspace, plan.id)
-    assert workspace.live_text(experiment) is None
+    assert workspace.runs.live.of(experiment) is None
 
 
 def test_a_stopped_benchmark_ends_soon_and_goes_on_when_started_again(workspace: Workspace) -> None:
     plan = planned(workspace, "0:9")
-    workspace.start(plan, concurrency=1)
+    workspace.runs.start(plan, concurrency=1)
     listen(workspace, plan)
-    workspace.stop(plan.id)
-    workspace.start(plan)
+    workspace.runs.stop(plan.id)
+    workspace.runs.start(plan)
     assert ended(workspace, plan.id)
     assert [close.reason for close in told(workspace, plan.id, BenchmarkClosed)] == ["stopped", "finished"]
     outcomes = [end.outcome for end in told(workspace, plan.id, ExperimentFinished)]
@@ -111,7 +111,7 @@ def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) ->
 
     def start(_: int) -> str:
         together.wait()
-        return workspace.start(plan, concurrency=1)
+        return workspace.runs.start(plan, concurrency=1)
 
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(start, range(8))) == {plan.id}
@@ -120,28 +120,28 @@ def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) ->
 
 
 def test_another_plan_of_the_same_name_is_not_taken_for_the_running_one(workspace: Workspace) -> None:
-    workspace.start(planned(workspace, "0:9", name="mine"))
+    workspace.runs.start(planned(workspace, "0:9", name="mine"))
     with pytest.raises(PlanError, match="another plan of that name"):
-        workspace.start(planned(workspace, "0:8", name="mine"))
+        workspace.runs.start(planned(workspace, "0:8", name="mine"))
 
 
 def test_a_plan_that_cannot_be_started_leaves_no_journal_locked(workspace: Workspace) -> None:
     plan = planned(workspace)
     with pytest.raises(PlanError, match="at least 1"):
-        workspace.start(plan, concurrency=-1)
-    assert workspace.start(plan) == plan.id
+        workspace.runs.start(plan, concurrency=-1)
+    assert workspace.runs.start(plan) == plan.id
 
 
 def test_what_another_process_runs_is_told_to_it_and_what_nobody_runs_cannot_be_stopped(workspace: Workspace) -> None:
     plan = planned(workspace)
     with pytest.raises(UsageError, match="not being run now, so there is nothing to stop"):
-        workspace.stop(plan.id)
+        workspace.runs.stop(plan.id)
     path = workspace.settings.journals_dir / f"{plan.id}.jsonl"
     with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        assert not workspace.runs_here(plan.id)
-        assert workspace.stop(plan.id, "exp_1") == other.pid
+        assert not workspace.runs.is_here(plan.id)
+        assert workspace.runs.stop(plan.id, "exp_1") == other.pid
         other.communicate(b"\n")
     (wish,) = path.with_suffix(".control").read_text().splitlines()
     assert {"by": os.getpid(), "what": "stop", "target": "exp_1"}.items() <= json.loads(wish).items()
@@ -149,30 +149,30 @@ def test_what_another_process_runs_is_told_to_it_and_what_nobody_runs_cannot_be_
 
 def test_a_disk_that_fills_up_breaks_the_benchmark_and_is_told(workspace: Workspace) -> None:
     plan = planned(workspace, "0:9")
-    workspace.start(plan, concurrency=1)
+    workspace.runs.start(plan, concurrency=1)
     listen(workspace, plan)
     (file,) = (fd for fd in Path("/proc/self/fd").iterdir() if str(fd.resolve()).endswith(f"{plan.id}.jsonl"))
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, int(file.name))
     os.close(full)
     assert ended(workspace, plan.id)
-    assert "cannot be written: No space left" in str(workspace.trouble(plan.id))
-    workspace.start(plan)
-    assert workspace.trouble(plan.id) is None
+    assert "cannot be written: No space left" in str(workspace.runs.trouble(plan.id))
+    workspace.runs.start(plan)
+    assert workspace.runs.trouble(plan.id) is None
 
 
 def test_closing_stops_what_runs_and_leaves_no_thread(workspace: Workspace) -> None:
     before = set(threading.enumerate())
     plans = [planned(workspace, "0:9", seed=seed) for seed in (1, 2)]
     for plan in plans:
-        workspace.start(plan)
+        workspace.runs.start(plan)
     workspace.close()
     workspace.close()
     assert set(threading.enumerate()) <= before
     for plan in plans:
         assert [close.reason for close in told(workspace, plan.id, BenchmarkClosed)] == ["stopped"]
     with pytest.raises(UsageError, match="has been closed"):
-        workspace.start(plans[0])
+        workspace.runs.start(plans[0])
 
 
 @pytest.fixture
@@ -199,9 +199,9 @@ def test_the_workspace_outlives_its_modules(left: None, monkeypatch: pytest.Monk
 def test_a_workspace_that_was_left_is_closed_and_another_is_opened(left: None) -> None:
     first = the_workspace()
     plan = planned(first)
-    first.start(plan)
+    first.runs.start(plan)
     leave()
-    assert not first.runs_here(plan.id)
+    assert not first.runs.is_here(plan.id)
     assert the_workspace() is not first
 
 
@@ -219,5 +219,5 @@ def test_questions_outside_any_experiment_keep_to_the_limits_of_their_provider()
         server.answer = answer
         limits = {"vllm": Limits(concurrency=1)}
         with open_workspace(vllm_base_url=server.url, limits=limits) as opened, ThreadPoolExecutor(4) as threads:
-            list(threads.map(lambda _: opened.ask("vllm/it", "hello"), range(4)))
+            list(threads.map(lambda _: opened.models.ask("vllm/it", "hello"), range(4)))
     assert most == [1, 1, 1, 1]

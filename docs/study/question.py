@@ -50,10 +50,10 @@ class Machine:
 
 def compared(opened: Workspace) -> Comparison:
     """The three against the larger model asked once, adjusted for three and no more."""
-    rows = opened.comparing.named([BENCHMARK])
+    rows = opened.comparisons.named([BENCHMARK])
     once = next(row for row in rows if _is(row, "direct", LARGE))
     three = [row for name in CHEAP for row in rows if _is(row, name, SMALL)]
-    return opened.comparing.compare([once, *three], f"{once.benchmark}/{once.configuration}")
+    return opened.comparisons.compare([once, *three], f"{once.benchmark}/{once.configuration}")
 
 
 def answer_table(found: Comparison) -> TextTable:
@@ -76,7 +76,7 @@ def matches(pair: Pair) -> bool | None:
 
 def price_table(opened: Workspace) -> TextTable:
     """What the models' time was per solved problem, and the price of it that would turn the order over."""
-    rows = [row for row in opened.comparing.named([BENCHMARK]) if row.solved]
+    rows = [row for row in opened.comparisons.named([BENCHMARK]) if row.solved]
     busy = _machines(opened, rows)
     once = next(row for row in rows if _is(row, "direct", LARGE))
     names = "configuration | s of the 0.5B | s of the 1.5B | $ | cheaper where an hour of the 1.5B costs more than"
@@ -96,7 +96,7 @@ ABOUT_PRICES = (
 
 def errors_table(opened: Workspace) -> TextTable:
     """With what iterations failed, by configuration."""
-    rows = opened.comparing.named([BENCHMARK])
+    rows = opened.comparisons.named([BENCHMARK])
     failed = opened.results.failures(rows[0].benchmark)
     counted = sum((Counter(of) for of in failed.values()), Counter[str]())
     kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
@@ -134,7 +134,7 @@ def spent_table(opened: Workspace, rows: Sequence[SummaryRow], found: Comparison
 
 def choice_table(opened: Workspace) -> TextTable:
     """Of how many problems some try passed, some was right, and a right one was handed in; where tries are a choice."""
-    rows = [row for row in opened.comparing.named([STRATEGIES[1]]) if row.strategy in CHOOSING]
+    rows = [row for row in opened.comparisons.named([STRATEGIES[1]]) if row.strategy in CHOOSING]
     trials = opened.results.trials([rows[0].benchmark])
     names = ("configuration", "problems", "some try passes the gate", "some try is right", "a right one handed in")
     told = []

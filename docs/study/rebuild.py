@@ -73,19 +73,19 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
     yield from ((_path(axis, "question"), _curves(asked, axis)) for axis in AXES)
     benchmarks = sorted(opened.results.benchmarks(), key=lambda one: one.name)
     for one in benchmarks:
-        if not opened.bundling.verify(one.id).holds:
+        if not opened.bundles.verify(one.id).holds:
             sys.exit(f"{one.id} does not verify, so nothing is made of it: koderz verify says what differs.")
     for name, of in {TOGETHER: question.STRATEGIES, **{one.name: (one.id,) for one in benchmarks}}.items():
-        report = opened.exporting.report(of, same_problems=name == TOGETHER)
+        report = opened.exports.report(of, same_problems=name == TOGETHER)
         pages += [f"## {name}{TITLED.get(name, '')}", *map(escaped, report.comparison.findings)]
         pages += [_picture(axis, name) for axis in AXES]
         yield from ((_path(axis, name), _curves(report.comparison, axis)) for axis in AXES)
         pages += markdown_tables(report.tables)
-        rows = opened.comparing.named(of, same_problems=name == TOGETHER)
+        rows = opened.comparisons.named(of, same_problems=name == TOGETHER)
         if name == TOGETHER:
             spent = question.spent_table(opened, rows, report.comparison)
             pages += markdown_tables([spent, question.choice_table(opened)])
-        pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparing.attempts(rows)))
+        pages += markdown_tables(attempt_tables(report.comparison.configurations, opened.comparisons.attempts(rows)))
         remarks = (*report.remarks, ABOUT_ATTEMPTS, *report.origins())
         pages.append("\n".join(f"- {escaped(one)}" for one in remarks))
     yield HERE / "results.md", "\n\n".join(pages) + "\n"

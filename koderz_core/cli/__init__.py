@@ -35,11 +35,11 @@ COMMANDS: Mapping[str, str] = {
     "verify": "bundle:verify",
     "problems": "difficulty:problems",
     "grade": "grade:grade",
-    "list-problems": "problems:list_problems",
+    "list-problems": "datasets:list_problems",
     "strategies": "strategies:strategies",
-    "download-data": "download:download_data",
+    "download-data": "datasets:download_data",
     "models": "models:models",
-    "speed-test": "speed:speed_test",
+    "speed-test": "models:speed_test",
     "doctor": "doctor:doctor",
     "notify": "notify:notify",
     "ui": "ui:ui",
@@ -91,7 +91,7 @@ def commands() -> None:
 
 
 def _check_platform(arguments: Sequence[str]) -> None:
-    """Raise UsageError for what cannot work from the start, before anything that needs it is imported."""
+    """Raise UsageError if the system or the command line cannot work, before more is imported."""
     if sys.platform == "win32":
         raise UsageError("koderz does not run on Windows itself. Install it inside WSL2.")
     try:

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.configurations import letter
-from koderz_core.analysis.timing import timings
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.progress import tell
-from koderz_core.cli.tables import console, print_experiments, print_iterations, print_summaries, print_timings
-from koderz_core.cli.text_table import drawn
+from koderz_core.cli.progress import print_dump
+from koderz_core.cli.tables import (
+    console,
+    drawn,
+    print_experiments,
+    print_iterations,
+    print_summaries,
+    terminal_table,
+)
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
@@ -23,10 +27,9 @@ from koderz_core.report.status import changed
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_numbers, supervision_table
 from koderz_core.report.timeline import came_of, parted, repeated
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.again import dump as dump_into
-from koderz_core.workspace.again import read
-from koderz_core.workspace.judging import outside
-from koderz_core.workspace.names import benchmark_named
+from koderz_core.workspace.experiments import PHASES, Timing
+from koderz_core.workspace.grading import gate_remarks
+from koderz_core.workspace.names import letter
 
 MOST_OF_A_NOTE = 3000  # characters: as much of a review as any prompt gets
 
@@ -49,16 +52,17 @@ def analyze(
     with workspace(data_dir) as opened:
         chosen = opened.results.find(identifier)
         if timing:
-            _timing(opened, chosen, as_json=as_json)
+            rows = opened.experiments.timings(opened.names.benchmark(chosen))
+            print_json(rows) if as_json else _print_timings(rows)
         elif chosen.startswith("bench_"):
             _benchmark(opened, chosen, as_json=as_json)
         else:
             details = opened.results.experiment(chosen)
             print_json(details) if as_json else print_details(details)
             if show_code and not as_json:
-                print_programs(details, read(opened.results, [chosen], tried_programs).texts)
+                print_programs(details, opened.experiments.read([chosen], tried_programs).texts)
         if dump:
-            tell(dump_into(opened.results, chosen, dump))
+            print_dump(opened.experiments.dump(chosen, dump))
         return report_faults(opened)
 
 
@@ -76,8 +80,8 @@ def print_details(details: ExperimentDetails) -> None:
     if row.shared:
         click.echo(SHARED)
     if row.error:
-        said = "Error (not the model's)" if row.outcome == "error" else "Stopped"
-        click.echo(f"{said}: {plain(row.error, 1000)}")
+        ending = "Error (not the model's)" if row.outcome == "error" else "Stopped"
+        click.echo(f"{ending}: {plain(row.error, 1000)}")
     _course(details)
 
 
@@ -98,15 +102,24 @@ def _course(details: ExperimentDetails) -> None:
 
 def _note(note: NoteRow, details: ExperimentDetails) -> None:
     click.echo(f"\n{plain(noted(note, details.notes))}:")
-    for said in (came_of(note, details.notes, details.iterations), parted(note)[0]):
-        if said:
-            click.echo(f"({plain(said)})")
+    for remark in (came_of(note, details.notes, details.iterations), parted(note)[0]):
+        if remark:
+            click.echo(f"({plain(remark)})")
     click.echo(plain(note.text, MOST_OF_A_NOTE))
 
 
-def _timing(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
-    found = timings(opened.results.spans(benchmark_named(opened.results, benchmark)))
-    print_json(found) if as_json else print_timings(found)
+def _print_timings(rows: Sequence[Timing]) -> None:
+    """One line per configuration: seconds and share of each phase."""
+    table = terminal_table()
+    for name in ("configuration", "n", "time", *PHASES):
+        table.add_column(name, justify="left" if name == "configuration" else "right")
+    for row in rows:
+        shares = [f"{duration(row.phases[phase])} ({row.phases[phase] / (row.seconds or 1):.0%})" for phase in PHASES]
+        table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
+    console().print(table)
+    console().print(
+        "journal: the remaining time, such as writing the journal and waiting for a free test worker.", style="dim"
+    )
 
 
 def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
@@ -114,46 +127,45 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
     failures = opened.results.failures(benchmark)
     rows = opened.results.experiments(benchmark)
     progress = opened.results.progress(benchmark)
-    came_to = progress.receipt
     if as_json:
         whole = {"benchmark": benchmark, "summaries": summaries, "failures": failures, "experiments": rows}
-        helped = {key[1]: told for key, told in opened.comparing.supervision(summaries).items()}
+        effects = {key[1]: effect for key, effect in opened.comparisons.supervision(summaries).items()}
         whole["changes"] = progress.changes
-        print_json({**whole, "receipt": came_to, "supervision": supervision_numbers(helped)})
+        print_json({**whole, "receipt": progress.receipt, "supervision": supervision_numbers(effects)})
         return
     print_summaries(summaries)
-    for remark in outside(opened.recorded(benchmark)):
+    for remark in gate_remarks(opened.runs.recorded(benchmark)):
         click.echo(remark)
     click.echo()
     for summary in summaries:
         classes = failures.get(summary.configuration, {})
-        told = ", ".join(f"{name} {times}" for name, times in classes.items())
-        if told:
-            click.echo(f"Failed programs of {plain(summary.label)}: {told}")
+        counts = ", ".join(f"{name} {times}" for name, times in classes.items())
+        if counts:
+            click.echo(f"Failed programs of {plain(summary.label)}: {counts}")
     _supervision(opened, summaries)
     for change in progress.changes:
         click.echo(f"\nChanged during the run, {changed(change)}")
-    if came_to:
-        click.echo(f"\n{receipt(came_to, LAST_RUN)}")
+    if progress.receipt:
+        click.echo(f"\n{receipt(progress.receipt, LAST_RUN)}")
     click.echo()
     print_experiments(sorted(rows, key=lambda row: (row.label, natural(row.problem), row.repeat)))
 
 
 def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
     """The effect of reviews, for the configurations in which a stronger model reviewed; and what it does not show."""
-    told = opened.comparing.supervision(summaries)
-    helped = {
-        (letter(place), row.label): told[row.benchmark, row.configuration]
+    by_key = opened.comparisons.supervision(summaries)
+    effects = {
+        (letter(place), row.label): by_key[row.benchmark, row.configuration]
         for place, row in enumerate(summaries)
-        if (row.benchmark, row.configuration) in told
+        if (row.benchmark, row.configuration) in by_key
     }
     screen = console()
-    for table in (supervision_table(helped), reviews_table(helped)):
+    for table in (supervision_table(effects), reviews_table(effects)):
         if table.rows:
             screen.print(f"\n{table.title}", style="bold")
             screen.print(drawn(table, known=False))
-    for said in (SHOWS, SHOWS_NOT) if helped else ():
-        screen.print(said, style="dim")
+    for remark in (SHOWS, SHOWS_NOT) if effects else ():
+        screen.print(remark, style="dim")
 
 
 def print_programs(details: ExperimentDetails, texts: Mapping[str, str]) -> None:

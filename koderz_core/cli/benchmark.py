@@ -11,14 +11,22 @@ from typing import Any
 import click
 
 from koderz_core.cli.analyze import print_details
-from koderz_core.cli.help import GroupedCommand, option
-from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import as_json, data_dir, print_json, quiet, report_faults, workspace
+from koderz_core.cli.options import (
+    GroupedCommand,
+    Number,
+    Whole,
+    as_json,
+    data_dir,
+    option,
+    print_json,
+    quiet,
+    report_faults,
+    workspace,
+)
 from koderz_core.cli.order_options import order, order_options, settings
 from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
 from koderz_core.cli.signals import interruptible
-from koderz_core.cli.tables import console, print_summaries
-from koderz_core.cli.text_table import drawn
+from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.plan.baselines import Offer
 from koderz_core.plan.consent import unreviewed
@@ -32,10 +40,9 @@ from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.report.specs import between, receipt
 from koderz_core.report.spending import UNKNOWN, savings_said, spending_table
-from koderz_core.runner.runner import Runner
-from koderz_core.sandbox.selftest import SelfTest
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.judging import outside
+from koderz_core.workspace.grading import gate_remarks
+from koderz_core.workspace.runs import Runner
 
 BUG = 1
 ALL = 100.0  # per cent
@@ -80,19 +87,19 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     """
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
-        asked = order(options, chosen, options["repeats"])
-        offer = opened.planner.offer(asked, options["dataset"], baselines=options["baselines"])
+        wanted = order(options, chosen, options["repeats"])
+        offer = opened.plans.offer(wanted, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
-            return _tell(opened, offer, options["concurrency"], as_json=as_json)
+            return _print_plan(opened, offer, options["concurrency"], as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
-        how = replace(manner(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
-        runner = perform(opened, _kept(opened, plan, how), how)
-        code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
+        mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
+        runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
+        code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         if options["pilot"] and not as_json:
-            _tell(opened, offer, options["concurrency"], as_json=False)
+            _print_plan(opened, offer, options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
 
 
@@ -106,27 +113,28 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
 def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run one problem. Exits with 0 if every strategy solves it and with 4 if one does not."""
     with workspace(data_dir, **settings(options)) as opened:
-        plan = opened.plan(order(options, problem_id), options["dataset"])
+        plan = opened.plans.plan(order(options, problem_id), options["dataset"])
         if len(plan.problems) != 1:
             names = f"{problem_id!r} names {len(plan.problems)} problems"
             raise PlanError(f"{names}, but `koderz run` runs one. Use `koderz benchmark` for several.")
-        how = replace(manner(options, silent=as_json), debug_dir=debug_folder(options))
-        runner = perform(opened, _kept(opened, plan, how), how)
-        asked = runner.experiments
-        details = [opened.results.experiment(experiment.id) for experiment in asked]
+        mode = replace(run_options(options, silent=as_json), debug_dir=debug_folder(options))
+        runner = perform(opened, _under_last_budget(opened, plan, mode), mode)
+        details = [opened.results.experiment(experiment.id) for experiment in runner.experiments]
         if as_json:
             print_json(details)
         else:
             for detail in details:
                 print_details(detail)
             print_spending(opened, opened.results.summaries(runner.benchmark))
-            click.echo(f"\nFor all prompts and answers: koderz analyze {asked[0].id} --dump DIR, or koderz ui")
-        code = exit_code(opened, Ended.of(runner), ALL)
+            click.echo(
+                f"\nFor all prompts and answers: koderz analyze {runner.experiments[0].id} --dump DIR, or koderz ui"
+            )
+        code = exit_code(opened, FinishedRun.of(runner), ALL)
         return BUG if runner.bugs else code
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RunOptions:
     """How to run a plan. ``fork``: a copy, from the start; ``pilot``: how many problems, None for all.
 
     ``silent``: print nothing during the run; ``quiet``: no line per iteration. ``debug_dir``: the folder for the files
@@ -142,49 +150,49 @@ class Manner:
     debug_dir: Path | None = None
 
 
-def manner(options: Mapping[str, Any], *, silent: bool) -> Manner:
-    """The manner that parsed options describe."""
-    return Manner(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
+def run_options(options: Mapping[str, Any], *, silent: bool) -> RunOptions:
+    """The part of the parsed options that says how to run a plan."""
+    return RunOptions(options["concurrency"], silent, options["quiet"], options["retry_errors"], options["fork"])
 
 
-def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
+def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> Runner:
     """Run a plan to its end with live progress; returns the runner, which also knows the results from before."""
-    progress = Progress(silent=how.silent, quiet=how.quiet)
-    origin = plan.id if how.fork else None
-    plan = opened.fork(plan) if how.fork else plan
-    forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
-    debug = DebugFiles(opened.results, plan, how.debug_dir)
+    progress = Progress(silent=mode.silent, quiet=mode.quiet)
+    origin = plan.id if mode.fork else None
+    plan = opened.runs.fork(plan) if mode.fork else plan
+    forecast = opened.costs.foretold(plan, mode.concurrency, retry_errors=mode.retry_errors)
+    debug = DebugFiles(opened.experiments, plan, mode.debug_dir)
     with (
-        opened.runner(
-            plan, [progress.watch, debug.watch], retry_errors=how.retry_errors, forked_from=origin, pilot=how.pilot
+        opened.runs.runner(
+            plan, [progress.watch, debug.watch], retry_errors=mode.retry_errors, forked_from=origin, pilot=mode.pilot
         ) as runner,
         debug,
         interruptible(runner, opened) as heed,  # first: a reader of the announcement may press Ctrl-C at once
     ):
         progress.begin(runner.header)
-        if not how.silent:
-            _announce(runner, opened.sandbox.self_test(), origin, forecast)
-        runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
-        progress.follow(runner, debug.beside(heed))
+        if not mode.silent:
+            _announce(runner, origin, forecast)
+        runner.foretold(None if mode.pilot else forecast).start(mode.concurrency or default_concurrency(runner.asked))
+        progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:
         raise Cancelled(
             f"{runner.benchmark} was stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}"
         )
     if runner.used_up:
         click.echo(runner.used_up, err=True)
-    if not how.silent:
-        whole = None if how.pilot or runner.used_up else forecast
+    if not mode.silent:
+        whole = None if mode.pilot or runner.used_up else forecast
         click.echo(receipt(Receipt(whole, progress.cost_usd, progress.seconds)), err=True)
     return runner
 
 
-def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
+def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
-    kept = plan if how.fork else opened.allowing.kept(plan)
-    if kept.budget != plan.budget:
-        changed = f"The budget was changed to {money(kept.budget.usd)} during the run and stays in force."
-        click.echo(f"{changed} To set another: koderz resume {plan.id} --max-cost USD", err=True)
-    return kept
+    changed = plan if mode.fork else opened.runs.under_last_budget(plan)
+    if changed.budget != plan.budget:
+        remark = f"The budget was changed to {money(changed.budget.usd)} during the run and stays in force."
+        click.echo(f"{remark} To set another: koderz resume {plan.id} --max-cost USD", err=True)
+    return changed
 
 
 def _offered(offer: Offer) -> Iterator[str]:
@@ -193,17 +201,17 @@ def _offered(offer: Offer) -> Iterator[str]:
         yield "To skip them, add --no-baselines; the effect of supervision is then not measured."
 
 
-def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
+def _print_plan(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
     """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
-    can_show = opened.comparing.can_show(plan)
+    can_show = opened.comparisons.can_show(plan)
     if as_json:
         print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.told})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
-    told = (*choices(plan), *unreviewed(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))
-    for line in (plain(can_show), *told, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
+    remarks = opened.runs.remarks(plan)
+    for line in (plain(can_show), *remarks, *_offered(offer), *forecast_lines(forecast), *warnings(forecast, plan)):
         click.echo(line)
     if forecast.unknown:
         click.echo(
@@ -213,14 +221,14 @@ def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: 
     return 0
 
 
-def _announce(runner: Runner, tested: SelfTest, origin: str | None, forecast: Forecast | None) -> None:
+def _announce(runner: Runner, origin: str | None, forecast: Forecast | None) -> None:
     plan, experiments = runner.asked, len(runner.experiments)
     known = experiments - runner.remaining
     already = f", {known} of them already done" if known else ""
     click.echo(f"{_size(plan, experiments)}{already}.", err=True)
-    click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
-    told = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
-    for line in (*choices(plan), *unreviewed(plan), *told, *_remarks(runner, origin)):
+    click.echo(f"Isolation: {isolation(runner.header.isolation, runner.header.self_test)}.", err=True)
+    estimate = (*forecast_lines(forecast), *warnings(forecast, plan)) if forecast else ()
+    for line in (*choices(plan), *unreviewed(plan), *estimate, *_remarks(runner, origin)):
         click.echo(line, err=True)
 
 
@@ -234,7 +242,7 @@ def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
         yield f"This is a fork of {origin}, named {plain(plan.name)}. To resume it later: koderz resume {plan.id}"
     if before is not None and _added(plan, before):
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
-    yield from outside(plan)
+    yield from gate_remarks(plan)
     if runner.left_out:
         left_out = numbered(runner.left_out, "experiment")
         yield f"Planned, but not part of this run: {left_out}. To run them: koderz resume {plan.id}"
@@ -273,19 +281,19 @@ def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """What a command ran of a benchmark. ``used_up``: the benchmark's budget did not allow its next call."""
+class FinishedRun:
+    """The experiments that a command ran. ``used_up``: the budget of the benchmark did not allow its next call."""
 
     benchmark: str
     experiments: Sequence[Experiment]
     used_up: bool = False
 
     @classmethod
-    def of(cls, runner: Runner) -> Ended:
+    def of(cls, runner: Runner) -> FinishedRun:
         return cls(runner.benchmark, runner.experiments, runner.used_up is not None)
 
 
-def conclude(opened: Workspace, ended: Ended, fail_under: float | None, *, as_json: bool) -> int:
+def conclude(opened: Workspace, ended: FinishedRun, fail_under: float | None, *, as_json: bool) -> int:
     """Print the results of a benchmark; returns the exit code as ``exit_code``."""
     summaries = opened.results.summaries(ended.benchmark)
     if as_json:
@@ -305,11 +313,11 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
     screen = console()
     screen.print(f"\n{table.title}", style="bold")
     screen.print(drawn(table, known=False))
-    comparison = opened.comparing.against_frontier(rows)
+    comparison = opened.comparisons.against_frontier(rows)
     if comparison is None:
-        screen.print(plain(f"{UNKNOWN} {opened.baselines.to_measure(rows)}"), soft_wrap=True)
+        screen.print(plain(f"{UNKNOWN} {opened.comparisons.how_to_measure_baseline(rows)}"), soft_wrap=True)
         return
-    from koderz_core.report.comparison import at_once  # noqa: PLC0415 (numpy, which is already loaded)
+    from koderz_core.report.comparison import at_once  # noqa: PLC0415 (numpy, which a comparison has loaded)
 
     if not comparison.pairs:
         return
@@ -321,7 +329,7 @@ def print_spending(opened: Workspace, rows: Sequence[SummaryRow]) -> None:
             screen.print(plain(remark.strip()), style="dim", soft_wrap=True)
 
 
-def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
+def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -> int:
     """5 or 130 if an experiment has no result, else 3 after an error, else 4 below ``fail_under`` (%), else 0.
 
     5: the budget was used up; 130: the run was stopped or interrupted. Prints what is wrong.
@@ -331,7 +339,7 @@ def exit_code(opened: Workspace, ended: Ended, fail_under: float | None) -> int:
     rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
     errors = [row for row in rows if row.outcome == "error"]
     if errors:
-        _say_errors(errors, benchmark)
+        _print_errors(errors, benchmark)
     unread = report_faults(opened)
     if without := len(ids) - sum(row.outcome in RESULTS for row in rows):
         resume = f"koderz resume {benchmark}" + (" --max-cost USD (a larger budget)" if ended.used_up else "")
@@ -350,7 +358,7 @@ def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
     return any(sum(each) * 100 < percent * len(each) for each in solved.values())
 
 
-def _say_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
+def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
     """The first error messages, each once: often they have a single cause."""
     times = Counter(plain(row.error or "", 500) for row in rows)
     for message in list(times)[:MOST_ERRORS]:

@@ -10,17 +10,13 @@ from typing import BinaryIO
 
 import click
 
-from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.creation import KEPT
-from koderz_core.bundles.redaction import ABOUT, SAFEST
 from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement
 from koderz_core.report.dictionary import TABLES, markdown
 from koderz_core.report.export_request import ENDINGS, REPORT_FORMS, ExportOrder
 from koderz_core.report.formats import count, plain
-from koderz_core.verification.journals import Verified
-from koderz_core.workspace.names import benchmark_named
+from koderz_core.workspace.bundles import ABOUT, KEPT, SAFEST, Verified, checked_bundle
 
 _LEVELS = "; ".join(f"{level}: {about}" for level, about in ABOUT.items())
 STDOUT = Path("-")
@@ -42,7 +38,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
     The same journal always gives the same bytes. Check the file before you share it: masking works by pattern only.
     """
     with workspace(data_dir) as opened:
-        made = opened.bundling.make(benchmark_named(opened.results, benchmark), privacy, out, pinned=pin)
+        made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({made.size} bytes, {made.level})")
         if made.truncated:
             click.echo(f"Truncated, because they are too long: {', '.join(made.truncated)}", err=True)
@@ -59,12 +55,12 @@ def verify(what: str, data_dir: Path | None) -> int:
     or is not a bundle.
     """
     if what.endswith(".zip") or "/" in what or Path(what).is_file():
-        return _say(checked_bundle(Path(what)).verified)
+        return _print_verdict(checked_bundle(Path(what)).verified)
     with workspace(data_dir) as opened:
-        return _say(opened.bundling.verify(benchmark_named(opened.results, what)))
+        return _print_verdict(opened.bundles.verify(opened.names.benchmark(what)))
 
 
-def _say(found: Verified) -> int:
+def _print_verdict(found: Verified) -> int:
     checked = ", ".join(f"{name} {count(number)}" for name, number in found.checked.items())
     for remark in found.remarks:
         click.echo(f"Not everything could be checked: {plain(remark)}.", err=True)
@@ -117,7 +113,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     if out == STDOUT and form == "parquet":
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
     with workspace(data_dir) as opened:
-        with opened.exporting.made(order) as made:
+        with opened.exports.file(order) as made:
             if out == STDOUT:
                 shutil.copyfileobj(made, sys.stdout.buffer)
             else:

@@ -10,11 +10,8 @@ from pathlib import Path
 import click
 from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console, terminal_table
-from koderz_core.cli.text_table import drawn
+from koderz_core.cli.tables import console, drawn, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
@@ -25,6 +22,7 @@ from koderz_core.report.comparison_numbers import comparison_numbers, configurat
 from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
 from koderz_core.times import day, iso
+from koderz_core.workspace.comparisons import Comparison, FrontierCost
 
 SETTINGS = "What differs"
 CURVES_IN_WORDS = "For curves, use --format json or the Compare page of `koderz ui`."
@@ -72,52 +70,52 @@ def compare(
     if attempts and form.startswith("csv"):
         raise UsageError("--attempts is not available as CSV. Use --format table, md or json.")
     with workspace(data_dir) as opened:
-        rows = opened.comparing.named(configurations, same_problems=same_problems)
+        rows = opened.comparisons.named(configurations, same_problems=same_problems)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
-        rows = rows if baseline else opened.comparing.with_baseline(rows)
-        comparison = opened.comparing.compare(rows, baseline)
-        found = opened.comparing.attempts(rows) if attempts else {}
-        click.echo(FORMS[form](comparison, found), nl=form != "table")
+        rows = rows if baseline else opened.comparisons.with_baseline(rows)
+        comparison = opened.comparisons.compare(rows, baseline)
+        by_attempt = opened.comparisons.attempts(rows) if attempts else {}
+        click.echo(FORMS[form](comparison, by_attempt), nl=form != "table")
         return report_faults(opened)
 
 
-def _as_table(comparison: Comparison, found: Found) -> str:
+def _as_table(comparison: Comparison, by_attempt: Found) -> str:
     screen = console()
     with screen.capture() as shown:
-        for said in comparison.findings:
-            screen.print(plain(said))
-        for number, table in enumerate(_tables(comparison, found)):
+        for finding in comparison.findings:
+            screen.print(plain(finding))
+        for number, table in enumerate(_tables(comparison, by_attempt)):
             screen.print(f"\n{table.title}", style="bold")
             if table.title == SETTINGS:
                 screen.print(drawn(settings_by_row(table), known=True, numbers=False))
             else:
                 screen.print(drawn(table, known=number > 0))
         screen.print(f"\n{plain(common(comparison))}")
-        for said in (*_remarks(comparison, found), CURVES_IN_WORDS):
-            screen.print(plain(said), style="dim")
+        for remark in (*_remarks(comparison, by_attempt), CURVES_IN_WORDS):
+            screen.print(plain(remark), style="dim")
     return shown.get()
 
 
-def _tables(comparison: Comparison, found: Found) -> Sequence[TextTable]:
-    return (*tables(comparison), *attempt_tables(comparison.configurations, found))
+def _tables(comparison: Comparison, by_attempt: Found) -> Sequence[TextTable]:
+    return (*tables(comparison), *attempt_tables(comparison.configurations, by_attempt))
 
 
-def _remarks(comparison: Comparison, found: Found) -> Sequence[str]:
+def _remarks(comparison: Comparison, by_attempt: Found) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if helped(comparison) else ()
-    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if found else ()))
+    return (*comparison.remarks, *about, *((ABOUT_ATTEMPTS,) if by_attempt else ()))
 
 
-def _as_markdown(comparison: Comparison, found: Found) -> str:
-    said = (common(comparison), *_remarks(comparison, found))
-    parts = (map(escaped, comparison.findings), markdown_tables(_tables(comparison, found)), map(escaped, said))
+def _as_markdown(comparison: Comparison, by_attempt: Found) -> str:
+    remarks = (common(comparison), *_remarks(comparison, by_attempt))
+    parts = (map(escaped, comparison.findings), markdown_tables(_tables(comparison, by_attempt)), map(escaped, remarks))
     return "\n\n".join(chain.from_iterable(parts))
 
 
-def _as_json(comparison: Comparison, found: Found) -> str:
+def _as_json(comparison: Comparison, by_attempt: Found) -> str:
     numbers = comparison_numbers(comparison)
-    if found:
-        numbers["attempts"] = attempt_numbers(comparison.configurations, found)
+    if by_attempt:
+        numbers["attempts"] = attempt_numbers(comparison.configurations, by_attempt)
     return json.dumps(numbers, indent=2, allow_nan=False)
 
 
@@ -158,28 +156,25 @@ def frontier_costs(
     measurements cover all its problems.
     """
     with workspace(data_dir) as opened:
-        measured = [
-            measurement
-            for measurement in opened.results.measured()
-            if with_scripted or not scripted([measurement.model])
-        ]
-        found = [measurement for measurement in measured if every or measurement.tier in TIERS]
-        chosen = [frontier_cost(measurement) for measurement in found if _fits(measurement, model, dataset)]
+        costs = opened.comparisons.frontier_costs(
+            lambda measured: (with_scripted or not scripted([measured.model])) and (every or measured.tier in TIERS)
+        )
+        chosen = [cost for cost in costs if _fits(cost.measured, model, dataset)]
         if as_json:
-            print_json([_numbers(one) for one in chosen])
+            print_json([_numbers(cost) for cost in chosen])
         else:
-            _print(chosen, NONE_YET if not found else "No measurement matches.")
+            _print(chosen, "No measurement matches." if costs else NONE_YET)
         return report_faults(opened)
 
 
-def _fits(one: Measured, model: str | None, dataset: str | None) -> bool:
-    return (not model or model in one.model) and (
-        not dataset or one.dataset == dataset or one.dataset_sha256.startswith(dataset)
+def _fits(measured: Measured, model: str | None, dataset: str | None) -> bool:
+    return (not model or model in measured.model) and (
+        not dataset or measured.dataset == dataset or measured.dataset_sha256.startswith(dataset)
     )
 
 
-def _numbers(one: FrontierCost) -> Mapping[str, object]:
-    measured, usd = one.measured, one.usd
+def _numbers(cost: FrontierCost) -> Mapping[str, object]:
+    measured, usd = cost.measured, cost.usd
     return {
         "model": measured.model,
         "tier": measured.tier,
@@ -187,12 +182,12 @@ def _numbers(one: FrontierCost) -> Mapping[str, object]:
         "dataset_sha256": measured.dataset_sha256,
         "prompts": _prompts(measured),
         "sampling": {name: measured.parameters.get(name) for name in SAMPLING},
-        "problems": one.rate.problems,
-        "n": one.rate.n,
-        "solved": one.rate.successes,
-        "rate": one.rate.value,
-        "rate_low": one.rate.low,
-        "rate_high": one.rate.high,
+        "problems": cost.rate.problems,
+        "n": cost.rate.n,
+        "solved": cost.rate.successes,
+        "rate": cost.rate.value,
+        "rate_low": cost.rate.low,
+        "rate_high": cost.rate.high,
         "usd_per_problem": usd and usd.value,
         "usd_per_problem_low": usd and usd.low,
         "usd_per_problem_high": usd and usd.high,
@@ -203,36 +198,36 @@ def _numbers(one: FrontierCost) -> Mapping[str, object]:
     }
 
 
-def _prompts(one: Measured) -> Mapping[str, object]:
+def _prompts(measured: Measured) -> Mapping[str, object]:
     """The versions of the prompt and of the code extraction."""
-    return {name: one.conditions.get(f"{name} prompt") for name in ("coding", "extraction")}
+    return {name: measured.conditions.get(f"{name} prompt") for name in ("coding", "extraction")}
 
 
-def _print(found: Sequence[FrontierCost], otherwise: str) -> None:
-    if not found:
+def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
+    if not costs:
         console().print(otherwise)
         return
     table = terminal_table()
     for name in ("model", "dataset", "prompts", "sampling", "solved [95 %]", "n", "cost/problem [95 %]", "measured"):
         table.add_column(name, justify="right" if name in ("n", "solved [95 %]", "cost/problem [95 %]") else "left")
-    for one in found:
-        table.add_row(*map(plain, _cells(one)))
+    for cost in costs:
+        table.add_row(*map(plain, _cells(cost)))
     console().print(table)
-    prices = ", ".join(sorted({one.measured.price_version for one in found}))
+    prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(plain(f"One answer per problem and repeat, with strategy direct. Prices: {prices}."), style="dim")
 
 
-def _cells(one: FrontierCost) -> tuple[str, ...]:
-    measured, usd = one.measured, one.usd
-    said = measured.parameters
-    thought = "" if said.get("chain_of_thought") else " no-cot"
+def _cells(cost: FrontierCost) -> tuple[str, ...]:
+    measured, usd = cost.measured, cost.usd
+    sampling = measured.parameters
+    thought = "" if sampling.get("chain_of_thought") else " no-cot"
     return (
         measured.model,
         f"{measured.dataset} {measured.dataset_sha256[:12]}",
         ", ".join(f"{name} {version}" for name, version in _prompts(measured).items()),
-        f"T={said.get('temperature')} {said.get('max_tokens')} tokens{thought}",
-        rate(one.rate),
-        str(one.rate.n),
+        f"T={sampling.get('temperature')} {sampling.get('max_tokens')} tokens{thought}",
+        rate(cost.rate),
+        str(cost.rate.n),
         money_span(usd.value, usd.low, usd.high) if usd else money(None),
         f"{day(measured.at)} {measured.benchmark}",
     )

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import data_dir, workspace
+from koderz_core.cli.options import Number, Whole, data_dir, workspace
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.report.formats import money, plain
-from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.names import benchmark_named
+from koderz_core.workspace.runs import MOST_AT_ONCE
 
 Act = Callable[[str, str | None], int]
 """Signals the process that runs a benchmark or a part of it; returns its process id, 0 if that is unknown."""
@@ -32,7 +30,7 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
     @data_dir
     def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
         with workspace(data_dir) as opened:
-            found = benchmark_named(opened.results, benchmark, "Name its benchmark: {benchmark} --only {experiment}")
+            found = opened.names.benchmark(benchmark, "Name its benchmark: {benchmark} --only {experiment}")
             target = None if only is None else _target(opened, found, only)
             pid = choose(opened)(found, target)
             what = found if target is None else f"{target} of {found}"
@@ -47,7 +45,7 @@ def pause(opened: Workspace) -> Act:
 
     Experiments wait before their next step; a model call in progress ends first. `koderz resume` continues them.
     """
-    return opened.pause
+    return opened.runs.pause
 
 
 @_control
@@ -56,7 +54,7 @@ def stop(opened: Workspace) -> Act:
 
     Experiments end at their next step and count as cancelled. Finished work is kept. `koderz resume` continues them.
     """
-    return opened.stop
+    return opened.runs.stop
 
 
 @click.command()
@@ -72,8 +70,8 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
     `koderz resume` changes them.
     """
     with workspace(data_dir) as opened:
-        found = benchmark_named(opened.results, benchmark, "Name its benchmark: {benchmark}")
-        pid = opened.allowing.change(found, max_cost, concurrency)
+        found = opened.names.benchmark(benchmark, "Name its benchmark: {benchmark}")
+        pid = opened.runs.change(found, max_cost, concurrency)
         budget = [] if max_cost is None else [f"a budget of {money(max_cost)}"]
         limit = [] if concurrency is None else [f"a concurrency of {concurrency}"]
         _confirm(f"{found} will have {' and '.join(budget + limit)}", pid)

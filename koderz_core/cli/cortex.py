@@ -16,7 +16,7 @@ from typing import ClassVar
 import click
 
 from koderz_core import __version__
-from koderz_core.cli.numbers import Whole
+from koderz_core.cli.options import Whole, data_dir
 from koderz_core.config import load_settings
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.cortex.project import (
@@ -28,10 +28,6 @@ from koderz_core.memory.cortex.project import (
 )
 
 WATCH_SECONDS = 0.1
-# Its own copy: the module of the shared options imports more than a server may wait for.
-DATA_DIR = click.option(
-    "--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Data folder, instead of KODERZ_HOME."
-)
 
 
 class CortexGroup(click.Group):
@@ -67,7 +63,7 @@ def cortex() -> None:
 @click.option(
     "--max-megabytes", type=Whole(1), default=MAX_MEGABYTES, show_default=True, help="Maximum size of the file."
 )
-@DATA_DIR
+@data_dir
 def serve(db: Path | None, project: str, max_chars: int, max_megabytes: int, data_dir: Path | None) -> None:
     """Serve the memory to an MCP client over standard input and output, until the input ends.
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table as Drawn
+from rich.table import Table
 
-from koderz_core.analysis.difficulty import Difficulty, Kind, chosen
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
@@ -17,6 +16,8 @@ from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problem
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import TextTable, plain
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.comparisons import Kind, chosen
+from koderz_core.workspace.names import configuration_named
 
 LONGEST_NAME = 32  # of a problem, in characters
 WORDS = ("problem", "configuration", "benchmark", "")
@@ -47,14 +48,14 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     A, B, ... are named as in `koderz compare`. The default is the newest benchmark.
     """
-    if sum(asked is not None for asked in (only, only_by, between)) > 1:
+    if sum(choice is not None for choice in (only, only_by, between)) > 1:
         raise UsageError("--only, --only-by and --between exclude each other. Use one of them.")
     with workspace(data_dir) as opened:
-        rows = opened.comparing.named(configurations, same_problems=same_problems)
+        rows = opened.comparisons.named(configurations, same_problems=same_problems)
         if not rows:
             raise UsageError("No problem has a result yet. Start with: koderz quickstart")
         words = between or ((only_by,) if only_by is not None else ())
-        keys = [key_of(opened.comparing.among(word, rows)) for word in words]
+        keys = [key_of(configuration_named(word, rows)) for word in words]
         kind: Kind = "differ" if between else "only" if only_by is not None else only or "all"
         _show(opened, rows, kind, keys, as_json=as_json)
         return report_faults(opened)
@@ -63,7 +64,7 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
 def _show(
     opened: Workspace, rows: Sequence[SummaryRow], kind: Kind, keys: Sequence[tuple[str, str]], *, as_json: bool
 ) -> None:
-    every = opened.comparing.problems(rows)
+    every = opened.comparisons.problems(rows)
     shown = chosen(every, kind, *keys)
     if as_json:
         print_json(problem_rows(rows, shown))
@@ -72,24 +73,20 @@ def _show(
     screen.print(_drawn(solvers_table(rows, every)))
     screen.print()
     screen.print(_drawn(problems_table(rows, shown)))
-    for said in (_counted(shown, every), f"{MEANING}.", *remarks(rows)):
-        screen.print(plain(said), style="dim")
+    for remark in (f"{len(shown)} of {len(every)} problems.", f"{MEANING}.", *remarks(rows)):
+        screen.print(plain(remark), style="dim")
 
 
-def _counted(shown: Sequence[Difficulty], every: Sequence[Difficulty]) -> str:
-    return f"{len(shown)} of {len(every)} problems."
-
-
-def _drawn(table: TextTable) -> Drawn:
-    drawn = terminal_table()
+def _drawn(table: TextTable) -> Table:
+    drawing = terminal_table()
     for name in table.columns:
         words = name in WORDS
-        drawn.add_column(
+        drawing.add_column(
             name,
             justify="left" if words else "right",
             no_wrap=name != "configuration",
             max_width=LONGEST_NAME if name == "problem" else None,
         )
     for row in table.rows:
-        drawn.add_row(*map(plain, row))
-    return drawn
+        drawing.add_row(*map(plain, row))
+    return drawing

@@ -9,15 +9,11 @@ from pathlib import Path
 
 import click
 
-from koderz_core import __version__
 from koderz_core.cli.options import OutputPath, data_dir, workspace
-from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
-from koderz_core.diagnosis.journals import index
-from koderz_core.diagnosis.model_probes import ask_each
-from koderz_core.errors import ConfigError, DataError, InfrastructureError
-from koderz_core.models.availability import Availability
+from koderz_core.errors import DataError, InfrastructureError
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
 
 
 @click.command()
@@ -38,60 +34,46 @@ def doctor(real: bool, grader: bool, repair: bool, report: Path | None, data_dir
     """
     with workspace(data_dir) as opened:
         whole = not repair or _repaired(opened)
-        surveyed, wrong = _surveyed(opened)
-        found = diagnose(opened.settings, surveyed, __version__, whole_self_test=grader)
-        found = Diagnosis((*wrong, *found.findings, *index(opened.upkeep.index_fault())))
-        if real and not wrong:
-            found = Diagnosis((*found.findings, *ask_each(opened.ask, surveyed, opened.settings)))
-    _show(found)
+        diagnosis = opened.health.diagnosis(whole_self_test=grader, ask_models=real)
+    _show(diagnosis)
     if report:
-        _write(found, report)
-    return InfrastructureError.exit_code if found.missing or not whole else 0
+        _write(diagnosis, report)
+    return InfrastructureError.exit_code if diagnosis.missing or not whole else 0
 
 
 def _repaired(opened: Workspace) -> bool:
     """Repair, print the repairs, and return whether everything is intact now."""
     whole = True
-    for journal in opened.upkeep.mend():
-        whole = whole and journal.whole
-        click.echo(
-            f"{'Repaired' if journal.whole else 'Not repaired'}: {plain(journal.subject)} {plain(journal.said, 1000)}"
-        )
+    for repair in opened.upkeep.repair():
+        whole = whole and repair.whole
+        verb = "Repaired" if repair.whole else "Not repaired"
+        click.echo(f"{verb}: {plain(repair.subject)} {plain(repair.said, 1000)}")
     if whole:
         click.echo("All journals and the index are intact.")
     return whole
 
 
-def _surveyed(opened: Workspace) -> tuple[list[Availability], tuple[Finding, ...]]:
-    """The models, or the finding why they cannot be listed: a fault of what is checked does not stop the check."""
-    try:
-        return opened.available_models(), ()
-    except ConfigError as error:
-        lead, _, cure = str(error).rpartition(". ")
-        return [], (Finding("settings", "models.toml", "missing", lead, cure),)
-
-
-def _show(found: Diagnosis) -> None:
-    for area, findings in groupby(found.findings, key=lambda one: one.area):
+def _show(diagnosis: Diagnosis) -> None:
+    for area, findings in groupby(diagnosis.findings, key=lambda finding: finding.area):
         click.echo(f"\n{area}")
-        for one in findings:
-            click.echo(f"  {_line(one)}")
+        for finding in findings:
+            click.echo(f"  {_line(finding)}")
     click.echo()
-    for one in found.missing:
-        click.echo(f"Missing: {plain(one.subject)} ({plain(one.said, 300)}). {plain(one.cure, 500)}")
-    if not found.missing:
+    for finding in diagnosis.missing:
+        click.echo(f"Missing: {plain(finding.subject)} ({plain(finding.said, 300)}). {plain(finding.cure, 500)}")
+    if not diagnosis.missing:
         click.echo("Everything required is in place.")
 
 
-def _line(one: Finding) -> str:
-    cure = f"  → {plain(one.cure, 300)}" if one.cure else ""
-    return f"{SIGNS[one.state][0]} {plain(one.subject)}: {plain(one.said, 300)}{cure}"
+def _line(finding: Finding) -> str:
+    cure = f"  → {plain(finding.cure, 300)}" if finding.cure else ""
+    return f"{SIGNS[finding.state][0]} {plain(finding.subject)}: {plain(finding.said, 300)}{cure}"
 
 
-def _write(found: Diagnosis, report: Path) -> None:
+def _write(diagnosis: Diagnosis, report: Path) -> None:
     """For programs, and for sharing in a bug report: no finding contains a key."""
-    told = {"findings": [asdict(finding) for finding in found.findings], "missing": len(found.missing)}
+    content = {"findings": [asdict(finding) for finding in diagnosis.findings], "missing": len(diagnosis.missing)}
     try:
-        report.write_text(json.dumps(told, indent=2) + "\n")
+        report.write_text(json.dumps(content, indent=2) + "\n")
     except OSError as error:
         raise DataError(f"{report} cannot be written: {error.strerror}. Choose another file with --json.") from error

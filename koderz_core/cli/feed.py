@@ -27,34 +27,35 @@ from koderz_core.strategies.labels import labels
 
 MOST_OF_A_TEXT = 1000  # characters of a hostile text that are read: no terminal is wider
 LEAST_LABEL = 20  # minimum width of a label, in columns
-LEAST_SAID, ENOUGH_SAID = (
-    6,
-    40,
-)  # columns of a message: with fewer it is left out; up to the second, the label is shortened
+LEAST_MESSAGE = 6  # columns of a message: with fewer it is left out
+ENOUGH_MESSAGE = 40  # columns of a message: up to this, the label is shortened for it
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """A step of an experiment, on one line and without control characters.
 
-    ``label``: its configuration, empty if there is only one; ``said``: a message, cut to the room that is left.
+    ``label``: its configuration, empty if there is only one; ``message``: a message, cut to the room that is left.
     """
 
     problem: str
     label: str
     what: str
-    said: str
+    message: str
     spent: str
 
     def within(self, width: int) -> str:
         """The line in at most ``width`` columns: a long label loses its middle, then the message is cut."""
-        said, spent = Text(f": {self.said}" if self.said else ""), Text(f" · {self.spent}" if self.spent else "")
+        message, spent = (
+            Text(f": {self.message}" if self.message else ""),
+            Text(f" · {self.spent}" if self.spent else ""),
+        )
         room = width - Text(f"{self.problem} {self.what}").cell_len - spent.cell_len
-        label = _ends_of(self.label, max(LEAST_LABEL, room - min(said.cell_len, ENOUGH_SAID) - 1))
+        label = _ends_of(self.label, max(LEAST_LABEL, room - min(message.cell_len, ENOUGH_MESSAGE) - 1))
         head = Text(" ".join(part for part in (self.problem, label, self.what) if part))
         left = width - head.cell_len - spent.cell_len
-        said.truncate(left, overflow="ellipsis")
-        whole = head + said + spent if left >= LEAST_SAID else head + spent
+        message.truncate(left, overflow="ellipsis")
+        whole = head + message + spent if left >= LEAST_MESSAGE else head + spent
         whole.truncate(width, overflow="ellipsis")
         return whole.plain
 
@@ -75,16 +76,16 @@ class _Course:
         self.seconds += seconds
         self.cost_usd = None if self.cost_usd is None or usd is None else self.cost_usd + usd
 
-    def step(self, what: str, said: str, seconds: float = 0.0) -> Line:
+    def step(self, what: str, message: str, seconds: float = 0.0) -> Line:
         """The line of a step with the calls before it; ``seconds``: of its test."""
         spent = f"{duration(self.seconds + seconds)} · {money(self.cost_usd)}"
         self.seconds, self.cost_usd = 0.0, 0.0
-        return Line(self.problem, self.label, what, said, spent)
+        return Line(self.problem, self.label, what, message, spent)
 
-    def end(self, what: str, said: str) -> Line:
+    def end(self, what: str, message: str) -> Line:
         """The line of a result, with what was spent since the latest step, if anything was."""
         called = self.seconds > 0
-        line = self.step(what, said)
+        line = self.step(what, message)
         return line if called else replace(line, spent="")
 
 
@@ -103,7 +104,7 @@ class Feed:
             configuration.id: create(configuration.strategy, configuration.parameters)
             for configuration in plan.configurations
         }
-        self._most = {name: getattr(one, "max_iterations", None) for name, one in made.items()}
+        self._most = {name: getattr(strategy, "max_iterations", None) for name, strategy in made.items()}
         self._courses: dict[str, _Course] = {}
 
     def add(self, entry: Entry, unanswered: Iterable[UnansweredCall] = ()) -> Line | None:
@@ -112,14 +113,14 @@ class Feed:
             if known := self._courses.get(call.experiment):
                 known.add(0.0, call.cost.usd if call.cost and call.cost.usd is not None else 0.0)
         if isinstance(entry.event, ExperimentStarted):
-            self._courses[entry.event.experiment.id] = self._begun(entry.event.experiment)
+            self._courses[entry.event.experiment.id] = self._start(entry.event.experiment)
         course = self._courses.get(entry.experiment or "")
         return None if course is None else self._of(course, entry)
 
-    def _begun(self, one: Experiment) -> _Course:
-        repeat = f" repeat {one.repeat + 1}" if self._repeated else ""
-        label = _one_line(self._names[one.configuration])
-        return _Course(_one_line(one.problem) + repeat, label, self._most[one.configuration])
+    def _start(self, experiment: Experiment) -> _Course:
+        repeat = f" repeat {experiment.repeat + 1}" if self._repeated else ""
+        label = _one_line(self._names[experiment.configuration])
+        return _Course(_one_line(experiment.problem) + repeat, label, self._most[experiment.configuration])
 
     def _of(self, course: _Course, entry: Entry) -> Line | None:
         match entry.event:
@@ -147,8 +148,8 @@ class Feed:
 def _reviewed(review: CheckpointReviewed) -> tuple[str, str]:
     """The review, and the start of its guidance."""
     why = WHY.get(review.why, review.why)
-    said = review.guidance if review.guidance.strip() else "the answer was empty"
-    return f"review {review.checkpoint} after iteration {review.after_iteration}, {why}", _one_line(said)
+    message = review.guidance if review.guidance.strip() else "the answer was empty"
+    return f"review {review.checkpoint} after iteration {review.after_iteration}, {why}", _one_line(message)
 
 
 def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
@@ -158,9 +159,9 @@ def _ended(course: _Course, ended: ExperimentFinished) -> Line | None:
     verdict = course.held_out
     if ended.outcome == "cancelled" or (verdict is None and course.iterations):
         return None
-    said = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
+    message = _failure(verdict) if verdict else _one_line(ended.error or ended.failure or "")
     counted = f", {_counted(verdict, 'held-out tests')}" if verdict else ""
-    return course.end(f"{MARKS[ended.outcome]}{counted}", said)
+    return course.end(f"{MARKS[ended.outcome]}{counted}", message)
 
 
 def _counted(verdict: Verdict, tests: str) -> str:

@@ -14,18 +14,24 @@ from typing import Any, get_args
 
 import click
 
-from koderz_core.analysis.rates import Rate, wilson
-from koderz_core.cli.numbers import Whole
-from koderz_core.cli.options import OutputPath, as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import OutputPath, Whole, as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
-from koderz_core.datasets.selection import select
 from koderz_core.errors import Cancelled, DataError, UsageError
 from koderz_core.files import replacement
-from koderz_core.grading.grader import Graded, Reading, Sample, TestKind, read_samples, require_sound
 from koderz_core.input_files import read_bytes
 from koderz_core.records import Dataset, Extracted
 from koderz_core.report.formats import isolation, plain, rate
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.datasets import select
+from koderz_core.workspace.grading import (
+    Graded,
+    Reading,
+    Sample,
+    TestKind,
+    pass_rate,
+    read_samples,
+    require_sound,
+)
 
 FAILED, INFRASTRUCTURE = 4, 3
 
@@ -54,20 +60,20 @@ def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> i
     mbpp+. Exits with 4 if a program fails, and with 3 if a sample could not be graded.
     """
     with workspace(data_dir) as opened:
-        dataset = opened.dataset(options["dataset"])
-        reading = _one(file, options["problem"], dataset) if options["problem"] else _several(file, dataset)
+        dataset = opened.datasets.load(options["dataset"])
+        reading = _program(file, options["problem"], dataset) if options["problem"] else _samples(file, dataset)
         if not options["skip_bad"]:
             require_sound(reading, file)
         with _whole_file(options["out"]) as write:
             graded = _graded(opened, reading, options["tests"], options["workers"])
-            write([graded_program.row(options["tests"]) for graded_program in graded])
+            write([program.row(options["tests"]) for program in graded])
     _print(graded, reading, as_json=as_json)
-    if any(graded_program.verdict is None for graded_program in graded):
+    if any(program.verdict is None for program in graded):
         return INFRASTRUCTURE
-    return FAILED if _rate(graded).successes < len(graded) else 0
+    return FAILED if pass_rate(graded).successes < len(graded) else 0
 
 
-def _one(file: Path, name: str, dataset: Dataset) -> Reading:
+def _program(file: Path, name: str, dataset: Dataset) -> Reading:
     chosen = select(dataset, name)
     if len(chosen) != 1:
         raise UsageError(f"{name!r} names {len(chosen)} problems. Name one problem with --problem.")
@@ -78,7 +84,7 @@ def _one(file: Path, name: str, dataset: Dataset) -> Reading:
     return Reading((Sample(1, chosen[0], Extracted(code, "solution"), {"task_id": chosen[0].id}),), ())
 
 
-def _several(file: Path, dataset: Dataset) -> Reading:
+def _samples(file: Path, dataset: Dataset) -> Reading:
     if file.suffix == ".py":
         raise UsageError(f"{file} is one program. Name the problem that it solves: --problem {dataset.problems[0].id}")
     return read_samples(file, {problem.id: problem for problem in dataset.problems})
@@ -87,20 +93,20 @@ def _several(file: Path, dataset: Dataset) -> Reading:
 def _graded(opened: Workspace, reading: Reading, tests: TestKind, workers: int) -> list[Graded]:
     """In the order of the file."""
     problems = {sample.problem.id: sample.problem for sample in reading.samples}
-    tested = opened.sandbox.self_test()
-    opened.require_gradable(problems.values())
+    tested = opened.grading.sandbox.self_test()
+    opened.grading.require_gradable(problems.values())
     click.echo(f"Isolation: {isolation(tested.isolation, tested.score)}.", err=True)
-    with opened.judging.grader(workers) as grader:
+    with opened.grading.grader(workers) as grader:
         try:
             ready = grader.tests(problems.values(), tests)
             divided = dict(_watched(ready, len(problems), "Tests"))
             found = list(_watched(grader.grade(reading.samples, divided), len(reading.samples), "Samples"))
         except BaseException as error:
-            opened.judge.close()  # otherwise it would wait for running programs
+            opened.grading.judge.close()  # otherwise it would wait for running programs
             if isinstance(error, KeyboardInterrupt):
                 raise Cancelled("Grading was interrupted. Nothing was written. Run the same command again.") from None
             raise
-    return sorted(found, key=lambda one: one.sample.line)
+    return sorted(found, key=lambda program: program.sample.line)
 
 
 def _watched(done: Iterator[Any], length: int, label: str) -> Iterator[Any]:  # Any: whatever is counted
@@ -122,14 +128,9 @@ def _whole_file(path: Path | None) -> Iterator[Any]:  # Any: takes rows
         yield lambda rows: file.writelines(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def _rate(graded: Sequence[Graded]) -> Rate:
-    judged = [graded_program.verdict for graded_program in graded if graded_program.verdict]
-    return wilson(sum(verdict.passed for verdict in judged), len(judged))
-
-
 def _print(graded: Sequence[Graded], reading: Reading, *, as_json: bool) -> None:
-    errors = Counter(graded_program.error for graded_program in graded if graded_program.error)
-    passed = _rate(graded)
+    errors = Counter(program.error for program in graded if program.error)
+    passed = pass_rate(graded)
     if as_json:
         print_json({"samples": len(graded), "passed": passed, "errors": errors, "skipped": reading.faults})
         return

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.help import Command
-from koderz_core.cli.numbers import Number, Whole
-from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
+from koderz_core.cli.options import Command, Number, OutputPath, Whole, data_dir, report_faults, workspace
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.report.formats import plain
 from koderz_core.times import minute
@@ -84,13 +82,12 @@ def unpin(opened: Workspace, benchmark: str) -> str:
 
 def _delete(opened: Workspace, benchmarks: list[str], *, yes: bool) -> None:
     """Checks every benchmark before it deletes the first."""
-    found = [opened.upkeep.unwanted(benchmark) for benchmark in benchmarks]
-    done = opened.upkeep.delete(benchmarks) if yes and found else found
-    for one in done:
+    deletions = [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
+    for deletion in opened.upkeep.delete(benchmarks) if yes and deletions else deletions:
         verb = "Deleted" if yes else "Would delete"
-        memories = "its memories on the server stay" if one.memories is None else f"{one.memories} memories"
-        click.echo(f"{verb} {plain(one.benchmark)}: {one.size / 1e6:.1f} MB, {memories}.")
-    if not found:
+        memories = "its memories on the server stay" if deletion.memories is None else f"{deletion.memories} memories"
+        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB, {memories}.")
+    if not deletions:
         click.echo("Nothing to delete.")
     elif not yes:
         click.echo("Nothing was deleted. To delete, add --yes. To protect a benchmark: koderz pin BENCHMARK")
@@ -112,9 +109,9 @@ def backup(file: Path, data_dir: Path | None) -> int:
     )
     if made.secrets:
         click.echo(f"Not included, set again after a restore: {plain(', '.join(made.secrets))}.")
-    for one in made.left_out:
+    for name in made.left_out:
         click.echo(
-            f"Error: missing from the backup, because it cannot be read: {plain(one)}. Repair it and back up again.",
+            f"Error: missing from the backup, because it cannot be read: {plain(name)}. Repair it and back up again.",
             err=True,
         )
     return InfrastructureError.exit_code if made.left_out else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,19 +9,21 @@ from pathlib import Path
 import click
 import msgspec
 
-from koderz_core import __version__
-from koderz_core.cli.numbers import Whole
-from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.config import load_settings
+from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.errors import CortexError
-from koderz_core.memory.client import Client, server_of
-from koderz_core.memory.cortex.search import StoredMemory, one_line
-from koderz_core.memory.lessons import LEAST_PROBLEMS, Lesson
-from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Sought
-from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.mirror_status import Condition, Standing, condition, journals, standing
-from koderz_core.memory.mirror_status import backfill as bring
 from koderz_core.report.formats import numbered, plain
+from koderz_core.workspace.memories import (
+    KINDS,
+    LEAST_PROBLEMS,
+    MOST,
+    ORDERS,
+    Condition,
+    Lesson,
+    Sought,
+    Standing,
+    StoredMemory,
+    one_line,
+)
 
 TITLE_CHARS = 200
 MOST_PROBLEMS = 8  # of one lesson
@@ -41,14 +42,14 @@ SHOWN_CHARS = 300
 @data_dir
 def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **sought: str | None) -> None:
     """Find memories by words, kind and category. Without WORDS, show the newest. A search changes no memory."""
-    asked = {name: value for name, value in sought.items() if value is not None}
+    filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
-        found = opened.memories.find(Sought(" ".join(words), **asked))  # type: ignore[arg-type]  # parsed by click
+        found = opened.memories.find(Sought(" ".join(words), **filters))  # type: ignore[arg-type]  # parsed by click
     if as_json:
         print_json({"memories": [memory.brief() for memory in found.memories], "more": found.more})
         return
-    for one in found.memories:
-        _print_line(one)
+    for memory in found.memories:
+        _print_line(memory)
     if not found.memories:
         click.echo("No matching memories. To see what is stored: koderz cortex status")
     elif found.more:
@@ -64,16 +65,16 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
     with workspace(data_dir) as opened:
         shown = opened.memories.show(number)
     if as_json:
-        related = [{"how": memory.how, **memory.memory.brief()} for memory in shown.related]
+        related = [{"how": other.how, **other.memory.brief()} for other in shown.related]
         print_json({**shown.memory.whole(), "retired": shown.retired, "related": related})
         return
     memory = shown.memory
     click.echo(f"[{memory.id}] {plain(one_line(memory.title))}{' (retired)' if shown.retired else ''}")
     click.echo(plain(memory.about()))
     click.echo(f"\n{plain(memory.content)}")
-    for one in shown.related:
-        click.echo(f"\n{plain(one_line(one.how))}:")
-        _print_line(one.memory)
+    for other in shown.related:
+        click.echo(f"\n{plain(one_line(other.how))}:")
+        _print_line(other.memory)
 
 
 @click.command()
@@ -91,10 +92,10 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
         renewed = None if dry_run else opened.memories.keep(found)
         code = report_faults(opened)
     if as_json:
-        print_json({"lessons": [_told(lesson) for lesson in found], "kept": renewed})
+        print_json({"lessons": [_content(lesson) for lesson in found], "kept": renewed})
         return code
-    for one in found:
-        click.echo(f"{one.title}\n  {one.text}\n  {_learnt_from(one.problems)}")
+    for lesson in found:
+        click.echo(f"{lesson.title}\n  {lesson.text}\n  {_sources(lesson.problems)}")
     if not found:
         click.echo(f"No lessons yet: no error occurred on {LEAST_PROBLEMS} or more problems.")
     elif renewed:
@@ -114,19 +115,17 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 
     The server that comes with koderz stores nothing twice.
     """
-    settings = load_settings(home=data_dir)
-    files, reported = journals(settings.journals_dir, benchmark), list[Standing]()
-    if not files:
-        click.echo(f"There are no journals in {settings.journals_dir}. Start with: koderz quickstart")
-        return 0
+    reported: list[Standing] = []
 
-    def report(one: Standing) -> None:
-        reported.append(one)
-        click.echo(worded(one))
+    def report(journal: Standing) -> None:
+        reported.append(journal)
+        click.echo(journal_lines(journal))
 
-    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
-        bring(parts, settings.journals_dir, files, report, again=again)
-    return 0 if all(one.complete for one in reported) else CortexError.exit_code
+    with workspace(data_dir) as opened:
+        opened.memories.backfill(benchmark, report, again=again)
+        if not reported:
+            click.echo(f"There are no journals in {opened.settings.journals_dir}. Start with: koderz quickstart")
+    return 0 if all(journal.complete for journal in reported) else CortexError.exit_code
 
 
 @click.command()
@@ -134,16 +133,13 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 @data_dir
 def status(data_dir: Path | None, *, as_json: bool) -> int:
     """Show whether the memory server answers, what it stores of each journal, and what is missing and why."""
-    settings = load_settings(home=data_dir)
-    folder = settings.journals_dir
-    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
-        server = condition(parts)
-        rows = [standing(folder, parts.ledger, file) for file in journals(folder)]
+    with workspace(data_dir) as opened:
+        server, rows = opened.memories.status()
+        memory = opened.settings.memory
     if as_json:
-        told = {"memory": settings.memory, "server": server, "journals": rows}
-        click.echo(json.dumps(msgspec.to_builtins(told), indent=2))
+        print_json(msgspec.to_builtins({"memory": memory, "server": server, "journals": rows}))
     else:
-        for line in worded_condition(server, rows, settings.memory):
+        for line in status_lines(server, rows, memory):
             click.echo(line)
     return CortexError.exit_code if server.fault else 0
 
@@ -152,30 +148,30 @@ def _print_line(memory: StoredMemory) -> None:
     click.echo(f"[{memory.id}] {plain(one_line(memory.title), TITLE_CHARS)}\n    {plain(memory.excerpt())}")
 
 
-def _told(lesson: Lesson) -> dict[str, object]:
+def _content(lesson: Lesson) -> dict[str, object]:
     return {**asdict(lesson), "title": lesson.title, "text": lesson.text, "problems": lesson.problems}
 
 
-def _learnt_from(problems: Iterable[str]) -> str:
+def _sources(problems: Iterable[str]) -> str:
     names = [*problems]
     more = f" and {len(names) - MOST_PROBLEMS} more" if len(names) > MOST_PROBLEMS else ""
     return plain(f"From: {', '.join(names[:MOST_PROBLEMS])}{more}")
 
 
-def worded(one: Standing) -> str:
-    """One journal: how much of it is in memory, then what is missing."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
-    lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
-    lines += [f"  stopped: {plain(one.fault, SHOWN_CHARS)}"] if one.fault else []
-    for loss in one.losses[:MOST_LOSSES]:
+def journal_lines(journal: Standing) -> str:
+    """How much of a journal is in memory, then what is missing."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(journal.memories.items())) or "none"
+    lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events mirrored; memories: {kinds}"]
+    lines += [f"  stopped: {plain(journal.fault, SHOWN_CHARS)}"] if journal.fault else []
+    for loss in journal.losses[:MOST_LOSSES]:
         verb = "partly stored" if loss.stored else "not stored"
         lines.append(f"  {verb}: {plain(loss.title)} ({plain(loss.why, SHOWN_CHARS)})")
-    if len(one.losses) > MOST_LOSSES:
-        lines.append(f"  … and {len(one.losses) - MOST_LOSSES} more (--json shows all)")
+    if len(journal.losses) > MOST_LOSSES:
+        lines.append(f"  … and {len(journal.losses) - MOST_LOSSES} more (--json shows all)")
     return "\n".join(lines)
 
 
-def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
+def status_lines(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
     """The state of the server, each journal with memories or losses, and what to do."""
     yield f"Server: {plain(server.command)}"
     yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
@@ -187,11 +183,6 @@ def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -
             yield f"The server confirmed {counted} but has fewer now. To resend them: koderz cortex backfill --again"
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
-    yield from map(worded, rows)
-    yield from _cure(rows)
-
-
-def _cure(rows: Iterable[Standing]) -> Iterator[str]:
-    behind = sum(not row.complete for row in rows)
-    if behind:
+    yield from map(journal_lines, rows)
+    if behind := sum(not row.complete for row in rows):
         yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"

@@ -1,7 +1,8 @@
-"""``koderz models``: list models, show one, download weights, test one."""
+"""``koderz models`` and ``koderz speed-test``: list models, show one, download weights, test one, measure speed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
-from koderz_core.models.availability import about
-from koderz_core.models.weights_download import Progress as Downloaded
+from koderz_core.errors import InfrastructureError
 from koderz_core.report.formats import count, duration, money, plain
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.health import Speed
+from koderz_core.workspace.models import Progress as Download
 
 
 @click.group()
@@ -27,7 +29,7 @@ def models() -> None:
 def list_models(as_json: bool, data_dir: Path | None) -> None:
     """List the models that can run now, and what the others need."""
     with workspace(data_dir) as opened:
-        found = opened.available_models()
+        found = opened.models.survey()
     if as_json:
         print_json(found)
         return
@@ -45,7 +47,7 @@ def list_models(as_json: bool, data_dir: Path | None) -> None:
 def show(name: str, as_json: bool, data_dir: Path | None) -> None:
     """Show the capabilities, limits and price of a model. `models.toml` in the data folder can correct them."""
     with workspace(data_dir) as opened:
-        known = about(name, opened.settings)
+        known = opened.models.about(name)
     if as_json:
         print_json(known)
         return
@@ -80,7 +82,7 @@ def pull(name: str, data_dir: Path | None) -> None:
 def test(name: str, prompt: str, as_json: bool, data_dir: Path | None) -> None:
     """Send one prompt to a model, and show its answer and speed."""
     with workspace(data_dir) as opened:
-        answer = opened.ask(name, prompt)
+        answer = opened.models.ask(name, prompt)
     if as_json:
         print_json(answer)
         return
@@ -97,12 +99,37 @@ def fetch(opened: Workspace, name: str) -> Path:
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task("weights", total=None)
-        said: set[str] = set()
+        notes: set[str] = set()
 
-        def show(progress: Downloaded) -> None:
-            if progress.note and progress.note not in said:
-                said.add(progress.note)
+        def show(progress: Download) -> None:
+            if progress.note and progress.note not in notes:
+                notes.add(progress.note)
                 bar.console.print(progress.note)
             bar.update(task, completed=progress.done_bytes, total=progress.total_bytes)
 
-        return opened.fetch_weights(name, show)
+        return opened.models.fetch_weights(name, show)
+
+
+@click.command(name="speed-test")
+@click.argument("models", nargs=-1, required=True)
+@as_json
+@data_dir
+def speed_test(models: Sequence[str], as_json: bool, data_dir: Path | None) -> int:
+    """Measure the speed of models. Each of MODELS is warmed up and answers three prompts in turn."""
+    with workspace(data_dir) as opened:
+        names = [opened.models.full_name(name) for name in models]
+        measured = [opened.health.speed(name) for name in names]
+    print_json(measured) if as_json else _print_speeds(measured)
+    return InfrastructureError.exit_code if any(speed.fault for speed in measured) else 0
+
+
+def _print_speeds(measured: Sequence[Speed]) -> None:
+    table = terminal_table("model", "tokens/s", "first token", "answer", "tokens", "warm-up")
+    for speed in measured:
+        rate = "?" if speed.tokens_per_second is None else f"{speed.tokens_per_second:.1f}"
+        times = [duration(seconds) for seconds in (speed.first_token_seconds, speed.seconds)]
+        table.add_row(plain(speed.model), rate, *times, count(speed.output_tokens), duration(speed.warm_up_seconds))
+    console().print(table)
+    for speed in measured:
+        if speed.fault:
+            click.echo(f"{plain(speed.model)} did not answer: {plain(speed.fault, 500)}", err=True)

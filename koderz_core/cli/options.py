@@ -1,23 +1,102 @@
-"""Options that several commands share, and the workspace they open."""
+"""Options that several commands share, their help in groups, and the workspace that commands open."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import click
 
 import koderz_core
-from koderz_core.cli.help import Command, option
 from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
 
 if TYPE_CHECKING:
     from koderz_core import Workspace
+
+Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
+Group = Literal["Problems", "Models and roles", "Strategy", "Budget and limits", "Output"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+ADVANCED = tuple(f"Advanced: {group.lower()}" for group in GROUPS)
+NAMES_WIDTH = 24  # columns; the text of an option with a longer name begins on the next line
+SHOW_ALL = f"{__name__}.show_all"  # key in the meta of click's context
+
+
+class GroupedOption(click.Option):
+    """An option with the title of its section. ``GroupedCommand`` shows an advanced one only with ``--help-all``."""
+
+    def __init__(self, *args: Any, group: Group, advanced: bool, **settings: Any) -> None:  # Any: click's
+        super().__init__(*args, **settings)
+        self.title = ADVANCED[GROUPS.index(group)] if advanced else group
+
+
+def option(group: Group, *names: str, advanced: bool = False, **settings: Any) -> Callable[[Command], Command]:
+    """``click.option`` in a group. In the help of a plain command the group has no effect."""
+    return click.option(*names, cls=GroupedOption, group=group, advanced=advanced, **settings)
+
+
+class GroupedCommand(click.Command):
+    """A command with so many options that its help shows them in groups and hides the advanced ones.
+
+    ``--help`` then fits on one screen, and ``--help-all`` shows every option.
+    """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:  # Any: click's
+        super().__init__(*args, **settings)
+        help_all = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_all,
+            help="Show this message with all options and exit.",
+        )
+        self.params.append(help_all)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section per group, and how many options are hidden."""
+        titles = (*GROUPS, *ADVANCED) if ctx.meta.get(SHOW_ALL) else GROUPS
+        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+        records = [(_title(option), record) for option in options if (record := option.get_help_record(ctx))]
+        for title in titles:
+            if rows := [record for section, record in records if section == title]:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=NAMES_WIDTH)
+        if hidden := sum(section not in titles for section, _ in records):
+            formatter.write_paragraph()
+            formatter.write_text(f"{hidden} more options: --help-all")
+
+
+def _title(option: click.Option) -> str:
+    return option.title if isinstance(option, GroupedOption) else "Output"
+
+
+def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.meta[SHOW_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+class Whole(click.IntRange):
+    """A whole number between bounds. Help and messages use its name."""
+
+    name = "integer"
+
+
+class Number(click.FloatRange):
+    """A finite number between bounds: click accepts nan and infinity, which pass no comparison."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # Any: click's
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
 class OutputPath(click.Path):
@@ -58,9 +137,8 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
         except UnknownNameError as error:
             if not opened.results.faults:
                 raise
-            raise JournalError(
-                f"{error} It may be in a journal that cannot be read: {opened.results.faults[0]}"
-            ) from error
+            fault = opened.results.faults[0]
+            raise JournalError(f"{error} It may be in a journal that cannot be read: {fault}") from error
 
 
 def report_faults(opened: Workspace) -> int:
@@ -72,10 +150,10 @@ def report_faults(opened: Workspace) -> int:
 
 def print_json(value: object) -> None:
     """Records, or lists and dicts of them, as JSON on standard output."""
-    click.echo(json.dumps(value, default=_plain, indent=2, ensure_ascii=True))
+    click.echo(json.dumps(value, default=_as_json, indent=2, ensure_ascii=True))
 
 
-def _plain(value: object) -> object:
+def _as_json(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return str(value)

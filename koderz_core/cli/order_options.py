@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
 
-from koderz_core.cli.help import GROUPS, Command, option
-from koderz_core.cli.numbers import Number, Whole
+from koderz_core.cli.options import GROUPS, Command, Number, Whole, option
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.grading.feedback_policy import FEEDBACKS
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations_named, is_ablated, with_ablations
 from koderz_core.plan.command_line import POLICIES, configuration_of, personas_named, strategy_named
 from koderz_core.plan.forms import Parameter, strategy_form
@@ -22,11 +21,12 @@ from koderz_core.plan.order import MOST_SEEDS, Order, Wanted
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.strategies import MODES, PRESETS, STRATEGIES, base_of, complete, create, facts_of, offered
 from koderz_core.strategies.facts import ROLES
+from koderz_core.workspace.grading import FEEDBACKS
 
 Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
 Options = tuple[Option, ...]
-Having = Mapping[str, Parameter]
-"""A parameter by each strategy that has it."""
+ByStrategy = Mapping[str, Parameter]
+"""One parameter in each strategy that has it."""
 
 CODER = "coder"
 SHORTER: Mapping[str, str] = {"chain_of_thought": "cot"}
@@ -47,31 +47,25 @@ FOLLOWING: Mapping[str, str] = {"retry_temperature": "temperature"}
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Scalar]:
     """The parameters that parsed options set; the others keep their defaults."""
-    given = {name: options[name] for name in _PARAMETERS if options[name] is not None}
-    return given | ({"personas": personas_named(given["personas"])} if "personas" in given else {})
-
-
-def with_following(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """These parameters and those that are set together with them."""
-    led = {name: parameters[leader] for name, leader in FOLLOWING.items() if leader in parameters}
-    return led | dict(parameters)
+    chosen = {name: options[name] for name in _PARAMETERS if options[name] is not None}
+    return chosen | ({"personas": personas_named(chosen["personas"])} if "personas" in chosen else {})
 
 
 def models_of(options: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The models that parsed options give to the roles except the coder; several are separated by commas."""
-    given = {role: options[f"{role}_model"] for role in ROLES if role != CODER}
-    return {role: names_in(text, FLAGS[f"{role}_model"]) for role, text in given.items() if text is not None}
+    chosen = {role: options[f"{role}_model"] for role in ROLES if role != CODER}
+    return {role: names_in(text, FLAGS[f"{role}_model"]) for role, text in chosen.items() if text is not None}
 
 
 def names_in(text: str, option: str) -> tuple[str, ...]:
-    """The names that ``option`` was given, separated by commas. Raises PlanError if there is none."""
+    """The names in the value of ``option``, separated by commas. Raises PlanError if there is none."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
         raise PlanError(f"{option} is empty. Give at least one name, or omit the option.")
     return names
 
 
-def _parameters() -> dict[str, Having]:
+def _parameters() -> dict[str, ByStrategy]:
     found: dict[str, dict[str, Parameter]] = {}
     for strategy in STRATEGIES:
         for parameter in strategy_form(strategy).parameters:
@@ -79,45 +73,50 @@ def _parameters() -> dict[str, Having]:
     return dict(found)
 
 
-def _option(name: str, having: Having) -> Option:
+def _option(name: str, by_strategy: ByStrategy) -> Option:
     """``--name VALUE``; of a switch that is on by default ``--no-name``, off ``--name``, and both if that differs."""
-    one, shown = next(iter(having.values())), _dashed(name)
+    parameter, shown = next(iter(by_strategy.values())), _dashed(name)
     make = partial(option, "Strategy", name, advanced=name not in COMMON_PARAMETERS)
-    of = "" if len(having) == len(STRATEGIES) else f" For {', '.join(map(_known_as, having))}."
-    if one.kind != "bool":
-        also = "".join(
-            f" Also sets {_dashed(it)}, unless that is set." for it, led_by in FOLLOWING.items() if led_by == name
+    of = "" if len(by_strategy) == len(STRATEGIES) else f" For {', '.join(map(_known_as, by_strategy))}."
+    if parameter.kind != "bool":
+        followers = (follower for follower, leader in FOLLOWING.items() if leader == name)
+        also = "".join(f" Also sets {_dashed(follower)}, unless that is set." for follower in followers)
+        text = f"{parameter.doc}{also}{of}  [default: {_default(by_strategy)}]"
+        return make(f"--{shown}", type=_kind(parameter), metavar="|".join(parameter.choices) or None, help=text)
+    on = [strategy for strategy, switch in by_strategy.items() if switch.default]
+    if len(on) == len(by_strategy):
+        return make(
+            _flag(name, by_strategy),
+            is_flag=True,
+            default=None,
+            callback=_switch_off,
+            help=f"Turn off: {parameter.doc}{of}",
         )
-        said = f"{one.doc}{also}{of}  [default: {_default(having)}]"
-        return make(f"--{shown}", type=_kind(one), metavar="|".join(one.choices) or None, help=said)
-    on = [strategy for strategy, it in having.items() if it.default]
-    if len(on) == len(having):
-        return make(_flag(name, having), is_flag=True, default=None, callback=_off, help=f"Turn off: {one.doc}{of}")
     if not on:
-        return make(f"--{shown}", is_flag=True, default=None, help=one.doc + of)
+        return make(f"--{shown}", is_flag=True, default=None, help=parameter.doc + of)
     default = f"  [default: with {', '.join(map(_known_as, on))}]"
-    return make(f"--{shown}/--no-{shown}", default=None, help=one.doc + of + default)
+    return make(f"--{shown}/--no-{shown}", default=None, help=parameter.doc + of + default)
 
 
-def _flag(name: str, having: Having) -> str:
+def _flag(name: str, by_strategy: ByStrategy) -> str:
     """The option of a parameter, without its value."""
-    off = all(parameter.kind == "bool" and parameter.default for parameter in having.values())
+    off = all(parameter.kind == "bool" and parameter.default for parameter in by_strategy.values())
     return f"--no-{_dashed(SHORTER.get(name, name))}" if off else f"--{_dashed(name)}"
 
 
-def _off(_context: click.Context, _option: click.Parameter, given: bool | None) -> bool | None:
-    return False if given else None
+def _switch_off(_context: click.Context, _option: click.Parameter, chosen: bool | None) -> bool | None:
+    return False if chosen else None
 
 
-def _kind(one: Parameter) -> Whole | Number | None:
-    if one.kind == "int":
-        return Whole(one.least, one.most)
-    return Number(one.least, one.most) if one.kind == "float" else None
+def _kind(parameter: Parameter) -> Whole | Number | None:
+    if parameter.kind == "int":
+        return Whole(parameter.least, parameter.most)
+    return Number(parameter.least, parameter.most) if parameter.kind == "float" else None
 
 
-def _default(having: Having) -> str:
+def _default(by_strategy: ByStrategy) -> str:
     """The most frequent default, and the strategies that differ."""
-    values = {strategy: one.default for strategy, one in having.items()}
+    values = {strategy: parameter.default for strategy, parameter in by_strategy.items()}
     ((usual, _),) = Counter(values.values()).most_common(1)
     others = [f"{_known_as(strategy)} {value}" for strategy, value in values.items() if value != usual]
     return "; ".join([str(usual) if usual != "" else "none", *others])
@@ -137,19 +136,19 @@ def _role_option(role: str, default: str) -> Option:
     older = (OLDER[role],) if role in OLDER else ()
     together = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
     more = f"Several models make a configuration each; {together} use all of them in one." if role == CODER else ""
-    said = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
+    text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
-    return option("Models and roles", f"{role}_model", *flags, metavar=metavar, advanced=hidden, help=said)
+    return option("Models and roles", f"{role}_model", *flags, metavar=metavar, advanced=hidden, help=text)
 
 
 def _role_flag(role: str) -> str:
-    taken = {_flag(name, having) for name, having in _PARAMETERS.items()}
+    taken = {_flag(name, by_strategy) for name, by_strategy in _PARAMETERS.items()}
     return f"--{role}-model" if f"--{role}" in taken else f"--{role}"
 
 
 _PARAMETERS = _parameters()
-PARAMETER_OPTIONS: Options = tuple(_option(name, having) for name, having in _PARAMETERS.items())
+PARAMETER_OPTIONS: Options = tuple(_option(name, by_strategy) for name, by_strategy in _PARAMETERS.items())
 
 
 def role_options(coder: str) -> Options:
@@ -160,7 +159,7 @@ def role_options(coder: str) -> Options:
 
 FLAGS: Mapping[str, str] = {
     **{f"{role}_model": _role_flag(role) for role in ROLES},
-    **{name: _flag(name, having) for name, having in _PARAMETERS.items()},
+    **{name: _flag(name, by_strategy) for name, by_strategy in _PARAMETERS.items()},
 }
 """These options by the names they have after parsing."""
 
@@ -303,9 +302,9 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1) -> Order:
     """
     described: Sequence[str] = options["configuration"]
     configurations = [configuration_of(text) for text in described] if described else _combined(options)
-    given = [flag for name, flag in REPLACED.items() if options[name] is not None]
-    if described and given:
-        raise PlanError(f"--configuration replaces {', '.join(given)}. Set this in the configuration instead.")
+    replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
+    if described and replaced:
+        raise PlanError(f"--configuration replaces {', '.join(replaced)}. Set this in the configuration instead.")
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])
     budget = Budget(options["max_cost"], options["max_cost_per_experiment"], options["allow_unpriced"])
@@ -336,23 +335,23 @@ def with_budget(plan: Plan, options: Mapping[str, Any]) -> Plan:
 def _combined(options: Mapping[str, Any]) -> list[Wanted]:
     """Every strategy with every coder, or with all coders together if it uses several; if tested, with every policy."""
     named = options[f"{CODER}_model"]
-    given, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named, FLAGS[f"{CODER}_model"])
+    models, coders = models_of(options), names_in(DEFAULT_CODER if named is None else named, FLAGS[f"{CODER}_model"])
     strategies, parameters = _strategies(options), parameters_of(options)
     known = {name for strategy in strategies for name in complete(strategy, {})}
     for parameter in parameters.keys() - known:
         raise UnknownNameError(f"parameter of {', '.join(strategies)}", parameter, known)
     policies = _policies(strategies, options)
     configurations = [
-        Wanted(strategy, {CODER: coder, **given}, _of(strategy, with_following(parameters)), **policy)
+        Wanted(strategy, {CODER: coder, **models}, _own(strategy, parameters), **policy)
         for strategy, coder in _with_coders(strategies, coders)
         for policy in (policies if facts_of(strategy).tests_programs else [{}])
     ]
-    asked = {
+    used = {
         role
         for configuration in configurations
         for role in create(configuration.strategy, configuration.parameters).roles()
     }
-    for role in given.keys() - asked:
+    for role in models.keys() - used:
         raise PlanError(f"No chosen strategy uses the role {role}, so its model would be ignored. Omit the option.")
     return configurations
 
@@ -371,26 +370,24 @@ def _strategies(options: Mapping[str, Any]) -> list[str]:
         raise PlanError(f"--mode {mode} is shorthand for --strategy {','.join(MODES[mode])}. Use only one of the two.")
     if mode:
         return [*MODES[mode]]
-    return [strategy_named(one) for one in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
+    return [strategy_named(name) for name in names_in(DEFAULT_STRATEGY if strategy is None else strategy, "--strategy")]
 
 
 def _policies(strategies: Sequence[str], options: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every gate with every feedback. Raises PlanError if no strategy here would use them."""
-    given = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
-    if given and not any(facts_of(strategy).tests_programs for strategy in strategies):
+    chosen = {name: names_in(options[name], f"--{name}") for name in POLICIES if options[name] is not None}
+    if chosen and not any(facts_of(strategy).tests_programs for strategy in strategies):
         raise PlanError(
-            f"{', '.join(strategies)} never runs gate tests, so --{min(given)} would be ignored. Omit the option."
+            f"{', '.join(strategies)} never runs gate tests, so --{min(chosen)} would be ignored. Omit the option."
         )
-    found: list[dict[str, str]] = [{}]
-    for name, several in given.items():
-        found = [{**one, name: chosen} for one in found for chosen in several]
-    return found
+    return [dict(zip(chosen, values, strict=True)) for values in product(*chosen.values())]
 
 
-def _of(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The parameters that a strategy has: an option may apply to some of the strategies only."""
+def _own(strategy: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The parameters that a strategy has, and those set together with them: an option may not apply to it."""
+    following = {name: parameters[leader] for name, leader in FOLLOWING.items() if leader in parameters}
     known = complete(strategy, {})
-    return {name: value for name, value in parameters.items() if name in known}
+    return {name: value for name, value in {**following, **parameters}.items() if name in known}
 
 
 def settings(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""A running benchmark in a terminal: progress lines and bar, and the files that ``--debug`` writes.
-
-The files of an experiment are written as soon as it has ended, while its benchmark goes on.
-"""
+"""A running benchmark in a terminal: progress lines and bar, and the files that ``--debug`` writes."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.feed import Feed, Line
-from koderz_core.cli.help import Command, option
+from koderz_core.cli.options import Command, option
 from koderz_core.cli.tables import console as terminal
 from koderz_core.errors import KoderzError
 from koderz_core.events import BenchmarkOpened, CallFinished, CodeTested, Entry, ExperimentFinished
@@ -31,12 +28,11 @@ from koderz_core.records import Plan
 from koderz_core.report.dump import write
 from koderz_core.report.formats import duration, money, numbered, plain
 from koderz_core.report.outages import Stage, TroubleNotice, trouble_notices
-from koderz_core.runner.runner import Runner
-from koderz_core.store.results import Results
-from koderz_core.workspace.again import AT_ONCE, Dumped
+from koderz_core.workspace.experiments import AT_ONCE, Dump, Experiments
+from koderz_core.workspace.runs import Runner
 
 FOLDER = Path("debug")
-BEAT_SECONDS = 0.2  # between two looks at signals, and redraws
+BEAT_SECONDS = 0.2  # between two checks for signals, and redraws
 BROKEN = "Running experiments end at their next step. Press Ctrl-C twice to stop now."
 PLAIN_SECONDS = 15.0  # between two lines where there is no terminal
 SAME_TROUBLE_SECONDS = 30.0  # between two notices of the same trouble there
@@ -64,26 +60,24 @@ def debug_folder(options: dict[str, Any]) -> Path | None:
     return folder or (FOLDER if options["debug"] else None)
 
 
-def tell(dumped: Dumped) -> None:
+def print_dump(dump: Dump) -> None:
     """Print what has been written, on standard error."""
-    where = plain(str(dumped.folder))
-    click.echo(
-        f"Written: {numbered(dumped.files, 'file')} of {numbered(dumped.experiments, 'experiment')} to {where}.",
-        err=True,
-    )
+    files, experiments = numbered(dump.files, "file"), numbered(dump.experiments, "experiment")
+    click.echo(f"Written: {files} of {experiments} to {plain(str(dump.folder))}.", err=True)
 
 
 class DebugFiles:
     """Watches the entries of a runner; as a context manager it writes the missing files at the end and reports them.
 
-    A failure to write does not affect the benchmark: writing stops, and the reason is reported at the end.
+    The files of an experiment are written as soon as it has ended, while its benchmark continues. A failure to write
+    does not affect the benchmark: writing stops, and the reason is reported at the end.
     """
 
-    def __init__(self, results: Results, plan: Plan, folder: Path | None) -> None:
+    def __init__(self, experiments: Experiments, plan: Plan, folder: Path | None) -> None:
         """``folder`` None: nothing is written. Raises DataError if it cannot be written to."""
-        self._results = results
+        self._experiments = experiments
         self._plan = plan
-        self._dumped = None if folder is None else Dumped(folder)
+        self._dump = None if folder is None else Dump(folder)
         self._ended: deque[str] = deque()  # filled by the threads of the runner, emptied by the one that writes
         self._done: set[str] = set()
         self._fault: KoderzError | None = None
@@ -95,8 +89,8 @@ class DebugFiles:
         if entry.experiment and isinstance(entry.event, ExperimentFinished):
             self._ended.append(entry.experiment)
 
-    def beside(self, heed: Callable[[], None]) -> Callable[[], None]:
-        """``heed`` that also writes the files of ended experiments, and heeds again after every few."""
+    def with_writing(self, heed: Callable[[], None]) -> Callable[[], None]:
+        """Return a function that calls ``heed``, and between calls writes the files of a few ended experiments."""
 
         def both() -> None:
             heed()
@@ -110,31 +104,31 @@ class DebugFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._dumped is None:
+        if self._dump is None:
             return
         missing = self._missing()
         for start in range(0, len(missing), AT_ONCE):
             self._write(missing[start : start + AT_ONCE])
-        tell(self._dumped)
+        print_dump(self._dump)
         if self._fault:
-            later = f"koderz analyze {self._plan.id} --dump {shlex.quote(str(self._dumped.folder))}"
+            later = f"koderz analyze {self._plan.id} --dump {shlex.quote(str(self._dump.folder))}"
             click.echo(f"Some debug files are missing: {plain(f'{self._fault} To write them: {later}')}", err=True)
 
     def _missing(self) -> list[str]:
         """Experiments that ended since the last write, were recorded before, or broke off."""
         asked = {experiment.id for experiment in self._plan.experiments()} - (self._done - set(self._ended))
         try:
-            rows = self._results.experiments(self._plan.id)
+            rows = self._experiments.results.experiments(self._plan.id)
         except KoderzError as error:
             self._fault = self._fault or error
             return []
         return [row.id for row in rows if row.id in asked and row.state != "planned"]
 
     def _write(self, experiments: Sequence[str]) -> None:
-        if self._dumped is None or self._fault:
+        if self._dump is None or self._fault:
             return
         try:
-            self._dumped = self._dumped.and_of(self._results, experiments)
+            self._dump = self._experiments.extend(self._dump, experiments)
             self._done.update(experiments)
         except KoderzError as error:
             self._fault = error
@@ -159,7 +153,7 @@ class TroubleLog:
     def due(self, notices: Sequence[TroubleNotice], now: float) -> list[TroubleNotice]:
         """The notices to print now (seconds); a recovery only after its trouble was printed."""
         due = [notice for notice in notices if self._is_due(notice, now)]
-        self._printed |= {one.model: (one.stage, now) for one in due}
+        self._printed |= {notice.model: (notice.stage, now) for notice in due}
         return due
 
     def _is_due(self, notice: TroubleNotice, now: float) -> bool:

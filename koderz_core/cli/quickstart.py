@@ -8,18 +8,17 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.benchmark import Ended, Manner, exit_code, perform, print_spending
+from koderz_core import Order, Wanted
+from koderz_core.cli.benchmark import FinishedRun, RunOptions, exit_code, perform, print_spending
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
 from koderz_core.cli.order_options import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
 from koderz_core.errors import WeightsError
-from koderz_core.models.availability import first_ready_local, require_runtime
-from koderz_core.plan.order import Order, Wanted
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove, open_example
+from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove
 
 FALLBACK = "embedded/smollm2-135m"
 PROBLEMS = "0:5"
@@ -40,12 +39,12 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
     with workspace(data_dir) as opened:
         model = _local_model(opened)
         coder = {"coder": model}
-        plan = opened.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        runner = perform(opened, plan, Manner(quiet=quiet))
+        plan = opened.plans.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
+        runner = perform(opened, plan, RunOptions(quiet=quiet))
         summaries = opened.results.summaries(plan.id)
         print_summaries(summaries)
         print_spending(opened, summaries)
-        code, home = exit_code(opened, Ended.of(runner), fail_under=None), opened.settings.home
+        code, home = exit_code(opened, FinishedRun.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nWhat next?\n"
         f"  koderz analyze {plan.id}   each experiment; with an exp_ id, each iteration\n"
@@ -63,12 +62,12 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
 
 
 def _local_model(opened: Workspace) -> str:
-    served = first_ready_local(opened.settings)
+    served = opened.models.first_ready_local()
     if served is not None:
         click.echo(f"Using {plain(served)}, which is running on this machine.")
         return served
     click.echo(f"No model of Ollama or LM Studio answers on this machine. Using {DEFAULT_CODER}.")
-    require_runtime(opened.settings)  # before any download for it
+    opened.models.require_runtime()  # before any download for it
     try:
         fetch(opened, DEFAULT_CODER)
     except WeightsError as error:
@@ -90,7 +89,7 @@ def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
 def example(data_dir: Path | None) -> int:
     """Open the example benchmark that comes with koderz and show its results. Needs no model and no network."""
     with workspace(data_dir) as opened:
-        benchmark = open_example(opened.settings)
+        benchmark = opened.upkeep.open_example()
         click.echo(f"{ABOUT_EXAMPLE}\n")
         print_summaries(opened.results.summaries(benchmark))
         click.echo(

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.numbers import Whole
-from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import print_experiments, print_summaries
 from koderz_core.records import Outcome
-from koderz_core.workspace.names import benchmark_named
 
 
 @click.command()
@@ -33,7 +31,7 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Show success rates and costs of all benchmarks. BENCHMARK (name, id or start of an id) limits them to one."""
     with workspace(data_dir) as opened:
         found = opened.results
-        chosen = benchmark_named(found, benchmark, "To see it: koderz analyze {experiment}") if benchmark else None
+        chosen = opened.names.benchmark(benchmark, "To see it: koderz analyze {experiment}") if benchmark else None
         if experiments or problem is not None or success_only:
             outcome: Outcome | None = "solved" if success_only else None
             rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None)

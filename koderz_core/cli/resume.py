@@ -8,15 +8,12 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.benchmark import BUG, Ended, conclude, manner, perform
-from koderz_core.cli.help import GroupedCommand, option
-from koderz_core.cli.numbers import Number
-from koderz_core.cli.options import as_json, data_dir, quiet, workspace
+from koderz_core.cli.benchmark import BUG, FinishedRun, conclude, perform, run_options
+from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, quiet, workspace
 from koderz_core.cli.order_options import settings, taking_up_options, with_budget
 from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.names import benchmark_named
 
 WHOLE = "Resume all of it: koderz resume {benchmark}"
 
@@ -45,19 +42,19 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
     if strategy is not None:
         strategy_named(strategy)  # loaded now, it is known when the benchmark continues
     with workspace(data_dir, **settings(options)) as opened:
-        row = opened.results.benchmark(benchmark_named(opened.results, benchmark, WHOLE))
-        how = manner(options, silent=as_json)
-        if not how.fork and row.under_way and _waits(opened, row.id):
-            opened.go_on(row.id)
+        row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
+        mode = run_options(options, silent=as_json)
+        if not mode.fork and row.under_way and _waits(opened, row.id):
+            opened.runs.unpause(row.id)
             click.echo(f"Resumed {row.id} in the process that had paused it (PID {row.holder or 'unknown'}).", err=True)
             return 0
-        if not how.fork and _is_finished(row, retry_errors=how.retry_errors):
+        if not mode.fork and _is_finished(row, retry_errors=mode.retry_errors):
             click.echo(f"{row.id} is finished. Nothing is left to run.{_hint(row)}", err=True)
-            ended = Ended(row.id, opened.recorded(row.id).experiments())
+            ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments())
             return conclude(opened, ended, options["fail_under"], as_json=as_json)
-        how = replace(how, concurrency=how.concurrency or opened.allowing.concurrency(row.id))
-        runner = perform(opened, with_budget(opened.recorded(row.id), options), how)
-        code = conclude(opened, Ended.of(runner), options["fail_under"], as_json=as_json)
+        mode = replace(mode, concurrency=mode.concurrency or opened.runs.last_concurrency(row.id))
+        runner = perform(opened, with_budget(opened.runs.recorded(row.id), options), mode)
+        code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from koderz_core.analysis.specs import built, compare_specs, without
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import DataError, UnknownNameError, UsageError
@@ -18,7 +17,7 @@ from koderz_core.report.findings import footnotes
 from koderz_core.report.formats import plain
 from koderz_core.report.specs import CAUTION, built_on, specs_table, written
 from koderz_core.workspace import Workspace
-from koderz_core.workspace.names import benchmark_named
+from koderz_core.workspace.experiments import built, compare_specs, without
 
 LONGEST = 600  # characters of each of several specs
 WORDS = 4  # columns that hold words, before those of numbers
@@ -84,7 +83,7 @@ def _text(opened: Workspace, experiment: str) -> str:
     """The problem's text with keys masked, as models receive it, or the reason why it cannot be shown."""
     row = opened.results.experiment(experiment).experiment
     try:
-        dataset = opened.dataset(row.dataset)
+        dataset = opened.datasets.load(row.dataset)
     except (DataError, UnknownNameError) as error:
         return f"({error})"
     texts = {problem.id: problem.public.prompt for problem in dataset.problems}
@@ -98,21 +97,22 @@ def _of_problem(opened: Workspace, problem: str, model: str | None, *, as_json: 
     if as_json:
         print_json(found)
         return
-    _scripted([spec.spec for spec in found])
-    for one in found:
-        dataset = plain(one.spec.dataset_origin.said)
-        click.echo(f"{plain(written(one.spec))}; {built_on(one)}. {dataset}\n\n{plain(one.spec.text, LONGEST)}\n")
+    _scripted([use.spec for use in found])
+    for use in found:
+        spec = use.spec
+        dataset = plain(spec.dataset_origin.said)
+        click.echo(f"{plain(written(spec))}; {built_on(use)}. {dataset}\n\n{plain(spec.text, LONGEST)}\n")
     if not found:
         click.echo(f"No experiment on {plain(problem)} used a spec.")
 
 
 def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_json: bool) -> None:
-    chosen = None if benchmark is None else benchmark_named(opened.results, benchmark)
+    chosen = None if benchmark is None else opened.names.benchmark(benchmark)
     rows = _by(model, opened.results.specs(benchmark=chosen))
     found = compare_specs(rows)
     if as_json:
-        told = [{**asdict(spec), "oracle": spec.marks.oracle_problems > 0} for spec in found]
-        print_json({"specs": told, "caution": CAUTION})
+        specs = [{**asdict(spec), "oracle": spec.marks.oracle_problems > 0} for spec in found]
+        print_json({"specs": specs, "caution": CAUTION})
         return
     if not found:
         click.echo("No experiment used a spec.")
@@ -122,14 +122,14 @@ def _compare(opened: Workspace, benchmark: str | None, model: str | None, *, as_
         click.echo(
             f"Left out, because the answer was empty: specs of {empty} experiments. Raise --review-tokens.", err=True
         )
-    drawn, table = terminal_table(), specs_table(found)
+    drawing, table = terminal_table(), specs_table(found)
     for place, name in enumerate(table.columns):
-        drawn.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")
+        drawing.add_column(name, justify="left" if place < WORDS else "right", overflow="fold")
     for line in table.rows:
-        drawn.add_row(*map(plain, line))
-    console().print(drawn)
-    for said in (*footnotes(spec.marks for spec in found), CAUTION):
-        console().print(said, style="dim")
+        drawing.add_row(*map(plain, line))
+    console().print(drawing)
+    for remark in (*footnotes(spec.marks for spec in found), CAUTION):
+        console().print(remark, style="dim")
 
 
 def _by(model: str | None, rows: Sequence[SpecRow]) -> Sequence[SpecRow]:

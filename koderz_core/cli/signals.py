@@ -17,26 +17,26 @@ import click
 
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.report.formats import plain
-from koderz_core.runner.runner import Runner
 from koderz_core.workspace import Workspace
+from koderz_core.workspace.runs import Runner
 
 NOW = (signal.SIGTERM, signal.SIGHUP)
-TELLING_SECONDS = 3.0  # that a last notice may take when the process must end now
+NOTICE_SECONDS = 3.0  # for a last notice when the process must end now
 DRAINING = (
     "Stopping: running experiments end at their next step, and no new ones start. Press Ctrl-C again to stop now."
 )
 
 
 class _NowError(Exception):
-    """Unwinds the code that draws on the terminal, so that it is restored."""
+    """Leaves the code that draws on the terminal, so that the terminal is restored."""
 
 
 class _Signals:
-    """How urgently this process must end: 1 is soon, 2 is now. ``heard``: whether 1 has been passed on."""
+    """How urgently this process must end: 1 is soon, 2 is now. ``passed_on``: whether the runner knows of 1."""
 
     def __init__(self) -> None:
         self.urgency = 0
-        self.heard = False
+        self.passed_on = False
 
     def take(self, number: int, _frame: FrameType | None) -> None:
         self.urgency = self.urgency + 1 if number == signal.SIGINT else 2
@@ -49,14 +49,14 @@ def interruptible(runner: Runner, opened: Workspace) -> Iterator[Callable[[], No
     That call does not return if the process must end now: it ends with all its children, with exit code 130.
     """
     signals = _Signals()
-    heeded = [one for one in NOW if signal.getsignal(one) is not signal.SIG_IGN]
-    before = [(one, signal.signal(one, signals.take)) for one in (signal.SIGINT, *heeded)]
+    ending = [number for number in NOW if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [(number, signal.signal(number, signals.take)) for number in (signal.SIGINT, *ending)]
 
     def heed() -> None:
         if signals.urgency > 1:
             raise _NowError
-        if signals.urgency == 1 and not signals.heard:
-            signals.heard = True
+        if signals.urgency == 1 and not signals.passed_on:
+            signals.passed_on = True
             click.echo(DRAINING, file=sys.stderr)  # the live line makes room for text on this stream
             runner.stop()
 
@@ -80,9 +80,9 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     with suppress(OSError):  # the terminal may be gone
         click.echo(f"Stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}", err=True)
         sys.stdout.flush()
-    telling = threading.Thread(target=runner.tell_ended, daemon=True)
-    telling.start()
-    telling.join(TELLING_SECONDS)
+    notice = threading.Thread(target=runner.tell_ended, daemon=True)
+    notice.start()
+    notice.join(NOTICE_SECONDS)
     os._exit(Cancelled.exit_code)
 
 

@@ -1,4 +1,4 @@
-"""Tables for the terminal: configurations, experiments, iterations, timings."""
+"""Tables for the terminal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,28 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from koderz_core.analysis.configurations import compared
-from koderz_core.analysis.timing import PHASES, Timing
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.findings import remarks, untested
-from koderz_core.report.formats import CASES, MARKS, NONE, SHARED, bounded, count, duration, money, plain, share
+from koderz_core.report.formats import (
+    CASES,
+    MARKS,
+    NONE,
+    SHARED,
+    TextTable,
+    bounded,
+    count,
+    duration,
+    money,
+    plain,
+    share,
+)
 from koderz_core.times import day
+from koderz_core.workspace.names import compared
 
 PIPED_WIDTH = 140  # columns without a terminal
+WORDS = ("", "configuration", "tier", "ended with", "the next with")
+MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters
 
 
 class _Console(Console):
@@ -37,6 +50,27 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
     return Table(*columns, box=None, pad_edge=False, show_header=header)
 
 
+def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Table:
+    """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
+    drawing = terminal_table()
+    shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
+    for place in shown:
+        name = table.columns[place]
+        words = name in WORDS or not numbers
+        # Neither the name of a column nor the first column of a table of words is cut.
+        whole = len(name) if numbers or place else min(MOST_LEAST, max(len(row[0]) for row in table.rows))
+        drawing.add_column(
+            name,
+            justify="left" if words else "right",
+            no_wrap=not words,
+            min_width=whole,
+            overflow="fold",
+        )
+    for row in table.rows:
+        drawing.add_row(*(plain(row[place]) for place in shown))
+    return drawing
+
+
 def print_summaries(
     rows: Sequence[SummaryRow], left_out: int = 0, benchmarks: Mapping[str, BenchmarkRow] | None = None
 ) -> None:
@@ -49,19 +83,19 @@ def print_summaries(
         return
     several = len({row.benchmark for row in rows}) > 1
     table = terminal_table()
-    found = [compared(row, place) for place, row in enumerate(rows)]
-    missing = (CASES,) if any(one.missing for one in found) else ()
+    configurations = [compared(row, place) for place, row in enumerate(rows)]
+    missing = (CASES,) if any(it.missing for it in configurations) else ()
     for name in ("benchmark", "begun") if several else ():
         table.add_column(name, no_wrap=True)
     for name in ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost"):
         table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
-    for one, row in zip(found, rows, strict=True):
+    for it, row in zip(configurations, rows, strict=True):
         table.add_row(
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
             plain(row.label),
-            share(one),
-            f"{one.n}/{row.planned}",
-            *((bounded(one) or NONE,) if missing else ()),
+            share(it),
+            f"{it.n}/{row.planned}",
+            *((bounded(it) or NONE,) if missing else ()),
             "?" if row.mean_iterations is None else f"{row.mean_iterations:.1f}",
             f"{count(row.input_tokens)} / {count(row.output_tokens)}",
             duration(row.seconds),
@@ -106,20 +140,6 @@ def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> 
     console().print(table)
     if any(row.shared for row in rows):
         console().print(SHARED, style="dim")
-
-
-def print_timings(rows: Sequence[Timing]) -> None:
-    """One line per configuration: seconds and share of each phase."""
-    table = terminal_table()
-    for name in ("configuration", "n", "time", *PHASES):
-        table.add_column(name, justify="left" if name == "configuration" else "right")
-    for row in rows:
-        shares = [f"{duration(row.phases[one])} ({row.phases[one] / (row.seconds or 1):.0%})" for one in PHASES]
-        table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
-    console().print(table)
-    console().print(
-        "journal: the remaining time, such as writing the journal and waiting for a free test worker.", style="dim"
-    )
 
 
 def _benchmark(benchmark: str, known: Mapping[str, BenchmarkRow]) -> tuple[str, str]:

@@ -14,8 +14,7 @@ from typing import NoReturn
 import click
 
 from koderz_core.addresses import LOOPBACK, url_of
-from koderz_core.cli.numbers import Whole
-from koderz_core.cli.options import data_dir
+from koderz_core.cli.options import Whole, data_dir
 from koderz_core.config import CHECKOUT
 from koderz_core.errors import InfrastructureError
 
@@ -55,16 +54,16 @@ def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoRet
 
 def _show_bundle(bundle: Path, port: int, *, no_browser: bool) -> int:
     """Serve a temporary data folder made from the bundle. Raises DataError."""
-    from koderz_core.bundles.creation import open_bundle  # noqa: PLC0415 (only a bundle needs it)
+    from koderz_core.workspace.bundles import open_bundle  # noqa: PLC0415 (only a bundle needs it)
 
     command = _command(port, no_browser=no_browser)
     with tempfile.TemporaryDirectory(prefix="koderz-bundle-") as folder:
         home = Path(folder) / "home"
         open_bundle(bundle, home)
-        asked = os.environ | {"KODERZ_HOME": str(home), "KODERZ_MEMORY": "off"}
-        with subprocess.Popen(command, env=asked) as server:
-            for wish in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-                signal.signal(wish, lambda number, _frame: server.send_signal(number))
+        environment = os.environ | {"KODERZ_HOME": str(home), "KODERZ_MEMORY": "off"}
+        with subprocess.Popen(command, env=environment) as server:
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, lambda received, _frame: server.send_signal(received))
             code = server.wait()
             return code if code >= 0 else 128 - code  # the exit code of a shell after a signal
 

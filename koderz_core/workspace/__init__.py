@@ -1,5 +1,5 @@
-"""The open parts of one process, joined: what CLI and pages hold."""
+"""The services that the command line and the pages use, joined in one workspace per process."""
 
-from koderz_core.workspace.joined import Workspace, leave, open_workspace, the_workspace
+from koderz_core.workspace.workspace import Workspace, leave, open_workspace, the_workspace
 
 __all__ = ["Workspace", "leave", "open_workspace", "the_workspace"]

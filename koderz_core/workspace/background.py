@@ -8,14 +8,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.store.results import Results
-from koderz_core.workspace.comparing import Comparing
-
-if TYPE_CHECKING:
-    from koderz_core.analysis.comparison import Comparison
+from koderz_core.workspace.comparisons import Comparison, Comparisons
 
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("koderz")
@@ -96,13 +93,13 @@ class Awaited:
 class Awaiting:
     """Answers at once, with what has been computed so far. Every question may raise StoreError."""
 
-    def __init__(self, results: Results, comparing: Comparing) -> None:
+    def __init__(self, results: Results, comparisons: Comparisons) -> None:
         self._results = results
-        self._comparing = comparing
+        self._comparisons = comparisons
         self._background: Background[Comparison] = Background()
 
     def comparison(self, rows: Sequence[SummaryRow], baseline: str | None = None) -> Awaited:
-        """As ``Comparing.compare`` with all curves. The first is begun, a later one only by ``anew``.
+        """As ``Comparisons.compare`` with all curves. The first is begun, a later one only by ``anew``.
 
         So numbers that somebody looks at do not change by themselves. Raises what broke the computation, once.
         """
@@ -120,7 +117,7 @@ class Awaiting:
         """Begin to compute it from what the journals say now."""
         state = self._results.state()
         key = _key(rows, baseline)
-        self._background.begin(key, state, lambda: self._comparing.compare(rows, baseline, apart=True))
+        self._background.begin(key, state, lambda: self._comparisons.compare(rows, baseline, apart=True))
 
 
 def _key(rows: Sequence[SummaryRow], baseline: str | None) -> tuple[object, ...]:

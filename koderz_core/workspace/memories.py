@@ -1,4 +1,4 @@
-"""What a workspace remembers: found, shown, retired, and distilled into lessons that experiments are reminded of."""
+"""Memories: find, show and retire them, distil lessons, compare them with the journals, and recall in experiments."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from koderz_core import __version__
+from koderz_core.analysis.model_selection import ranked as ranked_models
 from koderz_core.config import Settings
 from koderz_core.errors import CortexError, UsageError
-from koderz_core.memory import memory_file
+from koderz_core.memory import memory_file, mirror_status
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.cortex.project import DEFAULT_PROJECT, Cortex
-from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed
+from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed, one_line
 from koderz_core.memory.cortex.write_tools import (
     SALIENCES,
     NewMemory,
@@ -25,6 +26,7 @@ from koderz_core.memory.cortex.write_tools import (
     type_for,
 )
 from koderz_core.memory.lessons import (
+    LEAST_PROBLEMS,
     TAG,
     Lesson,
     MaySolve,
@@ -36,23 +38,47 @@ from koderz_core.memory.lessons import (
     ranked,
     read,
 )
+from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, Related, Sought
 from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.mirror_status import Condition, condition
+from koderz_core.memory.mirror_status import Condition, Standing
+from koderz_core.models.capabilities import capabilities_of
+from koderz_core.prompts import VERSIONS
+from koderz_core.prompts.coding import MINIMAL
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
 from koderz_core.records.plans import scripted
-from koderz_core.store.measurements import lapses, solved
+from koderz_core.store import measurements
 from koderz_core.store.results import Results
+from koderz_core.strategies.reminders import ADVICE_TEMPERATURE
+from koderz_core.strategies.selected import DIRECT
+
+__all__ = [
+    "KINDS",
+    "LEAST_PROBLEMS",
+    "MOST",
+    "ORDERS",
+    "Condition",
+    "Counts",
+    "Found",
+    "Lesson",
+    "Memories",
+    "Related",
+    "ShownMemory",
+    "Sought",
+    "Standing",
+    "StoredMemory",
+    "one_line",
+]
 
 MOST_LESSONS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One memory with what it has to do with; ``metadata`` as JSON has it. Hostile texts."""
+class ShownMemory:
+    """One memory with related ones; ``metadata`` as in its JSON. Hostile texts."""
 
     memory: StoredMemory
     metadata: Mapping[str, object]
-    related: tuple[memory_file.Related, ...]
+    related: tuple[Related, ...]
     lesson: Lesson | None
 
     @property
@@ -61,92 +87,137 @@ class Shown:
 
 
 class Memories:
-    """Safe to ask from several threads; nothing stays open. Every question may raise CortexError, ConfigError."""
+    """May be used from several threads; nothing stays open. Every method may raise CortexError, ConfigError."""
 
     def __init__(
         self, settings: Settings, results: Results, load: Callable[[str], Dataset], may_solve: MaySolve
     ) -> None:
-        """``load``: a dataset by name. ``may_solve``: what an example's program is tried with."""
+        """``load`` gives a dataset by name. ``may_solve`` tests the program of an example."""
         self._settings, self._results, self._may_solve = settings, results, may_solve
         self._problems = cache(lambda name: {problem.id: problem for problem in load(name).problems})
 
-    def find(self, sought: memory_file.Sought) -> Found:
-        """The memories that fit."""
+    def find(self, sought: Sought) -> Found:
+        """Return the memories that match."""
         with memory_file.opened(self._settings) as cortex:
             return memory_file.find(cortex, sought) if cortex else Found(())
 
-    def counts(self) -> memory_file.Counts | None:
-        """How much there is, None if nothing was ever remembered."""
+    def counts(self) -> Counts | None:
+        """Return how many memories there are, None if nothing was ever stored."""
         with memory_file.opened(self._settings) as cortex:
             return memory_file.counts(cortex) if cortex else None
 
-    def show(self, number: int) -> Shown:
-        """One memory, in full. Raises UsageError if there is none of that id."""
+    def show(self, number: int) -> ShownMemory:
+        """Return one memory in full. Raises UsageError if there is none with that id."""
         with memory_file.opened(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet. Run a benchmark first.")
             memory = cortex.fetch(number)
             metadata = memory.whole()["metadata"]
             known: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
-            found = memory_file.related(cortex, memory, str(known.get("experiment_id") or ""))
-            return Shown(memory, known, tuple(found), read(memory.metadata))
+            related = memory_file.related(cortex, memory, str(known.get("experiment_id") or ""))
+            return ShownMemory(memory, known, tuple(related), read(memory.metadata))
 
     def retire(self, number: int) -> None:
-        """Let a memory be found no more, and a lesson reach no prompt, until it is restored. Raises UsageError."""
+        """Exclude a memory from searches, and a lesson from prompts, until it is restored. Raises UsageError."""
         self._change(number, retire)
 
     def restore(self, number: int) -> None:
-        """Take back that a memory was retired. Raises UsageError."""
+        """Restore a retired memory. Raises UsageError."""
         self._change(number, restore)
 
     def server(self) -> Condition:
-        """Ask the memory server who it is; it is started for that, which takes a second or two."""
+        """Return the state of the memory server, which is started for that: this takes a second or two."""
         with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
-            return condition(parts)
+            return mirror_status.condition(parts)
+
+    def status(self) -> tuple[Condition, list[Standing]]:
+        """Return the state of the server, and how much of each journal it stores."""
+        folder = self._settings.journals_dir
+        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
+            server = mirror_status.condition(parts)
+            files = mirror_status.journals(folder)
+            return server, [mirror_status.standing(folder, parts.ledger, file) for file in files]
+
+    def backfill(self, benchmark: str, report: Callable[[Standing], None], *, again: bool = False) -> None:
+        """Send what the server lacks of all journals, or of one, and report each journal. ``""``: all.
+
+        ``again``: also send what was confirmed before. Raises UnknownNameError.
+        """
+        folder = self._settings.journals_dir
+        files = mirror_status.journals(folder, benchmark)
+        if not files:
+            return
+        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
+            mirror_status.backfill(parts, folder, files, report, again=again)
 
     def distilled(self) -> list[Lesson]:
-        """What recurred in all journals, of scripted models only if they are remembered; nothing is kept of it.
+        """Return what recurred in all journals, without storing it. Raises StoreError.
 
-        Raises StoreError.
+        Scripted models count only if their memories are stored too.
         """
-        return distil(lapses(self._results.store, scripted=self._settings.memory == "all"))
+        return distil(measurements.lapses(self._results.store, scripted=self._settings.memory == "all"))
 
     def keep(self, lessons: Sequence[Lesson]) -> Renewed:
-        """Remember lessons, each in the place of the one on the same failure. Experiments are told of no others."""
+        """Store lessons; each replaces the earlier one on the same failure. Experiments receive only stored lessons."""
         with memory_file.opened(self._settings, make=True) as cortex:
             if cortex is None:
-                raise CortexError("The memory file could not be made. Look at its disk.")
-            return renew(cortex, [_memory(cortex, one) for one in lessons])
+                raise CortexError("The memory file could not be created. Check the disk.")
+            return renew(cortex, [_memory(cortex, lesson) for lesson in lessons])
 
     def lessons(self) -> list[Lesson]:
-        """The lessons that are kept and not retired, the most common first."""
+        """Return the stored lessons that are not retired, the most common first."""
         with memory_file.opened(self._settings) as cortex:
             if cortex is None:
                 return []
             found = listed(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
-        kept_ones = (read(one.metadata) for one in found.memories if one.salience > 0)
-        return ranked(kept_one for kept_one in kept_ones if kept_one)
+        lessons = (read(memory.metadata) for memory in found.memories if memory.salience > 0)
+        return ranked(lesson for lesson in lessons if lesson)
 
-    def recall(self, query: Query, asker: Asker) -> list[Memory]:
-        """Answers ``Query("lesson", {"error": class})``, or of all errors, with what other problems taught only;
-        ``Query("solved")`` with such of them as were solved.
+    def recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
+        """Answer an experiment's query. Raises InfrastructureError.
 
-        Raises InfrastructureError if the asker's problem cannot be had: then nothing can be known to be another one.
+        ``Query("spec", {"prompt": version})``: specs of the same problem that the same model wrote, for the same prompt
+        and at the temperature of specs; any other spec would be another treatment under the same name.
+        ``Query("lesson", {"error": class})``, or without a class of all errors: lessons from other problems.
+        ``Query("solved")``: other problems that were solved. ``Query("statistics", {"policy": ..., "role": ...})``: the
+        models of a role, the preferred one first.
         """
-        by_script = scripted(asker.models.get("coder", ()))
+        if query.kind == "statistics":
+            return self._preferred_models(query, asker)
+        if query.kind == "spec":
+            prompt = query.tags.get("prompt", MINIMAL)
+            sought = measurements.Sought(asker, prompt, VERSIONS["spec"], ADVICE_TEMPERATURE)
+            return measurements.recalled(self._results.store, sought, query.limit)
         try:
             problem: Problem | None = self._problems(asker.dataset.name).get(asker.problem)
             if problem is None:
                 return []
-            if query.kind == "solved":
-                found = solved(self._results.store, asker, scripted=by_script)
-                return examples(found, problem, looked_up(self._problems), self._may_solve, query.limit)
-            lessons = self.lessons()
-        except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory's
+            return self._from_other_problems(query, asker, problem)
+        except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory
             raise CortexError(str(error)) from error
-        fitting = (one for one in lessons if query.tags.get("error") in (None, one.error) and one.scripted == by_script)
-        told = (for_problem(one, problem, looked_up(self._problems)) for one in fitting)
-        return [one for one in told if one][: query.limit]
+
+    def _from_other_problems(self, query: Query, asker: Asker, problem: Problem) -> list[Memory]:
+        by_script = scripted(asker.models.get("coder", ()))
+        if query.kind == "solved":
+            solved = measurements.solved(self._results.store, asker, scripted=by_script)
+            return examples(solved, problem, looked_up(self._problems), self._may_solve, query.limit)
+        error = query.tags.get("error")
+        fitting = (lesson for lesson in self.lessons() if error in (None, lesson.error))
+        same_kind = (lesson for lesson in fitting if lesson.scripted == by_script)
+        memories = (for_problem(lesson, problem, looked_up(self._problems)) for lesson in same_kind)
+        return [memory for memory in memories if memory][: query.limit]
+
+    def _preferred_models(self, query: Query, asker: Asker) -> list[Memory]:
+        """Ranked by their results with `direct` on other problems, in other benchmarks. Raises StoreError."""
+        role = query.tags["role"]
+        models = asker.models.get(role, ())
+        contexts = {model: capabilities_of(model, self._settings).context_tokens for model in models}
+        known = measurements.measurements(self._results.store, DIRECT, role, [asker.problem], asker.experiment)
+        rows = ranked_models(query.tags["policy"], models, known, contexts)
+        return [
+            Memory(row.reason, row.model, {"member": str(models.index(row.model)), "score": str(row.score)})
+            for row in rows
+        ]
 
     def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
         with memory_file.opened(self._settings) as cortex:
@@ -156,7 +227,7 @@ class Memories:
 
 
 def _memory(cortex: Cortex, lesson: Lesson) -> NewMemory:
-    """A lesson as it is remembered."""
+    """A lesson in the form in which it is stored."""
     now, salience = cortex.now(), SALIENCES["high"]
     return NewMemory(
         title=lesson.title,

@@ -1,11 +1,12 @@
-"""Which benchmark or configuration the word of a person names."""
+"""Names that a user types for benchmarks and configurations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from koderz_core.analysis.configurations import letter
+from koderz_core.analysis.configurations import compared, letter, usual_baseline
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow
@@ -13,78 +14,85 @@ from koderz_core.records.rows import BenchmarkRow
 if TYPE_CHECKING:
     from koderz_core.store.results import Results
 
-Found = TypeVar("Found")
+__all__ = ["Names", "compared", "configuration_named", "letter", "usual_baseline"]
+
+Row = TypeVar("Row")
 MOST_SHOWN = 12
 
 
-def benchmark_named(results: Results, word: str, cure: str = "Give the benchmark instead.") -> str:
-    """The id of the benchmark that a word names, as ``Results.find`` has it.
+@dataclass(frozen=True)
+class Names:
+    """Finds what a name means in the results. Raises StoreError if they cannot be read."""
 
-    Raises UnknownNameError; UsageError if several are named so, or an experiment is. Then ``cure`` says what to do, and
-    ``{experiment}`` and ``{benchmark}`` in it stand for the ids.
+    results: Results
+
+    def benchmark(self, name: str, cure: str = "Give the benchmark instead.") -> str:
+        """Return the id of the benchmark that a name means, found as by ``Results.find``.
+
+        Raises UnknownNameError; UsageError if several match, or if it is an experiment. Then ``cure`` says what to do;
+        ``{experiment}`` and ``{benchmark}`` in it are replaced by the ids.
+        """
+        found = self.results.find(name)
+        if not found.startswith("exp_"):
+            return found
+        benchmark = self.results.experiment(found).experiment.benchmark
+        cure = cure.format(experiment=found, benchmark=benchmark)
+        raise UsageError(f"{found} is an experiment of {benchmark}. {cure}")
+
+    def configurations(self, name: str, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
+        """Return all configurations of the benchmark that a name means, or the one of ``benchmark/configuration``.
+
+        The start of an id means a benchmark, even if experiments have the same start. Raises UnknownNameError,
+        UsageError.
+        """
+        whole = _benchmarks(name, benchmarks)
+        if whole:
+            return self.results.summaries(_only(name, whole, lambda row: row.id).id)
+        benchmark, _, configuration = name.rpartition("/")
+        within = _benchmarks(benchmark, benchmarks) if benchmark else []
+        if within:
+            rows = self.results.summaries(_only(benchmark, within, lambda row: row.id).id)
+            return [configuration_named(configuration, rows)]
+        if name.startswith("conf_"):
+            return [configuration_named(name, self.results.summaries())]
+        raise UnknownNameError("benchmark", name, [row.id for row in benchmarks])
+
+
+def configuration_named(name: str, rows: Sequence[SummaryRow]) -> SummaryRow:
+    """Return the row that a name means: by its letter among them, else by id, label, or the start of an id.
+
+    Raises UnknownNameError; UsageError if several match.
     """
-    found = results.find(word)
-    if not found.startswith("exp_"):
-        return found
-    benchmark = results.experiment(found).experiment.benchmark
-    raise UsageError(f"{found} is an experiment of {benchmark}. {cure.format(experiment=found, benchmark=benchmark)}")
-
-
-def configurations_named(results: Results, word: str, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
-    """All configurations of the benchmark that a word names, or the one of ``benchmark/configuration``.
-
-    The beginning of an id is one of a benchmark here, whatever experiments begin so. Raises UnknownNameError,
-    UsageError.
-    """
-    whole = _benchmarks(word, benchmarks)
-    if whole:
-        return results.summaries(_only(word, whole, lambda row: row.id).id)
-    name, _, configuration = word.rpartition("/")
-    within = _benchmarks(name, benchmarks) if name else []
-    if within:
-        rows = results.summaries(_only(name, within, lambda row: row.id).id)
-        return [configuration_named(configuration, rows)]
-    if word.startswith("conf_"):
-        return [configuration_named(word, results.summaries())]
-    raise UnknownNameError("benchmark", word, [row.id for row in benchmarks])
-
-
-def configuration_named(word: str, rows: Sequence[SummaryRow]) -> SummaryRow:
-    """The one of these that a word names: by its letter among them, else by id, label, or the beginning of an id.
-
-    Raises UnknownNameError; UsageError if several are named so.
-    """
-    name, _, rest = word.rpartition("/")
-    among = [row for row in rows if not name or row.benchmark.startswith(name)]
+    benchmark, _, configuration = name.rpartition("/")
+    among = [row for row in rows if not benchmark or row.benchmark.startswith(benchmark)]
     ways: tuple[Callable[[SummaryRow], bool], ...] = (
-        lambda row: row.configuration == rest,
-        lambda row: row.label == word,
-        lambda row: bool(rest) and (row.configuration.startswith((rest, f"conf_{rest}"))),
+        lambda row: row.configuration == configuration,
+        lambda row: row.label == name,
+        lambda row: bool(configuration) and row.configuration.startswith((configuration, f"conf_{configuration}")),
     )
     by_letter = {letter(place): row for place, row in enumerate(rows)}
-    if word.upper() in by_letter:
-        return by_letter[word.upper()]
+    if name.upper() in by_letter:
+        return by_letter[name.upper()]
     found = next((found for way in ways if (found := [row for row in among if way(row)])), [])
     if not found:
         choices = [f"{letter(place)} = {row.label}" for place, row in enumerate(rows)]
-        raise UnknownNameError("configuration", word, choices)
-    return _only(word, found, lambda row: f"{row.benchmark}/{row.configuration}")
+        raise UnknownNameError("configuration", name, choices)
+    return _only(name, found, lambda row: f"{row.benchmark}/{row.configuration}")
 
 
-def _benchmarks(word: str, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:
-    """By id, else by name, else by the beginning of an id, with or without ``bench_``."""
+def _benchmarks(name: str, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:
+    """By id, else by name, else by the start of an id, with or without ``bench_``."""
     ways: tuple[Callable[[BenchmarkRow], bool], ...] = (
-        lambda row: row.id == word,
-        lambda row: bool(word) and row.name == word,
-        lambda row: bool(word) and (row.id.startswith(word) or row.id.partition("_")[2].startswith(word)),
+        lambda row: row.id == name,
+        lambda row: bool(name) and row.name == name,
+        lambda row: bool(name) and (row.id.startswith(name) or row.id.partition("_")[2].startswith(name)),
     )
     return next((found for way in ways if (found := [row for row in rows if way(row)])), [])
 
 
-def _only(word: str, found: Sequence[Found], name: Callable[[Found], str]) -> Found:
-    if len(found) == 1:
-        return found[0]
-    shown = ", ".join(name(one) for one in found[:MOST_SHOWN])
-    raise UsageError(
-        f"{word!r} fits several: {shown}{', ...' if len(found) > MOST_SHOWN else ''}. Give more of the id."
-    )
+def _only(name: str, rows: Sequence[Row], id_of: Callable[[Row], str]) -> Row:
+    if len(rows) == 1:
+        return rows[0]
+    shown = ", ".join(id_of(row) for row in rows[:MOST_SHOWN])
+    more = ", ..." if len(rows) > MOST_SHOWN else ""
+    raise UsageError(f"{name!r} matches several: {shown}{more}. Give more characters of the id.")

@@ -1,4 +1,4 @@
-"""Maintenance of a workspace's data folder: repair, backups, pins, deletion of benchmarks, the example benchmark."""
+"""Upkeep of the data folder: repair, backups, pins, deletion of benchmarks, and the example benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from koderz_core.upkeep.backup import BackedUp, Source, back_up
 from koderz_core.upkeep.journal_repair import Mended, mend_journals
 from koderz_core.upkeep.removal import clear_left, remove, require_removable, size_of
 from koderz_core.upkeep.restore import Restored, restore
-from koderz_core.workspace.names import benchmark_named
+from koderz_core.workspace.names import Names
 
 DAY_SECONDS = 86_400.0
 ABOUT_EXAMPLE = (
@@ -31,10 +31,10 @@ ABOUT_EXAMPLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Unwanted:
-    """A benchmark that is, or was, to be deleted: the bytes of its files, and the memories it left behind.
+class Deletion:
+    """A benchmark to delete, or one that was deleted: the bytes of its files, and the number of its memories.
 
-    ``memories`` None: another server keeps them, and they stay there.
+    ``memories`` None: they are on another server and stay there.
     """
 
     benchmark: str
@@ -43,14 +43,14 @@ class Unwanted:
 
 
 class Upkeep:
-    """May be asked from any thread."""
+    """May be used from any thread."""
 
     def __init__(self, settings: Settings, results: Results, clock: Callable[[], float] = time.time) -> None:
         """``clock``: seconds since 1970."""
         self._settings, self._results, self._clock = settings, results, clock
 
-    def mend(self) -> Iterator[Mended]:
-        """Mend what can be mended without losing anything that is sound: journals, locks, left copies, the index."""
+    def repair(self) -> Iterator[Mended]:
+        """Repair what can be repaired without losing sound data: journals, locks, left-over copies, the index."""
         mended = list(mend_journals(self._settings.journals_dir))
         yield from mended
         yield from clear_left(self._settings.home, self._clock())
@@ -58,12 +58,12 @@ class Upkeep:
             try:
                 events = self._results.reindex().events
             except StoreError as error:
-                yield Mended("index", f"cannot be built anew: {error}", whole=False)
+                yield Mended("index", f"cannot be rebuilt: {error}", whole=False)
             else:
-                yield Mended("index", f"was built anew from {events} events, because: {fault}")
+                yield Mended("index", f"was rebuilt from {events} events, because: {fault}")
 
     def index_fault(self) -> str:
-        """Why the index cannot be used as it is, "" if it can; what is only missing or damaged mends itself."""
+        """Why the index cannot be used, "" if it can; an index that is missing or damaged is rebuilt automatically."""
         if not self._settings.journals_dir.exists():
             return ""
         try:
@@ -78,54 +78,64 @@ class Upkeep:
         return back_up(source, path.expanduser(), __version__, self._clock())
 
     def restore(self, path: Path) -> Restored:
-        """Put a backup into this data folder. Raises UsageError if something else stands there, DataError."""
+        """Restore a backup into this data folder. Raises UsageError if a file there differs, DataError."""
         return restore(path.expanduser(), self._settings.home, memory_file(self._settings))
 
-    def find(self, text: str) -> str:
-        """The id of a benchmark, also of one whose journal cannot be read. Raises UnknownNameError, UsageError."""
-        if text in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
-            return text
-        return benchmark_named(self._results, text)
+    def find(self, name: str) -> str:
+        """Return the id that a name means, also for a benchmark whose journal cannot be read.
+
+        Raises UnknownNameError, UsageError.
+        """
+        if name in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
+            return name
+        return Names(self._results).benchmark(name)
 
     def pin(self, benchmark: str) -> None:
-        """Let nothing delete the benchmark of that id. Raises JournalError."""
+        """Protect the benchmark of that id from deletion. Raises JournalError."""
         removal.pin(self._journal(benchmark))
 
     def unpin(self, benchmark: str) -> None:
-        """Take that back. Raises JournalError."""
+        """Remove that protection. Raises JournalError."""
         removal.unpin(self._journal(benchmark))
 
-    def unwanted(self, benchmark: str) -> Unwanted:
-        """What ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
+    def deletion(self, benchmark: str) -> Deletion:
+        """Return what ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
         journal = self._journal(benchmark)
         require_removable(journal)
-        return Unwanted(benchmark, size_of(journal), remembered_of(self._settings, benchmark))
+        return Deletion(benchmark, size_of(journal), remembered_of(self._settings, benchmark))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
-        """The benchmarks beyond the newest ``keep`` and not written to for ``days``, the oldest first.
+        """Return the benchmarks that are not among the newest ``keep`` and older than ``days``, the oldest first.
 
-        Those that run or are pinned are left out. Benchmarks are as old as the last line of their journal.
+        Running and pinned benchmarks are left out. A benchmark is as old as the last line of its journal.
         """
-        journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda one: -one.stat().st_mtime)
+        journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime)
         before = self._clock() - (days or 0.0) * DAY_SECONDS
         old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
         return [path.stem for path in reversed(old) if _may_go(path)]
 
-    def delete(self, benchmarks: Iterable[str]) -> Iterator[Unwanted]:
-        """Delete benchmarks, one after the other: memories, then journal; then the index is brought up to date.
+    def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
+        """Delete benchmarks one by one: memories, then journal. At the end the index is updated.
 
-        Raises as ``unwanted``; what was deleted before then stays so.
+        Raises as ``deletion``; benchmarks deleted before the error stay deleted.
         """
         try:
             for benchmark in benchmarks:
-                found = self.unwanted(benchmark)
+                deletion = self.deletion(benchmark)
                 forget(self._settings, benchmark)
                 remove(self._journal(benchmark))
                 for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
                     left.unlink(missing_ok=True)
-                yield found
+                yield deletion
         finally:
             self._results.reindex()
+
+    def open_example(self) -> str:
+        """Copy the example's journal into the data folder, unless it is there; the benchmark's id. Raises DataError."""
+        journal = self._journal(EXAMPLE)
+        if not journal.exists():  # a journal that has changed since is not overwritten
+            keep_file(journal, example_journal())
+        return EXAMPLE
 
     def _journal(self, benchmark: str) -> Path:
         return self._settings.journals_dir / f"{benchmark}.jsonl"
@@ -140,23 +150,15 @@ def _may_go(journal: Path) -> bool:
 
 
 def _is_secret(name: str, value: object) -> bool:
-    """Keys, addresses that are secrets, logins in addresses, and programs, which are of this machine only."""
+    """Keys, secret addresses, logins in addresses, and paths of programs, which hold on this machine only."""
     return (name in SETTINGS and SETTINGS[name].secret) or has_password(value) or name in PROGRAMS
 
 
-def open_example(settings: Settings) -> str:
-    """Put the example's journal into the data folder, unless it is there; the benchmark's id. Raises DataError."""
-    journal = settings.journals_dir / f"{EXAMPLE}.jsonl"
-    if not journal.exists():  # whatever it has become since, nothing of it is overwritten
-        keep_file(journal, example_journal())
-    return EXAMPLE
-
-
 def how_to_remove(benchmark: str) -> str | None:
-    """What to say below the example, None below any other benchmark."""
+    """What to say below the example benchmark, None for any other benchmark."""
     if benchmark != EXAMPLE:
         return None
     return (
-        "The example counts like any benchmark of yours, also in totals and forecasts. To remove it, in a terminal: "
+        "The example counts like any benchmark of yours, also in totals and estimates. To remove it, in a terminal: "
         f"koderz delete {EXAMPLE} --yes"
     )

@@ -1,4 +1,4 @@
-"""Choices that are part of the page's address, so that any view can be shared; also lines chosen in a table."""
+"""Choices that are part of the page's address, so that every view can be shared; also lines chosen in a table."""
 
 from __future__ import annotations
 
@@ -16,111 +16,116 @@ def choice(
     name: str,
     label: str,
     options: Sequence[str],
-    say: Callable[[str], str] = str,
+    label_of: Callable[[str], str] = str,
     *,
     default: str = "",
     short: bool = False,
 ) -> str:
-    """A choice that is part of the URL; the default (the first option if not given) leaves no trace there.
+    """A choice that is part of the address, unless it is the default (the first option if not given).
 
-    ``say``: what an option is called, shown as text. ``short``: few options, all in sight; else a list to search.
+    ``label_of`` returns the label of an option, shown as text. ``short``: few options, all visible; else a searchable
+    list.
     """
     usual = default or options[0]
-    key = _asked(name, options, usual)
+    key = _widget_key(name, options, usual)
     if short:
-        chosen = str(st.segmented_control(label, options, key=key, format_func=say, required=True, wrap=True))
+        chosen = str(st.segmented_control(label, options, key=key, format_func=label_of, required=True, wrap=True))
     else:
-        chosen = str(st.selectbox(label, options, key=key, format_func=say))
-    _chosen(name, chosen, usual)
+        chosen = str(st.selectbox(label, options, key=key, format_func=label_of))
+    _remember(name, chosen, usual)
     return chosen
 
 
-def switch(name: str, label: str, options: Sequence[str], say: Callable[[str], str]) -> str:
-    """``choice`` of few options, where what stands before them says already what ``label`` says."""
-    key = _asked(name, options, options[0])
+def switch(name: str, label: str, options: Sequence[str], label_of: Callable[[str], str]) -> str:
+    """``choice`` of few options after a heading that says what ``label`` says; the label is hidden."""
+    key = _widget_key(name, options, options[0])
     chosen = st.segmented_control(
-        label, options, key=key, format_func=say, required=True, label_visibility="collapsed", width="content"
+        label, options, key=key, format_func=label_of, required=True, label_visibility="collapsed", width="content"
     )
-    _chosen(name, str(chosen), options[0])
+    _remember(name, str(chosen), options[0])
     return str(chosen)
 
 
-def line(name: str, label: str, options: Mapping[str, str], captions: Sequence[str], default: str) -> str:
-    """``choice`` as a list with everything in sight. ``options`` with what they are called, and captions: our words."""
-    key = _asked(name, list(options), default)
-    say = options.__getitem__
-    chosen = str(st.radio(label, list(options), key=key, format_func=say, captions=captions))
-    _chosen(name, chosen, default)
+def choice_list(name: str, label: str, options: Mapping[str, str], captions: Sequence[str], default: str) -> str:
+    """``choice`` as a list with a caption below each option. ``options`` (name to label) and captions: our words."""
+    key = _widget_key(name, list(options), default)
+    chosen = str(st.radio(label, list(options), key=key, format_func=options.__getitem__, captions=captions))
+    _remember(name, chosen, default)
     return chosen
 
 
-def _asked(name: str, options: Sequence[str], usual: str) -> str:
-    """The key of the widget, which is set to what the address asks for."""
-    key, seen = f"choice of {name}", f"{name} in the URL"
-    asked = meant(st.query_params.get(name, usual), options)
-    if asked not in options:
-        st.warning(f"The address asks for a {name} that is not here. This is another one.", icon="🔎")
-    elif key not in st.session_state or st.session_state.get(seen) != asked:  # not: of what was not drawn for once
-        st.session_state[key] = asked
+def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
+    """The key of the widget, whose value is set to the option in the address."""
+    key, last_key = f"choice of {name}", f"{name} in the URL"
+    requested = matching_option(st.query_params.get(name, usual), options)
+    if requested not in options:
+        warn_of_missing(name)
+    elif key not in st.session_state or st.session_state.get(last_key) != requested:  # undrawn widgets lose their value
+        st.session_state[key] = requested
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual
     return key
 
 
-def _chosen(name: str, chosen: str, usual: str) -> None:
+def warn_of_missing(name: str) -> None:
+    """Say that the address names an unknown option; the page shows another one."""
+    st.warning(f"The link points to an unknown {name}. Showing another one.", icon="🔎")
+
+
+def _remember(name: str, chosen: str, usual: str) -> None:
     keep(name, None if chosen == usual else chosen)
     st.session_state[f"{name} in the URL"] = chosen
 
 
 def name_by_id(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> None:
-    """Put ids into the address for the names of benchmarks in it, found as the command line finds them.
+    """Replace names of benchmarks in the address by ids, with the rules of the command line.
 
-    What names none, or several, stays: who reads it says so.
+    A name of no benchmark or of several stays as it is, and the choice that reads it warns.
     """
     known = {row.id for row in benchmarks}
     for name in ("benchmark", "benchmarks"):
-        asked = st.query_params.get(name, "").split(",")
-        found = [one if one in known or not one else _id_of(workspace, one) for one in asked]
-        if found != asked:
-            st.query_params[name] = ",".join(found)
+        requested = st.query_params.get(name, "").split(",")
+        ids = [word if word in known or not word else _id_of(workspace, word) for word in requested]
+        if ids != requested:
+            st.query_params[name] = ",".join(ids)
 
 
-def _id_of(workspace: Workspace, asked: str) -> str:
+def _id_of(workspace: Workspace, name: str) -> str:
     try:
-        return workspace.results.find(asked)
+        return workspace.results.find(name)
     except UsageError:
-        return asked
+        return name
 
 
 def keep(name: str, value: str | None) -> None:
-    """Put a choice into the URL, or take it out."""
+    """Put a choice into the address, or remove it."""
     if value is None:
         st.query_params.pop(name, None)
     else:
         st.query_params[name] = value
 
 
-def meant(asked: str, options: Sequence[str]) -> str:
-    """The option that an address names: whole, or by a beginning that no other has, with or without ``bench_``."""
-    if asked in options or not asked:
-        return asked
-    fitting = [option for option in options if asked in (option[: len(asked)], option.partition("_")[2][: len(asked)])]
-    return fitting[0] if len(fitting) == 1 else asked
+def matching_option(word: str, options: Sequence[str]) -> str:
+    """The option that an address names, in full or by a unique beginning, with or without ``bench_``; else the word."""
+    if word in options or not word:
+        return word
+    fitting = [option for option in options if word in (option[: len(word)], option.partition("_")[2][: len(word)])]
+    return fitting[0] if len(fitting) == 1 else word
 
 
 def chosen_line(table: pd.DataFrame, name: str, keys: Sequence[str], usual: str = "", /, **options: object) -> str:
-    """Show a table of which one line is always chosen; its key, which the URL holds but for the usual one's.
+    """Show a table in which one line is always chosen; return its key, which the address holds unless it is the usual.
 
-    ``keys``: one per line, at least one. ``usual``: one of them, the first if not given. ``options`` of
-    ``st.dataframe``.
+    ``keys``: one per line, at least one. ``usual``: the key that is chosen at first, the first one if not given.
+    ``options`` of ``st.dataframe``.
     """
     usual = usual or keys[0]
-    asked, seen, version = st.query_params.get(name, usual), f"{name} in the URL", f"version of {name}"
-    if asked not in keys:
-        st.warning(f"The address asks for a {name} that is not here. This is another one.", icon="🔎")
-    at = keys.index(asked if asked in keys else usual)
-    if st.session_state.get(seen) != (asked, tuple(keys)):
-        # Another address or another table: what was chosen before must not be taken for a choice in this one.
+    requested, last_key, version = st.query_params.get(name, usual), f"{name} in the URL", f"version of {name}"
+    if requested not in keys:
+        warn_of_missing(name)
+    at = keys.index(requested if requested in keys else usual)
+    if st.session_state.get(last_key) != (requested, tuple(keys)):
+        # Another address or another table: a new key keeps the line chosen before from counting as a choice here.
         st.session_state[version] = st.session_state.get(version, 0) + 1
     state = st.dataframe(
         table,
@@ -134,5 +139,5 @@ def chosen_line(table: pd.DataFrame, name: str, keys: Sequence[str], usual: str 
     rows = state["selection"]["rows"]
     chosen = keys[rows[0]] if rows and rows[0] < len(keys) else keys[at]
     keep(name, None if chosen == usual else chosen)
-    st.session_state[seen] = (chosen, tuple(keys))
+    st.session_state[last_key] = (chosen, tuple(keys))
     return chosen

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Literal
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
-from koderz_core.analysis.configurations import letter
-from koderz_core.analysis.difficulty import Cell, Difficulty, Key, Kind, chosen
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.charts import theme_color
 from koderz_core.report.difficulty import (
@@ -25,9 +21,11 @@ from koderz_core.report.difficulty import (
     taken_usd,
     trials_table,
 )
-from koderz_core.report.formats import TextTable, money, one_line, plain
+from koderz_core.report.formats import money, one_line, plain
+from koderz_core.workspace.comparisons import Cell, Difficulty, Key, Kind, chosen
+from koderz_core.workspace.names import letter
 from pages.ui.address import choice, chosen_line, keep
-from pages.ui.tables import offer_csv, selected
+from pages.ui.tables import frame, offer_csv, selected, tall
 
 SHOWN: dict[Kind, str] = {
     "all": "all",
@@ -37,35 +35,36 @@ SHOWN: dict[Kind, str] = {
     "differ": "two differ",
 }
 OF_SEVERAL = ("only", "differ")
-AT_ONCE = 40  # problems in the heatmap; more are further pages of it
+PROBLEMS_PER_PAGE = 40  # in the heatmap
 TALL, MOST_LINES = 420, 14  # pixels of a table with more lines, which scrolls
 ROW, HEAD = 22, 40  # pixels
-LONGEST_NAME, MOST_TOLD = 22, 80  # characters beside the chart, and above a cell
+LONGEST_NAME, LONGEST_TIP = 22, 80  # characters next to the chart and in a tip
 SOLVED, UNSOLVED, WITHOUT = theme_color(0), theme_color(1), theme_color(6)
-BETWEEN = theme_color(3)  # what lies between them in hue too
-PALE = 0.22  # of the colours, so that signs stand out from them by 4.5:1 in both themes
+BETWEEN = theme_color(3)  # between the two in hue
+PALE = 0.22  # opacity of the colours, so that glyphs have a contrast of 4.5:1 in both themes
 
 
 def choose_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> tuple[Difficulty, ...]:
-    """Those that fit the filter, which is part of the URL."""
+    """The problems that match the filter, which is part of the address."""
     kinds = [kind for kind in SHOWN if len(rows) > 1 or kind not in OF_SEVERAL]
     with st.container(horizontal=True):
-        named = choice("show", "Show", kinds, lambda one: SHOWN[_kind(one)], short=True)
+        named = choice("show", "Show", kinds, lambda name: SHOWN[_kind(name)], short=True)
         kind = _kind(named)
-        a = _one(rows, "one", "Solved only by" if kind == "only" else "One") if kind in OF_SEVERAL else None
-        b = _one(rows, "other", "The other", place=1) if kind == "differ" else None
+        first, second = ("Solved only by", "") if kind == "only" else ("First configuration", "Second configuration")
+        a = _choose_configuration(rows, "one", first) if kind in OF_SEVERAL else None
+        b = _choose_configuration(rows, "other", second, place=1) if kind == "differ" else None
     return chosen(problems, kind, a, b)
 
 
 def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
-    """A page of it; a click on a cell opens its experiment, or where repeats make it several, lists them."""
-    part = _part(problems)
-    signs = [sign.partition(" ")[0] for sign in MEANING.split(", ")]
+    """One page of the heatmap; a click on a cell opens its experiment, or lists its repeats."""
+    part = _page_of(problems)
+    glyphs = [meaning.partition(" ")[0] for meaning in MEANING.split(", ")]
     key = f"heatmap of {hash((tuple(map(key_of, rows)), tuple(problem.problem for problem in part)))}"
     state = st.plotly_chart(
         heatmap(rows, part),
-        alt=f"{len(part)} problems, the hardest first, by {len(rows)} configurations: {', '.join(signs)}",
-        key=key,  # another one for other cells: what was chosen among those says nothing about these
+        alt=f"{len(part)} problems, the hardest first, by {len(rows)} configurations: {', '.join(glyphs)}",
+        key=key,  # other cells get another key, because an older selection does not apply to them
         on_select="rerun",
         selection_mode="points",
         config={"displayModeBar": False},
@@ -79,46 +78,46 @@ def show_heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> 
 
 
 def show_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> Difficulty:
-    """The same as a table, and as CSV; the problem that is chosen in it."""
+    """The problems as a table and as CSV; the chosen problem."""
     table = problems_table(rows, problems)
     named = {problem.problem: problem for problem in problems}
     pinned = {"problem": st.column_config.TextColumn(pinned=True, width=130)}
-    shown = {"alt": table.title, "height": _height(table), "column_config": pinned}
-    problem = chosen_line(_frame(table), "problem", list(named), **shown)
+    shown = {"alt": table.title, "height": tall(table, MOST_LINES, TALL), "column_config": pinned}
+    problem = chosen_line(frame(table), "problem", list(named), **shown)
     offer_csv("problems", problem_rows(rows, problems))
     return named[problem]
 
 
 def show_configurations(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:
-    """What the letters stand for."""
+    """The configuration behind each letter."""
     table = solvers_table(rows, problems)
-    frame = _frame(table)
+    letters = frame(table)
     if len({row.benchmark for row in rows}) == 1:
-        frame = frame.drop(columns="benchmark")
-    st.dataframe(frame, hide_index=True, alt=table.title, key="letters", height=_height(table))
-    st.caption("Flaky: its repeats disagree. Only it: it solved the problem at least once, and all others never did.")
+        letters = letters.drop(columns="benchmark")
+    st.dataframe(letters, hide_index=True, alt=table.title, key="letters", height=tall(table, MOST_LINES, TALL))
+    st.caption("Flaky: its repeats disagree. Only it: it solved the problem at least once, the others never.")
 
 
 def show_problem(rows: Sequence[SummaryRow], problem: Difficulty) -> None:
-    """Every experiment on it, with the way to each."""
+    """Every experiment on the problem, with a link to each."""
     st.text(problem.problem)
     st.caption("Choose a line to open its experiment.")
     table = trials_table(rows, problem)
-    experiment = selected(_frame(table), f"trials of {problem.problem}", "experiment", alt=table.title)
+    experiment = selected(frame(table), f"trials of {problem.problem}", "experiment", alt=table.title)
     if experiment:
         _go_to(experiment)
 
 
-def _part(problems: Sequence[Difficulty]) -> Sequence[Difficulty]:
-    pages = -(-len(problems) // AT_ONCE)
+def _page_of(problems: Sequence[Difficulty]) -> Sequence[Difficulty]:
+    pages = -(-len(problems) // PROBLEMS_PER_PAGE)
     if pages < 2:
         keep("part", None)
         return problems
-    asked = st.query_params.get("part", "1")
-    page = min(int(asked), pages) if asked.isdecimal() and len(asked) < 6 and int(asked) else 1
+    requested = st.query_params.get("part", "1")
+    page = min(int(requested), pages) if requested.isdecimal() and len(requested) < 6 and int(requested) else 1
     place = int(st.pagination(pages, default=page, key=f"page of {pages}"))
     keep("part", None if place == 1 else str(place))
-    return problems[AT_ONCE * (place - 1) : AT_ONCE * place]
+    return problems[PROBLEMS_PER_PAGE * (place - 1) : PROBLEMS_PER_PAGE * place]
 
 
 def _open(problem: Difficulty, key: Key) -> None:
@@ -132,45 +131,34 @@ def _go_to(experiment: str) -> None:
     st.switch_page("pages/experiment.py", query_params={"experiment": experiment})
 
 
-def _one(rows: Sequence[SummaryRow], name: str, label: str, place: int = 0) -> Key:
-    named = {"/".join(key_of(row)): (at, row) for at, row in enumerate(rows)}
-    options = list(named)
-    picked = choice(
-        name, label, options, lambda one: f"{letter(named[one][0])} · {named[one][1].label}", default=options[place]
-    )
-    return key_of(named[picked][1])
+def _choose_configuration(rows: Sequence[SummaryRow], name: str, label: str, place: int = 0) -> Key:
+    labels = {"/".join(key_of(row)): f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
+    chosen_key = choice(name, label, list(labels), labels.__getitem__, default=list(labels)[place])
+    return next(key_of(row) for row in rows if "/".join(key_of(row)) == chosen_key)
 
 
 def _kind(name: str) -> Kind:
     return next(kind for kind in SHOWN if kind == name)
 
 
-def _height(table: TextTable) -> int | Literal["content"]:
-    return TALL if len(table.rows) > MOST_LINES else "content"
-
-
-def _frame(table: TextTable) -> pd.DataFrame:
-    return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
-
-
 def heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> go.Figure:
-    """A line per problem from the top, a column per configuration under its letter; a point stands at (x, y)."""
+    """A line per problem from the top, a column per configuration under its letter."""
     cells = {
         (x, y): cell
-        for y, one in enumerate(problems)
+        for y, problem in enumerate(problems)
         for x, row in enumerate(rows)
-        if (cell := one.cells.get(key_of(row))) is not None
+        if (cell := problem.cells.get(key_of(row))) is not None
     }
     figure = go.Figure()
     shape = (len(problems), len(rows))
     shares = {place: cell.share for place, cell in cells.items() if cell.share is not None}
-    _ground(figure, shape, shares, [[0, UNSOLVED], [0.5, BETWEEN], [1, SOLVED]])
-    _ground(figure, shape, dict.fromkeys(cells.keys() - shares.keys(), 0.0), [[0, WITHOUT], [1, WITHOUT]])
+    _add_colours(figure, shape, shares, [[0, UNSOLVED], [0.5, BETWEEN], [1, SOLVED]])
+    _add_colours(figure, shape, dict.fromkeys(cells.keys() - shares.keys(), 0.0), [[0, WITHOUT], [1, WITHOUT]])
     figure.add_scatter(
         x=np.array([x for x, _ in cells]),
         y=np.array([y for _, y in cells]),
         text=[sign(cell) for cell in cells.values()],
-        customdata=[_told(rows[x], x, problems[y], cell) for (x, y), cell in cells.items()],
+        customdata=[_tip(rows[x], x, problems[y], cell) for (x, y), cell in cells.items()],
         mode="markers+text",
         textfont={"color": WITHOUT, "size": 12},
         marker={"size": ROW - 4, "symbol": "square", "opacity": 0, "color": WITHOUT},
@@ -182,10 +170,10 @@ def heatmap(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> go.Fi
     return _axes(figure, rows, problems)
 
 
-def _ground(
+def _add_colours(
     figure: go.Figure, shape: tuple[int, int], values: dict[tuple[int, int], float], scale: Sequence[Sequence[object]]
 ) -> None:
-    """Colours under the signs."""
+    """Colours under the glyphs."""
     z = np.full(shape, np.nan)
     for (x, y), value in values.items():
         z[y, x] = value
@@ -195,7 +183,7 @@ def _ground(
 
 
 def _axes(figure: go.Figure, rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> go.Figure:
-    """Problems are numbered on the axis and only then named: a name is a stranger's words, which Plotly would read."""
+    """Letters above the columns, names next to the lines; names are hostile text, which Plotly would read as markup."""
     bare = {"showgrid": False, "zeroline": False, "fixedrange": True, "tickmode": "array", "ticks": ""}
     letters = [f"<b>{letter(place)}</b>" for place in range(len(rows))]
     places = {"tickvals": list(range(len(rows))), "ticktext": letters, "range": [-0.5, len(rows) - 0.5]}
@@ -212,9 +200,9 @@ def _short(name: str) -> str:
     return escape(line if len(line) <= LONGEST_NAME else f"…{line[1 - LONGEST_NAME :]}")
 
 
-def _told(row: SummaryRow, place: int, problem: Difficulty, cell: Cell) -> str:
-    tries = sum(trial.iterations for trial in cell.trials)
+def _tip(row: SummaryRow, place: int, problem: Difficulty, cell: Cell) -> str:
+    iterations = sum(trial.iterations for trial in cell.trials)
     return (
-        f"{escape(plain(problem.problem, MOST_TOLD))}<br><b>{letter(place)}</b> {escape(plain(row.label))}<br>"
-        f"{cell.solved} of {cell.n} solved · {tries} iterations · {money(taken_usd(cell.trials))}"
+        f"{escape(plain(problem.problem, LONGEST_TIP))}<br><b>{letter(place)}</b> {escape(plain(row.label))}<br>"
+        f"{cell.solved} of {cell.n} solved · {iterations} iterations · {money(taken_usd(cell.trials))}"
     )

@@ -1,6 +1,6 @@
 """Exports on a page: signed links to files, the route that serves them, a preview, and the meaning of columns.
 
-Only a page of this dashboard can make such a link.
+Only this dashboard can sign such a link.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ SHOWN = 50
 MOST_KEPT = 16
 PREVIEWED = {"dataset_sha256": st.column_config.TextColumn(width=120)}  # the file has it in full
 PATH = "/api/export"
-PIECE = 1 << 20  # bytes that are in memory at a time
+PIECE = 1 << 20  # bytes in memory at a time
 HOUR = 3600
 VALID_HOURS = 12
-INVALID = "This link is not valid, or no longer. Open the page Export of this dashboard, which makes a new one."
+INVALID = "This link is not valid or has expired. Open the Export page of this dashboard to get a new one."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """``state``: of the journals, as what was read before they said more is out of date."""
+class Preview:
+    """A preview to read; ``state`` of the journals, because a new state makes an older preview outdated."""
 
     workspace: Workspace
     order: ExportOrder
@@ -46,12 +46,12 @@ class Asked:
 
 
 def offer(order: ExportOrder, label: str = "Download", icon: str = "⬇️") -> None:
-    """A link to a file of any size; ``label``: our words."""
+    """A link that downloads a file of any size; ``label``: our words."""
     st.link_button(label, link(order), icon=icon)
 
 
 def offer_reports(rows: Sequence[SummaryRow]) -> None:
-    """These configurations side by side, with a baseline if they lack one, for somebody without koderz."""
+    """Reports that compare these configurations, for people without koderz; a missing baseline is added."""
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
     html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
     with st.container(horizontal=True):
@@ -61,15 +61,15 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
 
 
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:
-    """The first lines as they will be."""
-    first = _preview(Asked(workspace, order, workspace.results.state()))
-    some = f"The first {SHOWN} of {count(first.lines)}" if first.lines > SHOWN else f"All {first.lines}"
-    st.caption(f"{some} lines, {len(first.frame.columns)} columns. The file has all.")
-    st.dataframe(first.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
+    """The first lines of the file."""
+    excerpt = _excerpt(Preview(workspace, order, workspace.results.state()))
+    some = f"The first {SHOWN} of {count(excerpt.lines)}" if excerpt.lines > SHOWN else f"All {excerpt.lines}"
+    st.caption(f"{some} lines, {len(excerpt.frame.columns)} columns. The file has all lines.")
+    st.dataframe(excerpt.frame, hide_index=True, column_config=PREVIEWED, alt=f"The first lines of {order.table}")
 
 
 def show_dictionary(table: str) -> None:
-    """What each column means; closed until it is wanted."""
+    """The meaning of each column, folded."""
     with st.expander("What the columns mean", icon="📖"):
         lines = [
             (column.name, column.type, column.unit, column.meaning, column.missing)
@@ -80,18 +80,20 @@ def show_dictionary(table: str) -> None:
 
 
 @st.cache_resource(
-    max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: lambda asked: f"{asked.state} {asked.order!r}"}
+    max_entries=MOST_KEPT,
+    show_spinner=False,
+    hash_funcs={Preview: lambda preview: f"{preview.state} {preview.order!r}"},
 )
-def _preview(asked: Asked) -> Excerpt:
-    return asked.workspace.exporting.preview(asked.order, SHOWN)
+def _excerpt(preview: Preview) -> Excerpt:
+    return preview.workspace.exports.preview(preview.order, SHOWN)
 
 
 def link(order: ExportOrder) -> str:
-    """The address of what is ordered, good for some hours and as long as this process lives.
+    """The address of a file, valid for some hours and as long as this process lives.
 
-    Whoever has it needs no log-in, but only who may see a page gets it: Streamlit guards pages, not routes.
+    Streamlit protects pages but not routes, so the link itself needs no login. Only users who may see the page get it.
     """
-    asked = {
+    fields = {
         "table": order.table,
         "form": order.form,
         "of": order.of,
@@ -100,41 +102,41 @@ def link(order: ExportOrder) -> str:
         "same_problems": "yes" if order.same_problems else "",
         "until": str((int(time.time()) // HOUR + VALID_HOURS + 1) * HOUR),  # the same for an hour
     }
-    query = urlencode(asked, doseq=True)
+    query = urlencode(fields, doseq=True)
     return f"{PATH.removeprefix('/')}?{query}&signature={_signature(query)}"
 
 
 async def send(request: Request) -> Response:
-    """What a link names, as a file that is streamed: its beginning is sent before its end is known."""
+    """Stream the file that a link names; sending starts before the file is complete."""
     query, _, signature = request.url.query.rpartition("&signature=")
     if not hmac.compare_digest(signature.encode(), _signature(query).encode()):
         return PlainTextResponse(INVALID, 403)
-    asked = parse_qs(query)
-    if float(asked["until"][0]) < time.time():
+    fields = parse_qs(query)
+    if float(fields["until"][0]) < time.time():
         return PlainTextResponse(INVALID, 403)
     try:
-        order = _order(asked)
-        await asyncio.to_thread(the_workspace().exporting.found, order)
-    except KoderzError as error:  # such as a journal that is gone since
+        order = _order(fields)
+        await asyncio.to_thread(the_workspace().exports.resolve, order)
+    except KoderzError as error:  # for example if a journal was removed
         return PlainTextResponse(plain(str(error)), 404 if isinstance(error, UsageError) else 503)
     headers = {"Content-Disposition": f'attachment; filename="{order.file_name}"', "Cache-Control": "no-store"}
     return StreamingResponse(_pieces(order), media_type=order.media_type, headers=headers)
 
 
 async def _pieces(order: ExportOrder) -> AsyncIterator[bytes]:
-    with await asyncio.to_thread(the_workspace().exporting.made, order) as file:
+    with await asyncio.to_thread(the_workspace().exports.file, order) as file:
         while piece := await asyncio.to_thread(file.read, PIECE):
             yield piece
 
 
-def _order(asked: dict[str, list[str]]) -> ExportOrder:
+def _order(fields: dict[str, list[str]]) -> ExportOrder:
     return ExportOrder(
-        asked["table"][0],
-        asked["form"][0],
-        tuple(asked.get("of", ())),
-        tuple(asked.get("columns", ())),
-        "for_spreadsheets" in asked,
-        "same_problems" in asked,
+        fields["table"][0],
+        fields["form"][0],
+        tuple(fields.get("of", ())),
+        tuple(fields.get("columns", ())),
+        "for_spreadsheets" in fields,
+        "same_problems" in fields,
     )
 
 

@@ -1,4 +1,4 @@
-"""The frame of every page: its head, facts, the origin of results, and what an empty page offers."""
+"""The frame of every page: its head, figures, the provenance of results, and the first steps on an empty page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from koderz_core import Workspace, the_workspace
 from koderz_core.records import DatasetOrigin
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import isolation
-from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, open_example
+from koderz_core.workspace.upkeep import ABOUT_EXAMPLE
 from pages.ui.address import name_by_id
 from pages.ui.bundles import show_read_only
 from pages.ui.edge import edge
@@ -20,10 +20,10 @@ from pages.ui.run_controls import show_running
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What a page begins with: the process's workspace, and all benchmarks as they are now, the newest first.
+class Page:
+    """An opened page: the process's workspace, and all benchmarks at this moment, the newest first.
 
-    ``running``: the place in its head for what runs.
+    ``running``: the place in its head for running benchmarks.
     """
 
     workspace: Workspace
@@ -31,67 +31,67 @@ class Opened:
     running: DeltaGenerator
 
 
-def open_page(title: str, about: str, *, badges: bool = True) -> Opened:
-    """Draw the page's head and what runs; the benchmarks are asked for once. ``about``: our words, one sentence.
+def open_page(title: str, about: str, *, badges: bool = True) -> Page:
+    """Draw the page's head with the running benchmarks. ``about``: our words, one sentence.
 
-    ``badges`` False: the page itself draws what runs, together with the rest of what it has read.
+    ``badges`` False: the page draws the running benchmarks itself, from the data that it shows below.
     """
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"):
         st.title(title, width="content")
         running = st.container(width="content", gap="xxsmall", key="running")
     st.caption(about)
     workspace = the_workspace()
-    opened = Opened(workspace, workspace.results.benchmarks(), running)
-    name_by_id(workspace, opened.benchmarks)
+    page = Page(workspace, workspace.results.benchmarks(), running)
+    name_by_id(workspace, page.benchmarks)
     if badges:
         with running:
-            show_running(workspace, opened.benchmarks)
+            show_running(workspace, page.benchmarks)
     show_read_only(workspace)
-    return opened
+    return page
 
 
-def show_remarks(said: Iterable[str]) -> None:
-    """What a reader should know besides, quietly, and below what it is about; it may quote somebody's own text."""
-    if lines := [one.strip() for one in said if one.strip()]:
+def show_remarks(remarks: Iterable[str]) -> None:
+    """Remarks in small print below their subject; they may quote a user's text."""
+    if lines := [remark.strip() for remark in remarks if remark.strip()]:
         with st.container(key="remarks"):
             st.text("\n".join(lines))
 
 
 def show_isolation(tier: str, self_test: str) -> None:
-    """What programs are judged in, quietly."""
+    """The isolation in which programs are tested, in small print."""
     st.caption(f"Isolation of programs: {isolation(tier, self_test)}")
 
 
 def show_origin(origin: DatasetOrigin) -> None:
-    """Where the problems are from, which file that was, and under which licence; a name may be somebody's own text."""
+    """The dataset with its file and licence; its name may be a user's text."""
     show_remarks([f"Problems of {origin.said}"])
 
 
-def show_ground(row: BenchmarkRow | ExperimentRow) -> None:
-    """What its results stand on: the problems, and what programs were judged in."""
+def show_provenance(row: BenchmarkRow | ExperimentRow) -> None:
+    """The dataset and the isolation behind the results."""
     show_origin(row.origin)
     show_isolation(row.isolation, row.self_test)
 
 
-def facts(shown: dict[str, str]) -> None:
-    """A few figures side by side; they are ours, never a model's words."""
+def show_facts(facts: dict[str, str]) -> None:
+    """A few figures side by side; our words, never a model's."""
     with st.container(horizontal=True):
-        for label, value in shown.items():
+        for label, value in facts.items():
             st.metric(label, value)
 
 
-def show_empty(workspace: Workspace, said: str, icon: str, action: str = "Launch a benchmark") -> None:
-    """``said``: why there is nothing, in our words."""
-    st.info(said, icon=icon)
-    offer_ways(workspace, action)
+def show_empty(workspace: Workspace, reason: str, icon: str, action: str = "Launch a benchmark") -> None:
+    """Say why the page is empty (``reason``: our words) and offer the first steps."""
+    st.info(reason, icon=icon)
+    offer_first_steps(workspace, action)
 
 
-def offer_ways(workspace: Workspace, action: str, *, example: bool = True, **query: str) -> None:
-    """The ``example`` first, which opens on the Compare page; then the ways to a model and to Launch (``action``)."""
+def offer_first_steps(workspace: Workspace, action: str, *, example: bool = True, **query: str) -> None:
+    """Buttons: open the ``example`` on the Compare page, get a model, open Launch (``action``)."""
     with st.container(horizontal=True, key="ways"):
         if example and st.button("Open the example", key="example", icon="📖", type="primary"):
             with edge():
-                benchmark = open_example(workspace.settings)
+                benchmark = workspace.upkeep.open_example()
                 st.switch_page("pages/compare.py", query_params={"benchmarks": benchmark})
         if example and st.button("No model yet: get one", key="to models", icon="📥"):
             st.switch_page("pages/models.py")

@@ -1,4 +1,4 @@
-"""Inputs of a launch: configurations (strategy, models per role, parameters) and the problems to run them on."""
+"""Inputs of a launch: configurations (strategy, models per role, parameters) and problems."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ from dataclasses import dataclass
 import streamlit as st
 
 from koderz_core import KoderzError, Parameter, Preset, Role, StrategyForm, Wanted, Workspace, with_ablations
-from koderz_core.datasets import fetched_by
-from koderz_core.datasets.selection import way_of
-from koderz_core.grading.feedback_policy import FEEDBACKS
-from koderz_core.grading.gates import GATES
-from koderz_core.models.availability import Availability
 from koderz_core.plan.descriptions import calls_of
 from koderz_core.records import Scalar
 from koderz_core.report.formats import plain
 from koderz_core.strategies.parameters import asked_of
+from koderz_core.workspace.datasets import way_of
+from koderz_core.workspace.grading import FEEDBACKS, GATES
+from koderz_core.workspace.models import Availability
 
 SAME = "same as coder"
-ABOUT_MODELS = "⊘ cannot run now. You may also type the name of any other model."
-ABOUT_SEVERAL = "One or more: all of them are asked, in this order."
+ABOUT_MODELS = "⊘ cannot run now. You can also type the name of any other model."
+ABOUT_SEVERAL = "One or more: all of them are called, in this order."
 ABOUT_GATE = (
-    "What a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the base tests, "
-    "as split:0.5. What is not in the gate scores it."
+    "The tests that a loop runs and stops on: all base tests, the examples in the problem's text, or a part of the "
+    "base tests, such as split:0.5. All other tests score the program."
 )
-ABOUT_FEEDBACK = "What a loop is told of failed tests."
-ABOUT_ABLATIONS = (
-    "Adds this configuration once more for each part that it can be without: that tells what the part is good for."
-)
+ABOUT_FEEDBACK = "How much a loop learns about failed tests."
+ABOUT_ABLATIONS = "Adds this configuration again without each optional part, to show what that part contributes."
 WAYS = ("range", "list", "sample", "all", "my own")
 PROMPT = 'def double(number: int) -> int:\n    """Return twice the number."""\n'
 TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
@@ -36,21 +32,23 @@ TESTS = "assert double(2) == 4\nassert double(-1) == -2\n"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A configuration, and the names of the ablations that go with it."""
+    """A configuration and the names of its ablations."""
 
     wanted: Wanted
     ablations: tuple[str, ...] = ()
 
 
 def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequence[Availability]) -> list[Wanted]:
-    """The configurations as the person left them, each with its ablations; another preset begins anew."""
+    """The configurations as the user edited them, each with its ablations; another preset replaces them."""
     rows = _rows(preset)
-    forms = {form.name: form for form in workspace.planner.strategies()}
+    forms = {form.name: form for form in workspace.plans.strategies()}
     models = {row.id: "" if row.ready else row.reason for row in sorted(surveyed, key=lambda row: not row.ready)}
     for key in list(rows):
         with st.container(border=True, key=f"row-{key}"):
-            rows[key] = _row(rows[key], f"{st.session_state['rows begun']} {key}", forms, models)
-            if len(rows) > 1 and st.button("Remove", key=f"remove {st.session_state['rows begun']} {key}", icon="🗑️"):
+            rows[key] = _row(rows[key], f"{st.session_state['generation of rows']} {key}", forms, models)
+            if len(rows) > 1 and st.button(
+                "Remove", key=f"remove {st.session_state['generation of rows']} {key}", icon="🗑️"
+            ):
                 del rows[key]
                 st.rerun()
     if st.button("Add a configuration", icon="➕", key="add"):
@@ -60,141 +58,128 @@ def choose_configurations(workspace: Workspace, preset: Preset, surveyed: Sequen
 
 
 def _rows(preset: Preset) -> dict[int, Row]:
-    """By number. Widgets are named after how often rows were begun anew, else they would keep values of before."""
+    """The rows by number. A new preset starts a new generation, whose widgets do not keep older values."""
     state = st.session_state
     if state.get("rows of") != preset:
-        state["rows of"], state["rows begun"] = preset, state.get("rows begun", 0) + 1
+        state["rows of"], state["generation of rows"] = preset, state.get("generation of rows", 0) + 1
         state["rows"] = dict(enumerate(map(Row, preset.configurations), start=1))
     rows: dict[int, Row] = state["rows"]
     return rows
 
 
 def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[str, str]) -> Row:
-    names, begun = list(forms), row.wanted
-    form = forms[str(st.selectbox("Strategy", names, names.index(begun.strategy), key=f"strategy {key}"))]
+    names, initial = list(forms), row.wanted
+    form = forms[str(st.selectbox("Strategy", names, names.index(initial.strategy), key=f"strategy {key}"))]
     st.text(form.doc)
     st.caption(plain(calls_of(form)))
     place = st.container(horizontal=True, key=f"roles {key}")
-    parameters = _parameters(form, begun, key)
+    parameters = _parameters(form, initial, key)
     with place:
-        asked = form.asked(parameters)
-        roles = sorted((role for role in form.roles if role.name in asked), key=lambda role: role.name != "coder")
-        chosen = {role.name: _models(role, begun, key, models) for role in roles}
-    kept = asked_of(asked, begun.parameters)
-    if kept:
-        st.text("Of single roles, as recorded: " + " ".join(f"{name}={value}" for name, value in kept.items()))
-    policies = _policies(begun, key) if form.tested else {}
+        used = form.asked(parameters)
+        roles = sorted((role for role in form.roles if role.name in used), key=lambda role: role.name != "coder")
+        chosen = {role.name: _models(role, initial, key, models) for role in roles}
+    overrides = asked_of(used, initial.parameters)
+    if overrides:
+        st.text("Per role, as recorded: " + " ".join(f"{name}={value}" for name, value in overrides.items()))
+    policies = _policies(initial, key) if form.tested else {}
     named = {role: names for role, names in chosen.items() if names and names != SAME}
-    wanted = Wanted(form.name, named, parameters | kept, **policies)
+    wanted = Wanted(form.name, named, parameters | overrides, **policies)
     return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
 
 
-def _ablations(whole: Wanted, begun: Sequence[str], choices: Sequence[str], key: str) -> tuple[str, ...]:
-    """One click adds all of them; which, can be chosen then."""
-    if not st.toggle("Ablations", bool(begun), key=f"ablations {key}", help=ABOUT_ABLATIONS):
+def _ablations(whole: Wanted, initial: Sequence[str], choices: Sequence[str], key: str) -> tuple[str, ...]:
+    """One click adds all ablations; then the user can remove some."""
+    if not st.toggle("Ablations", bool(initial), key=f"ablations {key}", help=ABOUT_ABLATIONS):
         return ()
-    default = list(begun) or list(choices)
+    default = list(initial) or list(choices)
     chosen = st.multiselect("Which", choices, default, key=f"ablated {key}")
     grid = with_ablations([(whole, chosen)])
     idle = ", ".join(name for name in chosen if len(with_ablations([(whole, [name])])) == 1)
     st.caption(
-        f"{len(grid)} configurations: this one, and {len(grid) - 1} that differ from it in one thing."
-        + (f" Left out, as it would change nothing: {idle}." if idle else "")
+        f"{len(grid)} configurations: this one and {len(grid) - 1} that differ from it in one parameter."
+        + (f" Left out, because it would change nothing: {idle}." if idle else "")
     )
     return tuple(chosen)
 
 
-def _policies(begun: Wanted, key: str) -> dict[str, str]:
+def _policies(initial: Wanted, key: str) -> dict[str, str]:
+    """Gate and feedback; a gate can also be typed."""
+    gates = list(dict.fromkeys([*GATES, initial.gate]))
+    place, feedbacks = gates.index(initial.gate), list(FEEDBACKS)
     with st.container(horizontal=True):
-        return {
-            "gate": _policy("gate", begun.gate, GATES, key, ABOUT_GATE),
-            "feedback": _policy("feedback", begun.feedback, tuple(FEEDBACKS), key, ABOUT_FEEDBACK),
-        }
+        gate = st.selectbox("gate", gates, place, key=f"gate {key}", accept_new_options=True, help=ABOUT_GATE)
+        place = feedbacks.index(initial.feedback)
+        feedback = st.selectbox("feedback", feedbacks, place, key=f"feedback {key}", help=ABOUT_FEEDBACK)
+    return {"gate": str(gate), "feedback": str(feedback)}
 
 
-def _policy(label: str, now: str, choices: Sequence[str], key: str, about: str) -> str:
-    """Of gates others can be typed."""
-    options = list(dict.fromkeys([*choices, now]))
-    place, typed = options.index(now), label == "gate"
-    return str(st.selectbox(label, options, place, key=f"{label} {key}", accept_new_options=typed, help=about))
-
-
-def _models(role: Role, begun: Wanted, key: str, models: Mapping[str, str]) -> str | tuple[str, ...]:
-    """Those that can run now first, the others with the reason why not; any other name can be typed."""
-    said = begun.models.get(role.name, ())
-    now = [said] if isinstance(said, str) else list(said)
+def _models(role: Role, initial: Wanted, key: str, models: Mapping[str, str]) -> str | tuple[str, ...]:
+    """Models that can run now come first, the others show the reason; any other name can be typed."""
+    names = initial.models.get(role.name, ())
+    now = [names] if isinstance(names, str) else list(names)
     options = list(dict.fromkeys([*now, *models]))
 
-    def shown(one: str) -> str:
-        return f"⊘ {one}: {models[one]}" if models.get(one) else one
+    def label(model: str) -> str:
+        return f"⊘ {model}: {models[model]}" if models.get(model) else model
 
     key, about = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}"
     if role.several:
         about = f"{role.doc} {ABOUT_SEVERAL} {ABOUT_MODELS}"
         none = "Name a model" if role.name == "coder" else SAME
-        return _several(
-            st.multiselect(
-                role.name, options, now, shown, key=key, help=about, placeholder=none, accept_new_options=True
-            )
+        chosen = st.multiselect(
+            role.name, options, now, label, key=key, help=about, placeholder=none, accept_new_options=True
         )
+        return str(chosen[0]) if len(chosen) == 1 else tuple(map(str, chosen))
     options = options if role.name == "coder" else [SAME, *options]
     place = options.index(now[0]) if now else 0
-    return str(st.selectbox(role.name, options, place, shown, key=key, help=about, accept_new_options=True))
+    return str(st.selectbox(role.name, options, place, label, key=key, help=about, accept_new_options=True))
 
 
-def _several(names: Sequence[str]) -> str | tuple[str, ...]:
-    """One is said as one."""
-    return str(names[0]) if len(names) == 1 else tuple(map(str, names))
-
-
-def _parameters(form: StrategyForm, begun: Wanted, key: str) -> dict[str, Scalar]:
-    """Those that differ from their defaults."""
-    found: dict[str, Scalar] = {}
+def _parameters(form: StrategyForm, initial: Wanted, key: str) -> dict[str, Scalar]:
+    """The parameters that differ from their defaults."""
+    changed: dict[str, Scalar] = {}
     with st.expander("Parameters"), st.grid(3):
         for parameter in form.parameters:
-            value = _parameter(
-                parameter,
-                begun.parameters.get(parameter.name, parameter.default),
-                f"{form.name} {parameter.name} {key}",
-            )
+            now = initial.parameters.get(parameter.name, parameter.default)
+            value = _parameter(parameter, now, f"{form.name} {parameter.name} {key}")
             if value != parameter.default:
-                found[parameter.name] = value
-    return found
+                changed[parameter.name] = value
+    return changed
 
 
-def _parameter(one: Parameter, value: Scalar, key: str) -> Scalar:
-    label = one.name.replace("_", " ")
-    if one.kind == "bool":
-        return st.checkbox(label, bool(value), key=key, help=one.doc)
-    if one.kind == "int":
-        return int(st.number_input(label, one.least, one.most, int(value or 0), key=key, help=one.doc))
-    if one.kind == "float":
+def _parameter(parameter: Parameter, value: Scalar, key: str) -> Scalar:
+    label, about = parameter.name.replace("_", " "), parameter.doc
+    if parameter.kind == "bool":
+        return st.checkbox(label, bool(value), key=key, help=about)
+    if parameter.kind == "int":
+        return int(st.number_input(label, parameter.least, parameter.most, int(value or 0), key=key, help=about))
+    if parameter.kind == "float":
         now = float(value or 0)
-        most = max(float(one.most), now)  # a clone may have what nobody would choose here
-        return float(st.number_input(label, float(one.least), most, now, 0.1, key=key, help=one.doc))
-    if one.choices:
-        return str(st.selectbox(label, one.choices, one.choices.index(str(value)), key=key, help=one.doc))
-    return str(st.text_input(label, str(value), key=key, help=one.doc))
+        most = max(float(parameter.most), now)  # a clone may have a value beyond the usual range
+        return float(st.number_input(label, float(parameter.least), most, now, 0.1, key=key, help=about))
+    if choices := parameter.choices:
+        return str(st.selectbox(label, choices, choices.index(str(value)), key=key, help=about))
+    return str(st.text_input(label, str(value), key=key, help=about))
 
 
-def choose_problems(workspace: Workspace, begin: str, dataset: str) -> tuple[str, str]:
-    """The choice in the words of an order, and its dataset.
+def choose_problems(workspace: Workspace, initial: str, dataset: str) -> tuple[str, str]:
+    """The problems as an order names them, and their dataset.
 
-    ``begin``: what is proposed, in the same words; ``dataset``: its dataset, empty where any will do.
+    ``initial``: the proposed problems in the same form; ``dataset``: their dataset, empty for any.
     """
-    of = f" of {begin} {dataset}" if dataset else ""
-    way = str(st.segmented_control("Choose by", WAYS, default=way_of(begin), required=True, key=f"way{of}"))
+    of = f" of {initial} {dataset}" if dataset else ""
+    way = str(st.segmented_control("Choose by", WAYS, default=way_of(initial), required=True, key=f"way{of}"))
     if way == "my own":
         return "all", _own(workspace)
-    return _terms(way, begin if way == way_of(begin) else ""), _published(workspace, dataset)
+    return _terms(way, initial if way == way_of(initial) else ""), _published(workspace, dataset)
 
 
-def _published(workspace: Workspace, begin: str) -> str:
-    """A dataset by name; one whose file is not there can be seen, with the command that fetches it."""
-    names = dict.fromkeys([begin, *workspace.datasets()] if begin else workspace.datasets())
-    cures = {name: fetched_by(name, workspace.settings) for name in names}
-    named = {name: f"{name} (not here)" if cure else name for name, cure in cures.items()}
-    dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key=f"dataset {begin}".strip()))
+def _published(workspace: Workspace, initial: str) -> str:
+    """A published dataset; for a missing file the page shows the command that downloads it."""
+    names = dict.fromkeys([initial, *workspace.datasets.names()] if initial else workspace.datasets.names())
+    cures = {name: workspace.datasets.how_to_get(name) for name in names}
+    named = {name: f"{name} (not downloaded)" if cure else name for name, cure in cures.items()}
+    dataset = str(st.selectbox("Dataset", list(cures), format_func=named.__getitem__, key=f"dataset {initial}".strip()))
     if cures[dataset]:
         st.info("Its file is not on this machine. In a terminal:", icon="⬇️")
         st.code(cures[dataset], language="sh")
@@ -202,25 +187,29 @@ def _published(workspace: Workspace, begin: str) -> str:
     return dataset
 
 
-def _terms(way: str, begin: str) -> str:
+def _terms(way: str, initial: str) -> str:
     if way == "range":
-        first, _, end = begin.partition(":")
+        first, _, end = initial.partition(":")
         with st.container(horizontal=True):
-            low = int(st.number_input("From", 0, value=int(first or 0), key=f"from {begin}"))
-            high = int(st.number_input("Up to, not included", 1, value=int(end or 10), key=f"to {begin}"))
+            low = int(st.number_input("From", 0, value=int(first or 0), key=f"from {initial}"))
+            high = int(st.number_input("Up to, not included", 1, value=int(end or 10), key=f"to {initial}"))
         return f"{low}:{high}"
     if way == "list":
-        return str(st.text_input("Numbers or ids, with commas", begin or "0, 3, 7", key=f"listed {begin}".strip()))
+        return str(
+            st.text_input("Numbers or ids, separated by commas", initial or "0, 3, 7", key=f"listed {initial}".strip())
+        )
     if way == "sample":
-        proposed = int(begin.partition(":")[2] or 20)
-        size = int(st.number_input("How many, drawn by the seed", 1, value=proposed, key=f"sampled {begin}".strip()))
+        proposed = int(initial.partition(":")[2] or 20)
+        size = int(
+            st.number_input("Sample size, drawn by the seed", 1, value=proposed, key=f"sampled {initial}".strip())
+        )
         return f"sample:{size}"
     return "all"
 
 
 def _own(workspace: Workspace) -> str:
-    """The dataset of a problem that is typed or pasted. It is kept when it is used, so that it can be run again."""
-    prompt = st.text_area("Signature and what it should do", PROMPT, height=140, key="own prompt")
+    """The dataset of a problem that the user types. It is saved on use, so that it can be run again."""
+    prompt = st.text_area("Signature and description", PROMPT, height=140, key="own prompt")
     tests = st.text_area("Tests", TESTS, height=120, key="own tests", help="Plain asserts, or check(candidate).")
     solution = st.text_area("A solution, if you have one", height=100, key="own solution")
     typed = (str(prompt), str(tests), str(solution))
@@ -235,7 +224,7 @@ def _own(workspace: Workspace) -> str:
 
 def _use(workspace: Workspace, typed: tuple[str, str, str]) -> None:
     try:
-        st.session_state["own"] = (typed, workspace.keep_problem(*typed))
+        st.session_state["own"] = (typed, workspace.grading.keep_problem(*typed))
     except KoderzError as error:
         st.warning("The problem is not complete yet.", icon="✏️")
         st.text(str(error))

@@ -1,6 +1,6 @@
 """The live view of a benchmark: a lane of cells per configuration, newest iterations, live text, and polling.
 
-Live text is heard only in the process that runs the benchmark. Where reading fails, the last reading stays.
+Live text is available only in the process that runs the benchmark. If a read fails, the last good one stays.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from koderz_core.report.formats import LOOKS
 from koderz_core.report.timeline import Cell, lanes
 from pages.ui.tables import NEWEST_COLUMNS, newest_table, outcome
 
-FEW = 60  # of more a browser takes longer for the cells than for all the rest of a page
+FEW = 60  # cells; more of them take a browser longer than the rest of the page
 MEANING = f"{', '.join(f'{look.cell} {look.word}' for look in LOOKS.values())}."
 
 
 def draw_cells(rows: Sequence[ExperimentRow]) -> None:
-    """Those of all experiments of a benchmark, in its order. Only our own signs and ids become markdown.
+    """The cells of all experiments of a benchmark, in its order. Only our own glyphs and ids become markdown.
 
-    Where there are many, the block scrolls (``looks.css``).
+    A long block scrolls (``looks.css``).
     """
     drawn = lanes(rows)
     with st.container(gap="small", key="lanes"):
@@ -34,9 +34,9 @@ def draw_cells(rows: Sequence[ExperimentRow]) -> None:
                 st.text(lane.label)
                 st.caption(lane.told)
                 st.markdown(" ".join(map(_badge, lane.cells)))
-    for said in drawn.footnotes:
-        st.text(said)
-    st.caption(MEANING + _way(drawn.each))
+    for footnote in drawn.footnotes:
+        st.text(footnote)
+    st.caption(MEANING + _about_links(drawn.each))
 
 
 def _badge(cell: Cell) -> str:
@@ -45,27 +45,27 @@ def _badge(cell: Cell) -> str:
     return badge if cell.experiment is None else f"[{badge}](experiment?experiment={cell.experiment})"
 
 
-def _way(each: int) -> str:
+def _about_links(each: int) -> str:
     if each == 1:
         return " A cell opens its experiment in a new tab."
     return (
-        f" There are many, so a cell stands for {each} experiments: its sign is what most of them are, its numbers how "
-        "many are solved. It opens the first that was begun, in a new tab."
+        f" A cell shows {each} experiments: the glyph of the most frequent state, and how many are solved. It opens "
+        "the first one that started, in a new tab."
     )
 
 
 def show_news(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """The newest iterations, and beside them the words of a model."""
-    if not workspace.runs_here(progress.benchmark.id):
+    """The newest iterations and, next to them, the live text of a model."""
+    if not workspace.runs.is_here(progress.benchmark.id):
         _newest(progress)
         if progress.benchmark.under_way:
-            st.caption("Another process runs it: what its models say just now is heard there only.")
+            st.caption("Another process runs it. Live model output is available only in that process.")
         return
     left, right = st.columns(2)
     with left:
         _newest(progress)
     with right:
-        _listen(workspace, progress)
+        _show_stream(workspace, progress)
 
 
 def _newest(progress: BenchmarkProgress) -> None:
@@ -77,31 +77,28 @@ def _newest(progress: BenchmarkProgress) -> None:
         st.caption("`direct` submits its program without testing, so it has no iterations.")
 
 
-def _listen(workspace: Workspace, progress: BenchmarkProgress) -> None:
+def _show_stream(workspace: Workspace, progress: BenchmarkProgress) -> None:
     st.subheader("Live text")
-    speaking = {row.id: row for row in progress.experiments if row.state == "running"}
-    if not speaking:
-        st.caption("Words appear here while a local model is asked.")
+    labels = {row.id: f"{row.problem} {row.label}" for row in progress.experiments if row.state == "running"}
+    if not labels:
+        st.caption("Text appears here while a local model generates it.")
         return
-    chosen = st.selectbox(
-        "Listen to", list(speaking), format_func=lambda one: f"{speaking[one].problem} {speaking[one].label}"
-    )
-    show_live_text(workspace, speaking[chosen], 240)
+    chosen = st.selectbox("Experiment", list(labels), format_func=labels.__getitem__)
+    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), 240)
 
 
 def show_live_text(workspace: Workspace, row: ExperimentRow, tall: int) -> None:
-    """The words of the call that an experiment waits for; always ``tall`` pixels, as what is below must not move."""
-    spoken = workspace.live_text(row.id)
+    """The text of the current call of an experiment; always ``tall`` pixels, so that nothing below moves."""
+    stream = workspace.runs.live.of(row.id)
     with st.container(height=tall, autoscroll=True, key="live-text"):
-        st.text(f"{outcome(row)} · {spoken.role} {spoken.model}" if spoken else "between two calls")
-        st.text(spoken.text if spoken else "")
+        st.text(f"{outcome(row)} · {stream.role} {stream.model}" if stream else "between two calls")
+        st.text(stream.text if stream else "")
 
 
 class Watch:
-    """The benchmark of an id or, without one, what runs, else the newest; looked at from now on.
+    """Polls the benchmark of an id; without an id the running one, else the newest.
 
-    ``last``: what was read last, if anything was. ``fault``: why nothing could be read when it was last tried, None if
-    it could.
+    ``last``: the last good read, if any. ``fault``: the error of the last read, None if it succeeded.
     """
 
     def __init__(self, workspace: Workspace, benchmark: str) -> None:
@@ -112,7 +109,7 @@ class Watch:
         self.fault: str | None = None
 
     def now(self) -> Snapshot:
-        """The newest that can be read. Raises StoreError as long as nothing could."""
+        """The newest snapshot, or the last good one. Raises StoreError until a first read succeeds."""
         try:
             self.last, self.fault = self._workspace.results.snapshot(self._benchmark, self._since), None
         except StoreError as error:
@@ -120,7 +117,3 @@ class Watch:
                 raise
             self.fault = str(error)
         return self.last
-
-    def once(self) -> bool:
-        """Have it read, so that later looks read only what is new; whether it is there. Raises as ``now``."""
-        return self.now().progress is not None

@@ -1,4 +1,4 @@
-"""Memories on screen: the table to choose from, one in full, where it comes from, what it has to do with."""
+"""The parts of the Memory page: a search, the table of its results, and one memory with its origin and links."""
 
 from __future__ import annotations
 
@@ -13,19 +13,28 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.search import Found, StoredMemory, one_line
-from koderz_core.memory.lessons import Lesson
-from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, Related, Sought
 from koderz_core.report.formats import count, plain
-from koderz_core.workspace.memories import Shown
+from koderz_core.workspace.memories import (
+    KINDS,
+    MOST,
+    ORDERS,
+    Counts,
+    Found,
+    Lesson,
+    Related,
+    ShownMemory,
+    Sought,
+    StoredMemory,
+    one_line,
+)
 from pages.ui.address import choice, chosen_line, keep
-from pages.ui.frame import facts, show_remarks
+from pages.ui.frame import show_facts, show_remarks
 from pages.ui.text import show_text
 
 ANY = "any"
 TITLE_CHARS = 120
 MOST_WORDS = 500  # characters
-IN_SIGHT, TALL = 10, 360  # lines of the table in full height; pixels of a longer one: the memory stands below
+MOST_LINES, TALL = 10, 360  # of a table in full height; pixels of a longer one, so that the memory below is visible
 MEBIBYTE = 2**20
 _EXPERIMENT, _BENCHMARK = re.compile(r"exp_[0-9a-f]{12}"), re.compile(r"bench_[0-9a-f]{12}")
 COLUMNS = {
@@ -35,66 +44,66 @@ COLUMNS = {
 }
 
 
-def choose_sought(counts: Counts) -> Sought:
-    """What is looked for; all of it is part of the page's address."""
+def choose_search(counts: Counts) -> Sought:
+    """The search; all of it is part of the page's address."""
     words = _words()
-    with st.container(horizontal=True):  # two beside each other where the screen is narrow
+    with st.container(horizontal=True):  # two side by side on a narrow screen
         of = choice("kind", "Kind", (ANY, *KINDS))
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
-        by = choice("order", "First come", ORDERS)
+        by = choice("order", "Sort by", ORDERS)
         more = choice("faded", "Faded and retired", ("without", "with"))
     return Sought(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
-def with_asked(workspace: Workspace, found: Found, sought: Sought) -> Found:
-    """What was found, with the memory that the address asks for; a choice among what another search found is over."""
-    asked, beside = st.query_params.get("memory", ""), "memory beside what was found"
-    if not re.fullmatch(r"[0-9]{1,18}", asked) or int(asked) in {memory.id for memory in found.memories}:
-        return found
-    chosen_before = st.session_state.get("memory in the URL", ("",))[0] == asked
-    if chosen_before and st.session_state.get(beside) != (asked, sought):
+def with_linked_memory(workspace: Workspace, matches: Found, search: Sought) -> Found:
+    """The results with the memory that the address names; a choice among the results of another search is dropped."""
+    requested, linked = st.query_params.get("memory", ""), "memory that a link names"
+    if not re.fullmatch(r"[0-9]{1,18}", requested) or int(requested) in {memory.id for memory in matches.memories}:
+        return matches
+    chosen_before = st.session_state.get("memory in the URL", ("",))[0] == requested
+    if chosen_before and st.session_state.get(linked) != (requested, search):
         keep("memory", None)
-        return found
+        return matches
     try:
-        memory = workspace.memories.show(int(asked)).memory
+        memory = workspace.memories.show(int(requested)).memory
     except UsageError:
-        return found
-    st.session_state[beside] = (asked, sought)
-    return replace(found, memories=(memory, *found.memories))
+        return matches
+    st.session_state[linked] = (requested, search)
+    return replace(matches, memories=(memory, *matches.memories))
 
 
-def choose_memory(found: Found) -> int:
-    """The table of what was found, at least one; the id of the chosen memory."""
-    table = pd.DataFrame([_line(memory) for memory in found.memories])
-    keys = [str(memory.id) for memory in found.memories]
-    alt, columns = "Memories that were found", COLUMNS
-    chosen = chosen_line(table, "memory", keys, alt=alt, column_config=columns, height=_height(len(keys)))
-    notes = [f"The first {count(len(keys))}; more fit: add words." if found.more else ""]
-    notes += ["Of the very many that fit only the newest were ranked." if found.newest_only else ""]
+def choose_memory(matches: Found) -> int:
+    """The table of at least one result; the id of the chosen memory."""
+    table = pd.DataFrame([_line(memory) for memory in matches.memories])
+    keys = [str(memory.id) for memory in matches.memories]
+    height: int | Literal["content"] = TALL if len(keys) > MOST_LINES else "content"
+    chosen = chosen_line(table, "memory", keys, alt="Matching memories", column_config=COLUMNS, height=height)
+    notes = [f"The first {count(len(keys))}; more match: add words." if matches.more else ""]
+    notes += ["Too many match, so only the newest were ranked." if matches.newest_only else ""]
     st.caption(" ".join(note for note in notes if note) or f"{count(len(keys))} found.")
     return int(chosen)
 
 
-def show_memory(shown: Shown) -> None:
+def show_memory(shown: ShownMemory) -> None:
     """One memory in full. Hostile texts."""
     memory = shown.memory
     st.text(plain(one_line(memory.title), TITLE_CHARS * 4))
     if shown.retired:
-        st.text("RETIRED: found only on demand, and told to nobody.")
+        st.text("RETIRED: searchable, but never given to a model.")
     show_remarks([plain(memory.about())])
     if shown.lesson:
         _show_lesson(shown.lesson)
     show_text(memory.content, f"memory-{memory.id}")
     _show_origin(shown.metadata)
     if shown.metadata:
-        with st.expander("Everything that is known about it"):
+        with st.expander("All metadata"):
             show_text(json.dumps(shown.metadata, indent=2, ensure_ascii=False), f"metadata-{memory.id}", "json")
 
 
 def show_related(related: Sequence[Related]) -> None:
-    """Links to other memories; their titles are shown as text beside."""
+    """Links to other memories, with their titles as text."""
     if not related:
-        st.caption("Nothing is linked to it, and nothing else is remembered of its experiment.")
+        st.caption("No links, and no other memories of this experiment.")
     for memory in related:
         with st.container(horizontal=True, vertical_alignment="center"):
             number = memory.memory.id
@@ -103,8 +112,8 @@ def show_related(related: Sequence[Related]) -> None:
 
 
 def show_counts(counts: Counts) -> None:
-    """How much there is."""
-    facts(
+    """The size of the memory."""
+    show_facts(
         {
             "memories": count(counts.total),
             "lasting": count(counts.by_type.get("long_term", 0)),
@@ -114,19 +123,19 @@ def show_counts(counts: Counts) -> None:
     )
 
 
-def offer_retirement(workspace: Workspace, shown: Shown) -> None:
-    """The button that retires a memory, or takes that back."""
+def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
+    """The button that retires a memory or restores it."""
     if st.button("Restore" if shown.retired else "Retire", icon="♻️" if shown.retired else "🗄️", key="retire"):
         change = workspace.memories.restore if shown.retired else workspace.memories.retire
         change(shown.memory.id)
         st.rerun()
-    st.caption("What is retired is kept: it is left out of searches, and a lesson reaches no prompt any more.")
+    st.caption("A retired memory is kept but left out of searches; a retired lesson no longer reaches prompts.")
 
 
 def _words() -> str:
-    asked, key, seen = st.query_params.get("words", "")[:MOST_WORDS], "words", "words in the URL"
-    if st.session_state.get(seen) != asked:
-        st.session_state[key] = asked
+    requested, key, seen = st.query_params.get("words", "")[:MOST_WORDS], "words", "words in the URL"
+    if st.session_state.get(seen) != requested:
+        st.session_state[key] = requested
     words = str(st.text_input("Words", key=key, placeholder="HumanEval/31, IndexError, exp_…", max_chars=MOST_WORDS))
     keep("words", words or None)
     st.session_state[seen] = words
@@ -142,33 +151,30 @@ def _line(memory: StoredMemory) -> Mapping[str, object]:
         "title": plain(one_line(memory.title), TITLE_CHARS),
         "weight": memory.decayed_score,
         "when": memory.created_at[:16].replace("T", " "),
-        "begins": plain(one_line(memory.content[:TITLE_CHARS])),
+        "begins with": plain(one_line(memory.content[:TITLE_CHARS])),
     }
 
 
-def _height(lines: int) -> int | Literal["content"]:
-    return TALL if lines > IN_SIGHT else "content"
-
-
 def _show_lesson(lesson: Lesson) -> None:
-    """What it was learnt from, problem by problem, with the way to an experiment of each."""
+    """The evidence of a lesson, problem by problem, with a link to an experiment of each."""
     table = pd.DataFrame(
         [
             {
                 "problem": plain(failure.problem),
                 "dataset": plain(failure.dataset),
-                "failed so": failure.times,
-                "next passed": failure.fixed,
+                "failures": failure.times,
+                "fixed next": failure.fixed,
                 "experiment": f"experiment?experiment={first}" if (first := _first(failure.experiments)) else None,
             }
             for failure in lesson.evidence
         ]
     )
-    way = st.column_config.LinkColumn(display_text=r"experiment=(exp_\w+)")
+    links = st.column_config.LinkColumn(display_text=r"experiment=(exp_\w+)")
     st.text(
-        f"Learnt from {count(len(lesson.problems))} problems; whoever solves one of them is told of the others only."
+        f"Learned from {count(len(lesson.problems))} problems. For an experiment on one of them, the lesson draws on "
+        "the others only."
     )
-    st.dataframe(table, hide_index=True, column_config={"experiment": way}, alt="Where the lesson comes from")
+    st.dataframe(table, hide_index=True, column_config={"experiment": links}, alt="The evidence of the lesson")
 
 
 def _first(experiments: Sequence[str]) -> str | None:
@@ -176,7 +182,7 @@ def _first(experiments: Sequence[str]) -> str | None:
 
 
 def _show_origin(metadata: Mapping[str, object]) -> None:
-    """Links to where it comes from, by ids that look as ours do."""
+    """Links to its experiment, benchmark and problem, if the ids have the form of ours."""
     experiment, benchmark, problem = (
         str(metadata.get(name) or "") for name in ("experiment_id", "benchmark_id", "problem_id")
     )

@@ -1,12 +1,13 @@
 """Running benchmarks: badges in the head of every page, pause, resume, stop and retry, and changes of limits.
 
-All of it works for a benchmark of any process.
+The controls work for benchmarks of any process.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -23,58 +24,66 @@ from pages.ui.text import called
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
 WHOLE = ""
-MOST_WAITING = 200  # of thousands, each browser would be sent all of them at every look
+MOST_WAITING = 200  # experiments in the list: a browser receives it with every redraw
 HEAD = "head"
 SIGNS: Mapping[str, str] = {"paused": "⏸️", "stopping": "⏹️"}
-FIRST = f"Of experiments that are not begun, the first {MOST_WAITING} can be chosen singly."
+FIRST = f"The list names only the first {MOST_WAITING} experiments that have not started."
 ICONS: Mapping[str, str] = {"Pause": "⏸️", "Resume": "▶️", "Stop": "⏹️", "Retry errors": "🔁"}
 TROUBLE_SIGNS: Mapping[Stage, str] = {"retrying": "🔁", "closed": "⏳", "failed": "⚠️", "recovered": "✅"}
-STOPS = "What it stops ends at its next step and can be taken up again."
-MOST_CHANGES = 3  # on screen, the newest; `koderz analyze` tells all
-LIVE = "live"  # the place of the buttons of a benchmark that is being run
-KEEPS = (
-    "Empty: as it is. A lower budget sends no call that it does not hold, fewer places let the others wait; nothing is "
-    "lost. What has stopped for the budget already goes on only when it is resumed."
+STOPS = "Experiments stop at their next step and can be resumed."
+MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
+LIVE = "live"  # the place of the buttons of a running benchmark
+ABOUT_LIMITS = (
+    "An empty field changes nothing. A lower budget blocks calls that it does not cover; a lower concurrency lets "
+    "experiments wait. Nothing is lost. Experiments that a budget has stopped already must be resumed."
 )
 
 
 def show_running(workspace: Workspace, known: Rows) -> None:
-    """Everything that runs, with a way to it and a way to stop it; the page is drawn anew when that changes."""
-    begun = states(known)
-    now = from_known(known, workspace)
+    """Badges of the running benchmarks, with a link and a stop button; a change of state redraws the page."""
+    before = states(known)
+    now = reader_of(known, workspace)
 
     @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
         with edge():
             rows = now()
-            redraw_on_change(begun, rows)
+            redraw_on_change(before, rows)
             show_badges(workspace, rows)
 
     draw()
 
 
 def show_badges(workspace: Workspace, rows: Rows) -> None:
-    """Of these benchmarks those that run, with a way to each and a way to stop it."""
+    """Badges of those benchmarks that run, with a link and a stop button."""
     for row in [row for row in rows if row.under_way]:
-        _one(workspace, row)
+        label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
+        label += f" · {numbered(row.errors, 'error')}" if row.errors else ""
+        with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
+            st.text(called(row), width="content")
+            st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
+            stop = partial(workspace.runs.stop, row.id)
+            _button("Stop", row, HEAD, stop, STOPS, disabled=row.state == "stopping")
     show_failure(HEAD)
 
 
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """Pause, resume and stop a benchmark that runs, or a part of it; or take up again what nobody is at."""
+    """Pause, resume and stop a running benchmark or a part of it; resume one that no process runs."""
     row = progress.benchmark
     show_failure(LIVE)
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
-            _button("Resume", row, LIVE, lambda: workspace.resume(row.id), "It goes on in this dashboard.")
+            _button("Resume", row, LIVE, lambda: workspace.runs.resume(row.id), "It continues in this dashboard.")
         offer_retry(workspace, row, LIVE)
     if not row.under_way:
         return
     key = f"part of {row.id}"
     parts = _parts(progress, st.session_state.get(key))
     paused = any(experiment.state == "paused" for experiment in progress.experiments)
-    who = f"Process {row.holder}" if row.holder else "A process that does not tell its number"
-    elsewhere = "" if workspace.runs_here(row.id) else f" {who} runs it and obeys within two seconds."
+    process = f"Process {row.holder}" if row.holder else "Another process"
+    elsewhere = (
+        "" if workspace.runs.is_here(row.id) else f" {process} is running it; changes take effect within two seconds."
+    )
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         tip = (
             FIRST
@@ -82,41 +91,41 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             else None
         )
         chosen = st.selectbox(
-            "Pause or stop", list(parts), format_func=lambda one: parts.get(one, one), key=key, help=tip
+            "Pause or stop", list(parts), format_func=lambda target: parts.get(target, target), key=key, help=tip
         )
         part = chosen or None
-        held, over = row.state == "paused", row.state == "stopping"
-        waits = f"It waits before its next step.{elsewhere}"
+        halted, stopping = row.state == "paused", row.state == "stopping"
+        waits = f"Experiments wait before their next step.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            _button("Pause", row, LIVE, lambda: workspace.pause(row.id, part), waits, disabled=held or over)
-            _button("Resume", row, LIVE, lambda: workspace.go_on(row.id, part), elsewhere, disabled=not paused)
-            _button("Stop", row, LIVE, lambda: workspace.stop(row.id, part), STOPS + elsewhere, disabled=over)
-            show_allowance(workspace, row)
+            _button("Pause", row, LIVE, lambda: workspace.runs.pause(row.id, part), waits, disabled=halted or stopping)
+            _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
+            _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
+            show_limits(workspace, row)
 
 
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
-    """A button that runs again what ended as error, where no process runs the benchmark."""
+    """A button that runs failed experiments again, if no process runs the benchmark."""
     if row.errors and not row.under_way:
-        tip = f"In this dashboard, as `koderz resume {row.id} --retry-errors` does in a terminal."
-        _button("Retry errors", row, place, lambda: workspace.resume(row.id, retry_errors=True), tip)
+        tip = f"Runs in this dashboard. In a terminal: `koderz resume {row.id} --retry-errors`."
+        _button("Retry errors", row, place, lambda: workspace.runs.resume(row.id, retry_errors=True), tip)
 
 
 def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
-    """What broke a benchmark, and which models cannot be called while it runs."""
+    """The error that ended a benchmark, and the models that cannot be called while it runs."""
     for notice in trouble_notices(progress.troubles, time.time()) if progress.benchmark.under_way else ():
         st.text(f"{TROUBLE_SIGNS[notice.stage]} {notice.text}")
-    if trouble := workspace.trouble(progress.benchmark.id):
-        st.error("This benchmark broke off.", icon="⚠️")
+    if trouble := workspace.runs.trouble(progress.benchmark.id):
+        st.error("This benchmark ended with an error.", icon="⚠️")
         st.text(trouble)
 
 
 def is_resumable(row: BenchmarkRow) -> bool:
-    """Whether nobody is at it and a resumption would take up something: what ended as error keeps that result."""
+    """Whether no process runs it and resuming would run something; experiments that ended as error stay as they are."""
     return not row.under_way and (row.state != "finished" or row.cancelled > 0)
 
 
 def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, str]:
-    """What can be paused and stopped, by target: what has not ended; of many not begun the first and the chosen."""
+    """The targets to pause and stop, with labels: unfinished parts, of waiting ones only the first and the chosen."""
     left = [experiment for experiment in progress.experiments if experiment.state != "finished"]
     single = [experiment for experiment in left if experiment.started_at is not None or experiment.id == chosen]
     single += [experiment for experiment in left if experiment.started_at is None and experiment.id != chosen][
@@ -136,66 +145,57 @@ def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, 
 def _button(
     label: str, row: BenchmarkRow, place: str, act: Callable[[], object], tip: str, *, disabled: bool = False
 ) -> None:
-    """``place`` tells two buttons of one benchmark apart."""
+    """``place`` distinguishes two buttons of one benchmark."""
     key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
     st.button(label, key, about, icon=ICONS[label], on_click=_press, args=[row.id, place, act], disabled=disabled)
 
 
 def _press(benchmark: str, place: str, act: Callable[[], object]) -> None:
-    """Do it; on the page of a benchmark the address names it from then on, whatever runs next."""
+    """Run the action; on the Live page, the address then names the benchmark, so that the page stays with it."""
     if place == LIVE:
         keep("benchmark", benchmark)
     attempt(place, act)
 
 
-def redraw_on_change(begun: Mapping[str, str | None], rows: Rows) -> None:
-    """Draw the page anew once a benchmark is in another state than it had ``begun`` with.
-
-    What could not be done before is out of date then.
-    """
-    if states(rows) != begun:
+def redraw_on_change(before: Mapping[str, str | None], rows: Rows) -> None:
+    """Redraw the page if the state of a benchmark differs from ``before``; earlier failures are then outdated."""
+    if states(rows) != before:
         for place in (HEAD, LIVE):
             forget_failure(place)
         st.rerun()
 
 
 def states(rows: Rows) -> dict[str, str]:
-    """What has to change before a page is drawn anew."""
+    """The states by benchmark; a change of them redraws the page."""
     return {row.id: row.state for row in rows}
 
 
-def from_known(known: Rows, workspace: Workspace) -> Callable[[], Rows]:
-    """Says what is ``known`` once, then asks: so a part that repeats by itself does not ask when it is first drawn."""
+def reader_of(known: Rows, workspace: Workspace) -> Callable[[], Rows]:
+    """Returns the ``known`` rows once, then reads: the first drawing of a repeating part needs no query."""
     first, since = [known], time.time()
     return lambda: first.pop() if first else workspace.results.benchmarks(since)
 
 
-def _one(workspace: Workspace, row: BenchmarkRow) -> None:
-    label, icon = f"{row.planned - row.left} of {row.planned}", SIGNS.get(row.state, "▶️")
-    label += f" · {numbered(row.errors, 'error')}" if row.errors else ""
-    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
-        st.text(called(row), width="content")
-        st.page_link("pages/live.py", label=label, icon=icon, query_params={"benchmark": row.id}, width="content")
-        _button("Stop", row, HEAD, lambda: workspace.stop(row.id), STOPS, disabled=row.state == "stopping")
-
-
-def show_allowance(workspace: Workspace, row: BenchmarkRow) -> None:
-    """The two limits of a benchmark that is being run, to be set anew."""
-    usd, places = f"budget of {row.id}", f"places of {row.id}"
+def show_limits(workspace: Workspace, row: BenchmarkRow) -> None:
+    """A form for the two limits of a running benchmark."""
+    usd, concurrency = f"budget of {row.id}", f"concurrency of {row.id}"
     now = "no limit" if row.budget_usd is None else money(row.budget_usd)
-    with st.popover("Budget and places", icon="🎚️"), st.form(f"limits of {row.id}", border=False, clear_on_submit=True):
-        st.number_input("Budget of all ($)", 0.0, value=None, key=usd, placeholder=now)
+    with (
+        st.popover("Budget and concurrency", icon="🎚️"),
+        st.form(f"limits of {row.id}", border=False, clear_on_submit=True),
+    ):
+        st.number_input("Budget of the benchmark ($)", 0.0, value=None, key=usd, placeholder=now)
         at_once = "" if row.concurrency is None else str(row.concurrency)
-        st.number_input("Experiments at once", 1, 256, value=None, key=places, placeholder=at_once)
-        st.caption(KEEPS)
-        st.form_submit_button("Change", on_click=_change, args=[workspace, row.id, usd, places])
+        st.number_input("Concurrent experiments", 1, 256, value=None, key=concurrency, placeholder=at_once)
+        st.caption(ABOUT_LIMITS)
+        st.form_submit_button("Change", on_click=_change, args=[workspace, row.id, usd, concurrency])
 
 
 def show_changes(progress: BenchmarkProgress) -> None:
-    """What was changed while it ran."""
+    """The newest changes of limits during the run."""
     for change in progress.changes[:MOST_CHANGES]:
         st.text(f"Changed {changed(change)}")
 
 
-def _change(workspace: Workspace, benchmark: str, usd: str, places: str) -> None:
-    attempt(LIVE, lambda: workspace.allowing.change(benchmark, st.session_state[usd], st.session_state[places]))
+def _change(workspace: Workspace, benchmark: str, usd: str, concurrency: str) -> None:
+    attempt(LIVE, lambda: workspace.runs.change(benchmark, st.session_state[usd], st.session_state[concurrency]))

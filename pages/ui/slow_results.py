@@ -1,6 +1,6 @@
 """Slow results on a page: computed in the background, cached until the journals grow, with a placeholder until then.
 
-Of very large comparisons the last result is shown with its age.
+A very large comparison shows its last result, with its age.
 """
 
 from __future__ import annotations
@@ -16,95 +16,92 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
 
 from koderz_core import Workspace
-from koderz_core.analysis.attempts import AttemptByAttempt
-from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import Compared
-from koderz_core.analysis.configurations import compared as placed
-from koderz_core.analysis.difficulty import Difficulty
-from koderz_core.analysis.incidence import Axis
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
+from koderz_core.workspace.comparisons import AttemptByAttempt, Axis, Compared, Comparison, Difficulty
+from koderz_core.workspace.names import compared as counted
 from pages.ui.edge import edge
 from pages.ui.tables import WORD_COLUMNS
 
 COMPARISON_BEAT_SECONDS = 1.0
-WHY = "Intervals, tests and curves are computed from every try: they come by themselves."
-ONCE = f"{WHY} It is done once, in the background: you can leave this page meanwhile."
+COMPUTED = "Intervals, tests and curves are computed from every iteration. They appear automatically."
+ONCE = f"{COMPUTED} This runs once, in the background: you can leave this page meanwhile."
 Answer = TypeVar("Answer")
-PATIENCE_SECONDS = 0.15  # what is there by then is shown at once
+WAIT_SECONDS = 0.15  # a result that is ready within this time needs no placeholder
 PREPARATION_BEAT_SECONDS = 0.5
 PREPARATION = "preparing"
-WORKERS = ThreadPoolExecutor(1, PREPARATION)  # one thread for all: side by side all would be slower
+WORKERS = ThreadPoolExecutor(1, PREPARATION)  # one thread: several at once would all be slower
 MOST_KEPT = 8
 MANY, LARGE = 500, 2500  # experiments
 
 
-def answered(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
-    """The comparison of many experiments, with all curves; None: it is still being computed, as the page then says."""
-    if is_large(rows):
-        return _awaited(workspace, rows, baseline)
-    work = partial(compared, workspace, rows, baseline)
-    return prepared(f"comparison of {_names(rows)}, {baseline}", work, partial(_show_begun, rows, WHY))
+def awaited_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
+    """The comparison of many experiments with all curves; None while it is computed behind a placeholder."""
+    if _planned(rows) > LARGE:
+        return _last_comparison(workspace, rows, baseline)
+    work = partial(comparison_of, workspace, rows, baseline)
+    return prepare(f"comparison of {_names(rows)}, {baseline}", work, partial(_show_loading, rows, COMPUTED))
 
 
-def sorted_out(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...] | None:
-    """``difficulties_of``; None: many experiments are still being read for it, as the page then says."""
-    work = partial(difficulties_of, workspace, rows)
-    if not is_large(rows):
+def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...] | None:
+    """The problems with their outcomes, hardest first; None while many experiments are read behind a placeholder."""
+    work = partial(_difficulties, Request(workspace, rows, workspace.results.state()))
+    if _planned(rows) <= LARGE:
         return work()
-    why = "What came of each problem comes by itself."
-    return prepared(f"problems of {_names(rows)}", work, partial(_show_begun, rows, why))
+    why = "The outcome of each problem appears automatically."
+    return prepare(f"problems of {_names(rows)}", work, partial(_show_loading, rows, why))
 
 
-def _awaited(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
-    """The newest comparison with its age above it; None: it is still being computed, as the page then says."""
-    found = workspace.awaiting.comparison(rows, baseline)
-    if found.since is not None or found.computed is None:  # it may have ended since it was begun
-        _watch(workspace, rows, baseline)
-    if found.computed is None:
-        _show_known(rows, ONCE)
+def _last_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
+    """The last computed comparison, with its age above it; None while the first one is computed."""
+    last = workspace.background.comparison(rows, baseline)
+    if last.since is not None or last.computed is None:  # the computation may have ended meanwhile
+        _show_duration(workspace, rows, baseline)
+    if last.computed is None:
+        _show_counts(rows, ONCE)
         return None
-    said = f"As of {local_second(found.computed.at)}."
-    if found.outdated and found.since is None:
-        _offer_anew(workspace, rows, baseline, said)
+    age = f"As of {local_second(last.computed.at)}."
+    if last.outdated and last.since is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"{age} New results have arrived since.")  # visible numbers do not change on their own
+            st.button("Compare again", icon="🔁", on_click=workspace.background.anew, args=[rows, baseline])
     else:
-        st.caption(said)
-    return found.computed.answer
+        st.caption(age)
+    return last.computed.answer
 
 
-def _watch(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> None:
-    """How long it has taken; the page is drawn anew when it has ended."""
+def _show_duration(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> None:
+    """The time that the computation has taken so far; the page is redrawn at its end."""
     number = _number(rows)
 
     @st.fragment(run_every=COMPARISON_BEAT_SECONDS, key="being compared")
     def draw() -> None:
         with edge():
-            since = workspace.awaiting.since(rows, baseline)
+            since = workspace.background.since(rows, baseline)
             if since is None:
                 st.rerun()
             took = duration(max(0.0, round(time.time() - since)))
-            st.info(f"{number} experiments are being compared, for {took} by now.", icon="⏳")
+            st.info(f"Comparing {number} experiments ({took} so far) …", icon="⏳")
 
     draw()
 
 
-def _show_begun(rows: Sequence[SummaryRow], why: str) -> None:
-    """That they are being read; ``why`` that takes a moment, in our words."""
-    st.info(f"{_number(rows)} experiments are being read.", icon="⏳")
-    _show_known(rows, why)
+def _show_loading(rows: Sequence[SummaryRow], why: str) -> None:
+    """A placeholder; ``why`` it takes a moment, in our words."""
+    st.info(f"Loading {_number(rows)} experiments …", icon="⏳")
+    _show_counts(rows, why)
 
 
-def _show_known(rows: Sequence[SummaryRow], why: str) -> None:
-    """What was counted already, experiment by experiment; a comparison lets each problem weigh the same."""
+def _show_counts(rows: Sequence[SummaryRow], why: str) -> None:
+    """The counts so far, with equal weight for experiments; a comparison gives equal weight to problems."""
     st.text(why)
-    known = [placed(row, at) for at, row in enumerate(rows)]
-    table = pd.DataFrame([_line(one, row) for one, row in zip(known, rows, strict=True)])
-    st.dataframe(table, hide_index=True, column_config=WORD_COLUMNS, alt="What is known of each configuration by now")
+    table = pd.DataFrame([_line(counted(row, place), row) for place, row in enumerate(rows)])
+    st.dataframe(table, hide_index=True, column_config=WORD_COLUMNS, alt="Counts of each configuration so far")
 
 
 def _names(rows: Sequence[SummaryRow]) -> str:
-    """What tells them from others, and from the same on other problems."""
+    """A name for the configurations together with their problems."""
     return " ".join(f"{row.benchmark}/{row.configuration} on {row.problem_set}" for row in rows)
 
 
@@ -112,53 +109,45 @@ def _number(rows: Sequence[SummaryRow]) -> str:
     return count(sum(row.planned for row in rows))
 
 
-def _line(one: Compared, row: SummaryRow) -> dict[str, str]:
-    share = row.solved / one.n if one.n else None
+def _line(counts: Compared, row: SummaryRow) -> dict[str, str]:
+    share = row.solved / counts.n if counts.n else None
     return {
-        " ": one.letter,
-        "configuration": one.label,
-        "solved, of experiments": f"{marked_rate(share, None, None, one.marks)} of {count(one.n)}",
-        "planned": count(one.planned),
-        "iterations": "–" if one.mean_iterations is None else f"{one.mean_iterations:.1f}",
-        "$ each": money(one.cost_per_experiment_usd),
-        "time each": duration(one.seconds_per_experiment),
+        " ": counts.letter,
+        "configuration": counts.label,
+        "solved, of experiments": f"{marked_rate(share, None, None, counts.marks)} of {count(counts.n)}",
+        "planned": count(counts.planned),
+        "iterations": "–" if counts.mean_iterations is None else f"{counts.mean_iterations:.1f}",
+        "$ each": money(counts.cost_per_experiment_usd),
+        "time each": duration(counts.seconds_per_experiment),
     }
 
 
-def _offer_anew(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, said: str) -> None:
-    """Numbers that are looked at do not change by themselves: who wants what was said since asks for it."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{said} The journals have said more since.")
-        st.button("Compare anew", icon="🔁", on_click=workspace.awaiting.anew, args=[rows, baseline])
+def prepare(name: str, work: Callable[[], Answer], placeholder: Callable[[], None]) -> Answer | None:
+    """The result of ``work``, which is not None; None while it runs in the background and ``placeholder`` is shown.
 
-
-def prepared(name: str, work: Callable[[], Answer], meanwhile: Callable[[], None]) -> Answer | None:
-    """What ``work`` comes to, which is not None; None: it goes on beside the page, of which ``meanwhile`` is drawn.
-
-    The page is drawn anew when it has ended. ``name`` tells it from others. Once a session has had an answer it waits
-    for later ones: a page that is full is not emptied for a moment. Raises what broke the work, which is tried again
-    when it is asked for again.
+    The page is redrawn when the work has ended. ``name`` is unique. After the first result of a session, later ones are
+    computed at once, so that a full page is never emptied for a moment. Raises the error of the work, which starts
+    again with the next call.
     """
-    # Any: what the name tells; None: it has been answered.
-    begun: dict[str, Future[Any] | None] = st.session_state.setdefault(PREPARATION, {})
-    if name not in begun:
-        begun[name] = WORKERS.submit(work)
-    future = begun[name]
+    # Any: the result has the type that belongs to the name. None: a first result was returned.
+    started: dict[str, Future[Any] | None] = st.session_state.setdefault(PREPARATION, {})
+    if name not in started:
+        started[name] = WORKERS.submit(work)
+    future = started[name]
     if future is None:
         return work()
-    wait([future], PATIENCE_SECONDS)
+    wait([future], WAIT_SECONDS)
     if not future.done():
-        meanwhile()
-        _await(future)
+        placeholder()
+        _redraw_after(future)
         return None
-    del begun[name]
+    del started[name]
     answer: Answer = future.result()
-    begun[name] = None
+    started[name] = None
     return answer
 
 
-def _await(future: Future[Any]) -> None:
-    """Have the page drawn anew when it is done."""
+def _redraw_after(future: Future[Any]) -> None:
 
     @st.fragment(run_every=PREPARATION_BEAT_SECONDS, key=PREPARATION)
     def look() -> None:
@@ -170,8 +159,8 @@ def _await(future: Future[Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of whom; ``state``: of the journals, as what was computed from an older one is out of date."""
+class Request:
+    """Rows to compute a result for; ``state`` of the journals, because a new state makes older results outdated."""
 
     workspace: Workspace
     rows: Sequence[SummaryRow]
@@ -179,53 +168,43 @@ class Asked:
 
 
 def is_many(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these takes a while in which a page is not to be empty."""
+    """Whether comparing these takes long enough for a placeholder."""
     return _planned(rows) > MANY
 
 
-def is_large(rows: Sequence[SummaryRow]) -> bool:
-    """Whether comparing these takes so long that its age is told."""
-    return _planned(rows) > LARGE
-
-
-def compared(
+def comparison_of(
     workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None, axis: Axis | None = None
 ) -> Comparison:
-    """These configurations held against ``baseline``, with the curves of one axis, None: of all."""
-    return _compared(Asked(workspace, rows, workspace.results.state()), baseline, axis)
+    """The comparison of these configurations with ``baseline``, with the curves of one axis (None: of all axes)."""
+    return _compared(Request(workspace, rows, workspace.results.state()), baseline, axis)
 
 
 def attempts_of(workspace: Workspace, row: SummaryRow) -> AttemptByAttempt:
-    """What a configuration did attempt by attempt."""
-    return _attempts(Asked(workspace, [row], workspace.results.state()))
-
-
-def difficulties_of(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
-    """What came of every problem under these configurations, the hardest first."""
-    return _difficulties(Asked(workspace, rows, workspace.results.state()))
+    """The results of a configuration attempt by attempt."""
+    return _attempts(Request(workspace, [row], workspace.results.state()))
 
 
 def _planned(rows: Sequence[SummaryRow]) -> int:
     return sum(row.planned for row in rows)
 
 
-def _known_by(asked: Asked) -> str:
-    """The rows say what is asked, and what runs right now, which no journal tells."""
-    return f"{asked.state} {asked.rows!r}"
+def _cache_key(request: Request) -> str:
+    """The rows are part of the key because they also hold what runs now, which no journal records."""
+    return f"{request.state} {request.rows!r}"
 
 
-# As resources, not as cached values: those would be pickled and copied at each rerun, and these records are frozen.
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _compared(asked: Asked, baseline: str | None, axis: Axis | None) -> Comparison:
-    return asked.workspace.comparing.compare(asked.rows, baseline, [axis] if axis else None)
+# Cached as resources: cached data would be pickled and copied at each rerun, and these records are frozen.
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _compared(request: Request, baseline: str | None, axis: Axis | None) -> Comparison:
+    return request.workspace.comparisons.compare(request.rows, baseline, [axis] if axis else None)
 
 
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _attempts(asked: Asked) -> AttemptByAttempt:
-    (found,) = asked.workspace.comparing.attempts(asked.rows).values()
-    return found
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _attempts(request: Request) -> AttemptByAttempt:
+    (attempts,) = request.workspace.comparisons.attempts(request.rows).values()
+    return attempts
 
 
-@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Asked: _known_by})
-def _difficulties(asked: Asked) -> tuple[Difficulty, ...]:
-    return asked.workspace.comparing.problems(asked.rows)
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False, hash_funcs={Request: _cache_key})
+def _difficulties(request: Request) -> tuple[Difficulty, ...]:
+    return request.workspace.comparisons.problems(request.rows)

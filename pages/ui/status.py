@@ -1,4 +1,4 @@
-"""Where a benchmark or an experiment stands, and the way on."""
+"""The status of a benchmark or an experiment, and how to continue it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count, numbered
 from koderz_core.report.status import Remark, Standing, Tone, causes, experiment_standing, spent, state
-from pages.ui.frame import facts
+from pages.ui.frame import show_facts
 from pages.ui.live_view import show_live_text
 from pages.ui.text import called, show_text
 
@@ -21,18 +21,18 @@ MOST_CAUSES = 5
 
 
 def show_remark(remark: Remark) -> None:
-    """A sentence about a benchmark, as much in sight as it matters."""
+    """A sentence about a benchmark, in a box of its tone."""
     BOXES[remark.tone](remark.text)
 
 
 def show_scripted(row: BenchmarkRow | ExperimentRow) -> None:
-    """What has to be known before any number of what no real model answered."""
+    """A warning above results of scripted models."""
     if row.scripted:
         st.warning(SCRIPTED, icon="🎭")
 
 
 def show_bar(row: BenchmarkRow) -> None:
-    """How many experiments of a benchmark have a result; once it has finished, how many ended."""
+    """How many experiments of a benchmark have a result; after its end, how many have ended."""
     done = row.planned - row.left
     without = f" · {row.errors + row.cancelled} without result" if row.errors + row.cancelled else ""
     if row.state == "finished" and row.errors:
@@ -41,46 +41,46 @@ def show_bar(row: BenchmarkRow) -> None:
 
 
 def show_figures(row: BenchmarkRow, **more: str) -> None:
-    """What a benchmark has come to; ``more`` that is known of it, in our words."""
-    facts({"state": state(row), "iterations": count(row.iterations), "spent in total": spent(row), **more})
+    """The figures of a benchmark, and ``more`` of them, in our words."""
+    show_facts({"state": state(row), "iterations": count(row.iterations), "spent in total": spent(row), **more})
 
 
 def show_causes(rows: Iterable[ExperimentRow]) -> None:
-    """Why experiments ended as error, each message once."""
-    found = causes(rows)
-    for one in found[:MOST_CAUSES]:
-        st.text(f"{numbered(one.experiments, 'experiment')}: {one.message}")
-    if len(found) > MOST_CAUSES:
-        st.caption(f"{numbered(len(found) - MOST_CAUSES, 'more message')}: the cells marked ! lead to them.")
+    """The error messages of experiments, each once."""
+    messages = causes(rows)
+    for cause in messages[:MOST_CAUSES]:
+        st.text(f"{numbered(cause.experiments, 'experiment')}: {cause.message}")
+    if len(messages) > MOST_CAUSES:
+        st.caption(f"{numbered(len(messages) - MOST_CAUSES, 'more message')}: the cells marked ! link to them.")
 
 
-def show_begun(row: BenchmarkRow) -> None:
-    """What is known of a benchmark as long as its experiments are being read."""
+def show_loading(row: BenchmarkRow) -> None:
+    """The figures of a benchmark while its experiments are loaded."""
     show_scripted(row)
     st.text(called(row))
     show_bar(row)
     show_figures(row)
-    st.info(f"{count(row.planned)} experiments are being read.", icon="⏳")
+    st.info(f"Loading {count(row.planned)} experiments …", icon="⏳")
 
 
 def show_standing(workspace: Workspace, row: ExperimentRow, benchmark: BenchmarkRow) -> None:
-    """What is to be said of an experiment without a result, and what a model says in it just now."""
-    if found := experiment_standing(row, benchmark):
-        _show(workspace, row, found)
-    if row.shown == "running" and workspace.runs_here(row.benchmark):
+    """The status of an experiment without a result, and the live text of its model."""
+    if status := experiment_standing(row, benchmark):
+        _show_status(workspace, row, status)
+    if row.shown == "running" and workspace.runs.is_here(row.benchmark):
         show_live_text(workspace, row, LIVE_TALL)
 
 
-def _show(workspace: Workspace, row: ExperimentRow, found: Standing) -> None:
-    BOXES[found.tone](found.said, icon=found.icon)
-    if found.recorded:
-        show_text(found.recorded, "recorded-error")
-    if found.command:
+def _show_status(workspace: Workspace, row: ExperimentRow, status: Standing) -> None:
+    BOXES[status.tone](status.said, icon=status.icon)
+    if status.recorded:
+        show_text(status.recorded, "recorded-error")
+    if status.command:
         st.caption("Fix the cause, then retry all errors of this benchmark, here or in a terminal:")
-        st.code(found.command, language=None, wrap_lines=True)
+        st.code(status.command, language=None, wrap_lines=True)
         if st.button("Retry errors", "retry here", icon="🔁", help="In this dashboard."):
-            workspace.resume(row.benchmark, retry_errors=True)
+            workspace.runs.resume(row.benchmark, retry_errors=True)
             st.rerun()
-    if found.resumable and st.button("Resume its benchmark", "resume here", icon="▶️", help="In this dashboard."):
-        workspace.resume(row.benchmark)
+    if status.resumable and st.button("Resume its benchmark", "resume here", icon="▶️", help="In this dashboard."):
+        workspace.runs.resume(row.benchmark)
         st.rerun()

@@ -1,4 +1,4 @@
-"""The steps of an experiment: a timeline to choose one by mouse or keyboard; its prompts, answers and tests."""
+"""The steps of an experiment: a timeline for mouse and keyboard; prompts, answers and tests of the chosen step."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, Step
 from koderz_core.report.formats import SHARED, count, duration, money, noted
 from koderz_core.report.timeline import came_of, parted, repeated, step_marks, step_name
-from pages.ui.address import choice, keep, line
+from pages.ui.address import choice, choice_list, keep
 from pages.ui.tables import TEST_COLUMNS, TEST_MARKS, verdict_table
 from pages.ui.text import show_diff, show_folded, show_text
 
 VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
-MOST_STEPS = 20  # steps in sight, around the chosen one, so that it never has to be scrolled to
-KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while somebody types or dictates (WCAG 2.1, 2.1.4)
+MOST_STEPS = 20  # steps in the list, around the chosen one, so that it stays visible without scrolling
+KEYS = ("Alt+Up", "Alt+Down")  # single letters would act while a user types or dictates (WCAG 2.1, 2.1.4)
 
 
 def show_step(workspace: Workspace, details: ExperimentDetails, step: Step) -> None:
-    """The step's figures, and one of its views. Every step offers every view, so that a chosen one stays chosen."""
+    """The step's figures and one of its views. Every step offers every view, so that the chosen one stays chosen."""
     mark, tests = step_marks(step)
-    st.text(" · ".join(one for one in (f"{mark} {step_name(step)}".strip(), tests and f"{tests} gate tests") if one))
+    st.text(" · ".join(part for part in (f"{mark} {step_name(step)}".strip(), tests and f"{tests} gate tests") if part))
     st.caption(f"{duration(step.seconds)} · {_dollars(step)} · calls: {len(step.calls)}")
     if step.iteration is not None and (same := repeated(details.iterations).get(step.iteration.iteration)):
-        st.text(f"The program of iteration {same} again.")
-    _recalls(details)
-    texts = _Texts(workspace.results.texts(_named(step)))
+        st.text(f"The same program as in iteration {same}.")
+    _show_failed_recalls(details)
+    texts = _Texts(workspace.results.texts(_hashes(step)))
     if step.note is not None:
-        _note(step.note, details, f"{step.note.kind}-{step.number}")
+        _show_note(step.note, details, f"{step.note.kind}-{step.number}")
     view = choice("view", "View", VIEWS, default="Program" if step.program else "Prompt", short=True)
     shown = {
-        "Program": lambda: _program(step, texts),
-        "Diff": lambda: _diff(step, texts),
-        "Tests": lambda: _tests(details, step),
-        "Prompt": lambda: _prompts(step, texts),
-        "Answer": lambda: _answers(step, texts),
-        "Calls": lambda: _calls(step),
+        "Program": lambda: _show_program(step, texts),
+        "Diff": lambda: _show_diff(step, texts),
+        "Tests": lambda: _show_tests(details, step),
+        "Prompt": lambda: _show_prompts(step, texts),
+        "Answer": lambda: _show_answers(step, texts),
+        "Calls": lambda: _show_calls(step),
     }
     if not shown[view]():
-        st.info("There is none in this step.")
+        st.info("Nothing in this step.")
 
 
 def _dollars(step: Step) -> str:
-    """Two dollars in one caption would be a formula."""
+    """Streamlit reads text between two dollar signs as a formula."""
     return money(step.cost_usd).replace("$", r"\$")
 
 
 class _Texts(dict[str, str]):
-    """Texts by hash; one that no journal holds any more says so."""
+    """Texts by hash, with a message in place of a text that no journal holds."""
 
     def __missing__(self, sha256: str) -> str:
         return f"No journal here holds this text ({sha256[:12]})."
 
 
-def _note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
-    """What a model said for the prompts that follow; of a review also what came of it and what was kept back."""
+def _show_note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
+    """A model's note for later prompts; for a review also its effect and the parts that were not passed on."""
     passed_on, kept_back = parted(note)
     for sentence in (noted(note, details.notes), came_of(note, details.notes, details.iterations), passed_on):
         if sentence:
@@ -72,44 +72,44 @@ def _note(note: NoteRow, details: ExperimentDetails, key: str) -> None:
                 show_text(text, f"{key}-kept-back-{place}")
 
 
-def _recalls(details: ExperimentDetails) -> None:
-    """What the experiment wanted to be reminded of and could not be."""
+def _show_failed_recalls(details: ExperimentDetails) -> None:
+    """Warnings about recalls that failed."""
     for note in details.notes:
         if note.kind == "recall_failed":
-            st.warning("Nothing could be recalled, so it went on without.", icon="⚠️")
+            st.warning("Recall failed, so the experiment continued without it.", icon="⚠️")
             st.text(note.text)
 
 
-def _named(step: Step) -> list[str]:
-    """The hashes of every text that the step shows."""
-    said = [call.text for call in step.calls] + [message.text for call in step.calls for message in call.messages]
-    return [one for one in (step.program, step.previous, *said) if one]
+def _hashes(step: Step) -> list[str]:
+    """The hashes of all texts that the step shows."""
+    texts = [call.text for call in step.calls] + [message.text for call in step.calls for message in call.messages]
+    return [sha256 for sha256 in (step.program, step.previous, *texts) if sha256]
 
 
-def _program(step: Step, texts: _Texts) -> bool:
+def _show_program(step: Step, texts: _Texts) -> bool:
     if step.program:
         show_text(texts[step.program], f"program-{step.number}", "python")
     return bool(step.program)
 
 
-def _diff(step: Step, texts: _Texts) -> bool:
+def _show_diff(step: Step, texts: _Texts) -> bool:
     if step.program and step.previous:
         show_diff(texts[step.previous], texts[step.program], f"diff-{step.number}")
     return bool(step.program and step.previous)
 
 
-def _tests(details: ExperimentDetails, step: Step) -> bool:
-    """Each failed test with what was expected and what came; those held out are run once the experiment has ended."""
+def _show_tests(details: ExperimentDetails, step: Step) -> bool:
+    """Every test; failed ones with expected and actual values. Held-out tests run after the end of the experiment."""
     if step.iteration is not None:
-        _marks("gate", step.iteration)
+        _show_marks("gate", step.iteration)
     scores = [score.held_out for score in details.scores if step.program and score.code == step.program]
     held_out = [verdict for verdict in scores if verdict is not None]
     for verdict in held_out:
-        _marks("held-out", verdict)
+        _show_marks("held-out", verdict)
     return step.iteration is not None or bool(held_out)
 
 
-def _marks(kind: str, verdict: IterationRow | Verdict) -> None:
+def _show_marks(kind: str, verdict: IterationRow | Verdict) -> None:
     failed = f" · first failure: {verdict.error}" if verdict.error else ""
     st.text(f"{verdict.tests_passed}/{verdict.tests_total} {kind} tests passed{failed}")
     st.text(" ".join(TEST_MARKS[mark] for mark in verdict.marks))
@@ -121,19 +121,19 @@ def _marks(kind: str, verdict: IterationRow | Verdict) -> None:
         st.dataframe(verdict_table(verdict), hide_index=True, column_config=TEST_COLUMNS, alt=f"The {kind} tests")
 
 
-def _prompts(step: Step, texts: _Texts) -> bool:
-    """Of each call the newest message as it is; what was said before it folded, if it is long."""
+def _show_prompts(step: Step, texts: _Texts) -> bool:
+    """The messages of each call; long ones before the newest are folded."""
     for call in step.calls:
         for place, message in enumerate(call.messages):
-            st.text(f"{_who(call)} · {message.role}")
+            st.text(f"{_role(call)} · {message.role}")
             name, newest = f"prompt-{call.ordinal}-{call.attempt}-{place}", place == len(call.messages) - 1
             (show_text if newest else show_folded)(texts[message.text], name)
     return bool(step.calls)
 
 
-def _answers(step: Step, texts: _Texts) -> bool:
+def _show_answers(step: Step, texts: _Texts) -> bool:
     for call in step.calls:
-        st.text(_who(call))
+        st.text(_role(call))
         if call.text is not None:
             show_text(texts[call.text], f"answer-{call.ordinal}-{call.attempt}")
         else:
@@ -141,17 +141,19 @@ def _answers(step: Step, texts: _Texts) -> bool:
     return bool(step.calls)
 
 
-def _who(call: CallRow) -> str:
+def _role(call: CallRow) -> str:
     return call.role + (f", attempt {call.attempt}" if call.attempt > 1 else "")
 
 
-def _calls(step: Step) -> bool:
+def _show_calls(step: Step) -> bool:
     if step.calls:
-        st.dataframe(pd.DataFrame([_call(call) for call in step.calls]), hide_index=True, alt="Calls of this step")
+        st.dataframe(
+            pd.DataFrame([_call_cells(call) for call in step.calls]), hide_index=True, alt="Calls of this step"
+        )
     return bool(step.calls)
 
 
-def _call(call: CallRow) -> Mapping[str, object]:
+def _call_cells(call: CallRow) -> Mapping[str, object]:
     speed = call.output_tokens / call.seconds if call.output_tokens and call.seconds else None
     return {
         "role": call.role,
@@ -175,31 +177,30 @@ def _call(call: CallRow) -> Mapping[str, object]:
 
 
 def choose_step(details: ExperimentDetails) -> Step:
-    """The step that is looked at: the one in the address, else the newest that tried a program."""
+    """The chosen step: the one in the address, else the newest with a program."""
     steps = {str(place): step for place, step in enumerate(details.steps, 1)}
     tried = [place for place, step in steps.items() if step.program]
     usual = (tried or list(steps))[-1]
-    ways = st.container(horizontal=True, gap="small", key="steps-by-key")
-    asked = st.query_params.get("step", usual)
-    shown = _in_sight(list(steps), asked)
-    names = {place: _label(steps[place]) for place in shown}
-    chosen = line("step", "Steps", names, [_caption(steps[place]) for place in shown], usual)
-    with ways:
-        _way("Up", "⬆️", KEYS[0], str(int(chosen) - 1), steps)
-        _way("Down", "⬇️", KEYS[1], str(int(chosen) + 1), steps)
+    buttons = st.container(horizontal=True, gap="small", key="steps-by-key")
+    shown = _visible(list(steps), st.query_params.get("step", usual))
+    labels = {place: _label(steps[place]) for place in shown}
+    chosen = choice_list("step", "Steps", labels, [_caption(steps[place]) for place in shown], usual)
+    with buttons:
+        _button("Up", "⬆️", KEYS[0], str(int(chosen) - 1), steps)
+        _button("Down", "⬇️", KEYS[1], str(int(chosen) + 1), steps)
     if len(shown) < len(steps):
         st.caption(f"{len(shown)} of {len(steps)} steps, around the chosen one.")
     return steps[chosen]
 
 
-def _in_sight(places: list[str], asked: str) -> list[str]:
-    """All of them, or as many around the one that is asked for, the newest if there is none."""
+def _visible(places: list[str], asked: str) -> list[str]:
+    """The places around the asked one, or around the newest if there is no such place."""
     at = places.index(asked) if asked in places else len(places) - 1
     begin = max(0, min(at - MOST_STEPS // 2, len(places) - MOST_STEPS))
     return places[begin : begin + MOST_STEPS]
 
 
-def _way(label: str, icon: str, key: str, to: str, steps: dict[str, Step]) -> None:
+def _button(label: str, icon: str, key: str, to: str, steps: dict[str, Step]) -> None:
     name = f"step {label.lower()}"
     st.button(label, name, icon=icon, shortcut=key, disabled=to not in steps, on_click=keep, args=("step", to))
 
@@ -210,7 +211,7 @@ def _label(step: Step) -> str:
 
 
 def _caption(step: Step) -> str:
-    """What it came to and took; a dollar would begin a formula."""
+    """Tests, time and cost."""
     _, tests = step_marks(step)
-    said = (f"{tests} tests" if tests else "", duration(step.seconds), money(step.cost_usd).replace("$", r"\$"))
-    return " · ".join(one for one in said if one)
+    parts = (f"{tests} tests" if tests else "", duration(step.seconds), _dollars(step))
+    return " · ".join(part for part in parts if part)

@@ -9,14 +9,14 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ships no types
 import streamlit as st
 
-from koderz_core.diagnosis import SIGNS, Finding
-from koderz_core.models.availability import Availability
 from koderz_core.records import Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.formats import MARKS, TextTable, csv_of, duration, money
 from koderz_core.report.status import ago, marked_state
 from koderz_core.times import utc
+from koderz_core.workspace.health import SIGNS, Finding
+from koderz_core.workspace.models import Availability
 from pages.ui.text import worded
 
 
@@ -31,7 +31,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
             "solved": [row.solved for row in rows],
             "no result": [row.errors + row.cancelled for row in rows],
             "cost": [money(row.cost_usd) for row in rows],
-            "begun": [utc(row.opened_at) for row in rows],
+            "started": [utc(row.opened_at) for row in rows],
             "isolation": [row.isolation + (" ⚠" if row.isolation == "limited" else "") for row in rows],
             "models": [", ".join(row.models) for row in rows],
         }
@@ -39,9 +39,9 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 BENCHMARK_COLUMNS = {
-    "name": st.column_config.TextColumn(width=240),  # a long one must not push figures out of sight
-    "begun": st.column_config.DatetimeColumn("begun", format="distance"),
-    "no result": st.column_config.NumberColumn(help="Error or cancelled: no rate counts them."),
+    "name": st.column_config.TextColumn(width=240),  # a long name must not push the figures off the screen
+    "started": st.column_config.DatetimeColumn("started", format="distance"),
+    "no result": st.column_config.NumberColumn(help="Error or cancelled: rates exclude them."),
 }
 
 TEST_COLUMNS = {
@@ -70,12 +70,12 @@ def experiment_table(rows: Sequence[ExperimentRow]) -> pd.DataFrame:
 
 
 def outcome(row: ExperimentRow) -> str:
-    """The outcome with its mark, or how far it is."""
+    """The outcome or the state, with its mark."""
     return MARKS[row.shown]
 
 
 def selected(table: pd.DataFrame, key: str, column: str, **options: object) -> str | None:
-    """Show a table of which one row can be chosen; the cell of that row in ``column``."""
+    """Show a table in which one row can be chosen; the cell of that row in ``column``."""
     state = st.dataframe(
         table,
         key=key,
@@ -111,7 +111,7 @@ def newest_table(rows: Sequence[NewestIteration], now: float) -> pd.DataFrame:
 
 
 def verdict_table(verdict: IterationRow | Verdict) -> pd.DataFrame:
-    """One line per test, in order; source and values are known of those that failed only."""
+    """One line per test, in order; source and values are known for failed tests only."""
     failures = {failure.index: failure for failure in verdict.failures}
     known = [failures.get(place) for place in range(len(verdict.marks))]
     table = pd.DataFrame({"test": range(1, len(known) + 1), "": [TEST_MARKS[mark] for mark in verdict.marks]})
@@ -125,7 +125,7 @@ def verdict_table(verdict: IterationRow | Verdict) -> pd.DataFrame:
 
 
 def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:
-    """One line per model that cannot be asked."""
+    """One line per model that cannot be called."""
     return pd.DataFrame(
         {
             "model": [row.id for row in rows],
@@ -136,27 +136,27 @@ def availability_table(rows: Sequence[Availability]) -> pd.DataFrame:
     )
 
 
-def findings_table(found: Sequence[Finding]) -> pd.DataFrame:
-    """One line per thing that was looked at."""
+def findings_table(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One line per check."""
     return pd.DataFrame(
         {
-            "state": [SIGNS[finding.state] for finding in found],
-            "what": [finding.subject for finding in found],
-            "found": [worded(finding.said) for finding in found],
-            "what to do": [worded(finding.cure) for finding in found],
+            "state": [SIGNS[finding.state] for finding in findings],
+            "what": [finding.subject for finding in findings],
+            "found": [worded(finding.said) for finding in findings],
+            "what to do": [worded(finding.cure) for finding in findings],
         }
     )
 
 
 WORD_COLUMNS = {
-    " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays in sight where the screen is narrow
+    " ": st.column_config.TextColumn(width=44, pinned=True),  # the letter stays visible on a narrow screen
     "configuration": st.column_config.TextColumn(width=242),
 }
-MOST_LINES, TALL = 24, 600  # of a table in full height; pixels of a longer one
+MOST_LINES, TALL = 24, 600  # lines of a table in full height; pixels of a longer one
 
 
 def show_words(table: TextTable, order: Sequence[str] | None = None) -> None:
-    """A table in words; ``order`` of its columns, None for its own."""
+    """Show a table in words; ``order`` of its columns, None for its own."""
     st.dataframe(
         frame(table),
         hide_index=True,
@@ -168,25 +168,25 @@ def show_words(table: TextTable, order: Sequence[str] | None = None) -> None:
 
 
 def led_by(table: TextTable, column: str) -> list[str]:
-    """The columns, that one right behind the letter: so it is in sight where the screen is narrow."""
+    """The columns with ``column`` right after the letter, so that it is visible on a narrow screen."""
     letter, *others = (name or " " for name in table.columns)
     return [letter, column, *(name for name in others if name != column)]
 
 
 def frame(table: TextTable) -> pd.DataFrame:
-    """A table in words as the page's tables want it."""
+    """A table in words as a data frame; a column without a name gets a blank."""
     return pd.DataFrame(list(table.rows), columns=[name or " " for name in table.columns])
 
 
-def tall(table: TextTable) -> int | Literal["content"]:
-    """All lines in sight, unless that would be a page of its own."""
-    return "content" if len(table.rows) <= MOST_LINES else TALL
+def tall(table: TextTable, lines: int = MOST_LINES, pixels: int = TALL) -> int | Literal["content"]:
+    """The height of a table: all lines, or ``pixels`` if there are more than ``lines``."""
+    return "content" if len(table.rows) <= lines else pixels
 
 
 def show_chart(
     figure: go.Figure, name: str, alt: str, table: pd.DataFrame, records: Sequence[Mapping[str, object]]
 ) -> None:
-    """A chart, under it the same as a table, and as CSV with every number in full. ``name``: ours, on a page once."""
+    """A chart; below it its numbers as a table, and unrounded as CSV. ``name``: our words, unique on the page."""
     st.plotly_chart(figure, alt=alt, key=name, config={"displaylogo": False})
     with st.expander("As a table", icon="🔢"):
         st.dataframe(table, hide_index=True, alt=f"{alt}, as a table", placeholder="–", key=f"table of {name}")
@@ -194,7 +194,7 @@ def show_chart(
 
 
 def offer_csv(name: str, records: Sequence[Mapping[str, object]]) -> None:
-    """A button for what a table shows, unrounded; texts that a spreadsheet would take for formulas are defused."""
+    """A button for the unrounded numbers of a table; text that a spreadsheet would read as a formula is escaped."""
     st.download_button(
         "CSV",
         lambda: csv_of(pd.DataFrame(list(records)), for_spreadsheets=True),

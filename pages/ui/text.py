@@ -1,4 +1,4 @@
-"""Hostile text on screen: shown as characters, never obeyed, never more than a browser can bear."""
+"""Hostile text on screen: shown as characters, never interpreted, never more than a browser can display."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, plain
 
 LONGEST_NAME = 60
-MOST_LINES = 22  # of a text that is shown in full height; a longer one scrolls
+MOST_LINES = 22  # of a text in full height; a longer one scrolls
 MOST_UNFOLDED = 1500  # characters of a text of few lines
-MOST_CHARACTERS = 20_000  # of one text on screen; the whole of it can be downloaded
+MOST_CHARACTERS = 20_000  # of one text on screen; the full text can be downloaded
 
 
-def worded(said: str) -> str:
-    """A sentence of koderz on a page, where nothing reads backticks; what lies in the home folder begins with ~."""
+def worded(text: str) -> str:
+    """A sentence of koderz for a page: without backticks, which pages show, and with ~ for the home folder."""
     home = str(Path.home())
-    short = said if home == "/" else re.sub(rf"(?<![\w./-]){re.escape(home)}(?=/|$)", "~", said, flags=re.MULTILINE)
+    short = text if home == "/" else re.sub(rf"(?<![\w./-]){re.escape(home)}(?=/|$)", "~", text, flags=re.MULTILINE)
     return short.replace("`", "")
 
 
 def called(row: BenchmarkRow) -> str:
-    """What a person calls a benchmark: its name, on one line, if it has one, else its id. Hostile text."""
+    """The name of a benchmark on one line, or its id if it has no name. Hostile text."""
     return plain(" ".join(row.name.split()), LONGEST_NAME) or row.id
 
 
 def listed(row: BenchmarkRow) -> str:
-    """A benchmark in a list to choose from. Hostile text.
+    """A benchmark in a list of choices. Hostile text.
 
-    Always the same for a benchmark: a browser names what is chosen by this text, so one that changed would be lost.
+    Constant for a benchmark, because the browser identifies a choice by this text and would lose one that changes.
     """
     return " · ".join(dict.fromkeys((called(row), row.id)))
 
 
 def show_text(text: str, name: str, language: str | None = None) -> None:
-    """Show a text of unknown origin; ``name`` (ours, on this page only once) is what its download is called."""
+    """Show a text of unknown origin; its download is called ``name`` (our word, unique on the page)."""
     shown = plain(text[:MOST_CHARACTERS])
     st.code(shown, language=language, wrap_lines=True, height=560 if _lines(text) > MOST_LINES else "content")
     if len(text) > MOST_CHARACTERS:
         st.caption(f"The first {count(MOST_CHARACTERS)} of {count(len(text))} characters.")
-        whole = text.encode(errors="replace")
-        st.download_button("Download the whole text", whole, f"{name}.txt", "text/plain", key=f"download {name}")
+        data = text.encode(errors="replace")
+        st.download_button("Download the full text", data, f"{name}.txt", "text/plain", key=f"download {name}")
 
 
 def show_folded(text: str, name: str, language: str | None = None) -> None:
-    """As ``show_text``; a long one is folded, and says how long it is."""
+    """As ``show_text``; a long text is folded under its length."""
     lines = text.count("\n") + 1
     if lines <= MOST_LINES and len(text) <= MOST_UNFOLDED:
         show_text(text, name, language)
@@ -59,12 +59,12 @@ def show_folded(text: str, name: str, language: str | None = None) -> None:
 
 
 def show_diff(before: str, after: str, name: str, sides: tuple[str, str] = ("previous", "this")) -> None:
-    """Show what changed from one program to the next; ``sides``: what each is called, in our words."""
+    """Show the changes from one program to the next; ``sides``: their names, in our words."""
     changed = "".join(unified_diff(_whole_lines(before), _whole_lines(after), *sides, n=5))
     if changed:
         show_text(changed, name, "diff")
     else:
-        st.info("The same program, word for word.", icon="🔁")
+        st.info("The two programs are identical.", icon="🔁")
 
 
 def _whole_lines(text: str) -> Sequence[str]:
@@ -72,5 +72,5 @@ def _whole_lines(text: str) -> Sequence[str]:
 
 
 def _lines(text: str) -> int:
-    """About how many lines a text takes when long ones wrap."""
+    """The approximate number of lines on screen, with long lines wrapped."""
     return sum(1 + len(line) // 110 for line in text[:MOST_CHARACTERS].splitlines())

@@ -24,7 +24,7 @@ from koderz_core.bundles.manifest import faults
 from koderz_core.bundles.redaction import Identities
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import DataError, UsageError
-from koderz_core.workspace import bundling
+from koderz_core.workspace.bundles import bug_report
 
 LEVELS = ("public_safe", "team_safe", "full_internal")
 WHOSE = Identities(("annika",), ("deepbox",), ("/srv/annikas-place",), ("hunter2-hunter2",))
@@ -121,7 +121,7 @@ def test_a_team_sees_the_programs_and_what_changed(opened: Workspace, recorded: 
 def test_an_unknown_level_is_the_safest_with_a_warning(
     opened: Workspace, recorded: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made = opened.bundling.make(recorded, "everything")
+    made = opened.bundles.make(recorded, "everything")
     assert made.level == "public_safe"
     assert "'everything'" in caplog.text
 
@@ -257,47 +257,47 @@ def test_a_damaged_zip_is_refused(opened: Workspace, recorded: str, tmp_path: Pa
 
 
 def test_one_process_at_a_time_bundles_a_benchmark(opened: Workspace, recorded: str) -> None:
-    opened.bundling.folder.mkdir(parents=True)
-    with (opened.bundling.folder / f".{recorded}.lock").open("a") as lock:
+    opened.bundles.folder.mkdir(parents=True)
+    with (opened.bundles.folder / f".{recorded}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(DataError, match="being bundled by another process"):
-            opened.bundling.make(recorded, "public_safe")
+            opened.bundles.make(recorded, "public_safe")
 
 
 def test_the_newest_stay_and_what_is_pinned(opened: Workspace, recorded: str) -> None:
-    first = opened.bundling.make(recorded, "public_safe", pinned=True).path
+    first = opened.bundles.make(recorded, "public_safe", pinned=True).path
     os.utime(first, (1, 1))
     for number in range(creation.KEPT + 2):
         copy = first.with_name(f"bench_{number:012}-public_safe.zip")
         shutil.copyfile(first, copy)
         os.utime(copy, (100 + number, 100 + number))
-    newest = opened.bundling.make(recorded, "team_safe").path
-    left = [one.path.name for one in opened.bundling.kept()]
+    newest = opened.bundles.make(recorded, "team_safe").path
+    left = [one.path.name for one in opened.bundles.kept()]
     assert (left[0], left[-1], len(left)) == (newest.name, first.name, creation.KEPT + 1)
-    assert opened.bundling.clear() == creation.KEPT
-    assert [one.path for one in opened.bundling.kept()] == [first]
+    assert opened.bundles.clear() == creation.KEPT
+    assert [one.path for one in opened.bundles.kept()] == [first]
 
 
 def test_an_opened_bundle_shows_the_same_and_runs_nothing(opened: Workspace, recorded: str, tmp_path: Path) -> None:
     open_bundle(made(opened, recorded, tmp_path), tmp_path / "other")
     with Workspace(load_settings(home=tmp_path / "other")) as shown:
         assert shown.results.summaries() == opened.results.summaries()
-        assert shown.bundling.shown_level == "public_safe"
+        assert shown.bundles.shown_level == "public_safe"
         with pytest.raises(UsageError, match="only be looked at"):
-            shown.resume(recorded)
-    assert opened.bundling.shown_level is None
+            shown.runs.resume(recorded)
+    assert opened.bundles.shown_level is None
 
 
 def test_a_report_of_an_error_names_nobody(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", PLANTED["secret"])
-    monkeypatch.setattr("koderz_core.workspace.bundling.identities", lambda _settings: WHOSE)
+    monkeypatch.setattr("koderz_core.workspace.bundles.identities", lambda _settings: WHOSE)
     try:
         try:
             raise ValueError(" ; ".join(PLANTED.values()))
         except ValueError as cause:
             raise DataError(" ; ".join(PLANTED.values())) from cause
     except DataError as error:
-        (tmp_path / "report.zip").write_bytes(bundling.bug_report(error))
+        (tmp_path / "report.zip").write_bytes(bug_report(error))
     said = everything(tmp_path / "report.zip")
     assert [name for name, text in PLANTED.items() if text in said] == []
     assert "test_a_report_of_an_error_names_nobody" in said

@@ -192,10 +192,10 @@ def test_half_a_character_in_a_sample_fails_that_sample_only(koderz: Any, kind: 
 
 def test_half_a_character_in_a_program_is_a_verdict_of_the_library() -> None:
     with koderz_core.open_workspace() as workspace:
-        verdict = workspace.grade('def f():\n    return "\udfff"\n', "assert f()")
+        verdict = workspace.grading.grade('def f():\n    return "\udfff"\n', "assert f()")
         assert (verdict.passed, verdict.error) == (False, "syntax")
         with pytest.raises(koderz_core.errors.DataError):
-            workspace.grade("def f():\n    return 1\n", 'assert f() != "\udfff"')
+            workspace.grading.grade("def f():\n    return 1\n", 'assert f() != "\udfff"')
 
 
 def test_a_byte_order_mark_is_no_part_of_a_file(koderz: Any, tmp_path: Path) -> None:

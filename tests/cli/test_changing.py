@@ -77,7 +77,7 @@ def test_a_first_budget_that_a_model_without_a_price_would_escape_is_refused(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "openai/nobody-knows"})], "0:1"))
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "openai/nobody-knows"})], "0:1"))
     opened = BenchmarkOpened(1, "0", plan.id, plan, {}, "", "none", {})
     journal = Journal(load_settings().journals_dir / f"{plan.id}.jsonl")
     journal.append(Entry(0.0, opened))

@@ -14,7 +14,7 @@ from koderz_core.cli.order_options import order
 from koderz_core.errors import PlanError
 from koderz_core.records import Plan
 from koderz_core.records.rows import ExperimentRow
-from koderz_core.workspace.again import Commands, commands_of
+from koderz_core.workspace.experiments import Commands
 
 NAMES = (";touch${IFS}hacked#", "$(touch${IFS}hacked)", 'it\'s"two"', "--help", "`id`")
 WEAK = {"coder": "scripted/weak"}
@@ -38,7 +38,7 @@ def own(folder: Path, *names: str) -> str:
 
 def begun(workspace: Workspace, plan: Plan) -> list[ExperimentRow]:
     """Its experiments, which were stopped before any of them began."""
-    with workspace.runner(plan) as runner:
+    with workspace.runs.runner(plan) as runner:
         runner.stop()
         runner.start(1)
         runner.wait()
@@ -46,7 +46,7 @@ def begun(workspace: Workspace, plan: Plan) -> list[ExperimentRow]:
 
 
 def commands(workspace: Workspace, row: ExperimentRow) -> Commands:
-    return commands_of(workspace.results, workspace.dataset, workspace.settings, row)
+    return workspace.experiments.commands(row)
 
 
 def planned(workspace: Workspace, line: str) -> Plan:
@@ -55,14 +55,14 @@ def planned(workspace: Workspace, line: str) -> Plan:
     assert koderz == "koderz"
     options = {"run": run, "benchmark": benchmark}[name].make_context(name, words).params
     problems = options["problem_id"] if name == "run" else options["problems"]
-    return workspace.plan(order(options, problems, options.get("repeats", 1)), options["dataset"])
+    return workspace.plans.plan(order(options, problems, options.get("repeats", 1)), options["dataset"])
 
 
 def test_a_benchmark_of_hostile_names_is_planned_again_and_each_problem_alone(tmp_path: Path) -> None:
     with open_workspace() as workspace:
         wanted = [Wanted("direct", WEAK), Wanted("supervised", WEAK, {"max_iterations": 2}, "tests", "error")]
         name = "--name '$(touch hacked)'"
-        plan = workspace.plan(Order(wanted, "all", 3, 2, name), own(tmp_path, *NAMES))
+        plan = workspace.plans.plan(Order(wanted, "all", 3, 2, name), own(tmp_path, *NAMES))
         for row in begun(workspace, plan):
             found = commands(workspace, row)
             assert row.id in {one.id for one in planned(workspace, found.whole).experiments()}
@@ -74,14 +74,14 @@ def test_a_benchmark_of_hostile_names_is_planned_again_and_each_problem_alone(tm
 def test_a_name_that_a_terminal_would_obey_gets_no_command(tmp_path: Path) -> None:
     with open_workspace() as workspace:
         order = Order([Wanted("direct", WEAK)], "all", name="paste me\x1b[201~\n")
-        (row,) = begun(workspace, workspace.plan(order, own(tmp_path, "p")))
+        (row,) = begun(workspace, workspace.plans.plan(order, own(tmp_path, "p")))
         with pytest.raises(PlanError, match="obey"):
             commands(workspace, row)
 
 
 def test_where_the_dataset_is_gone_its_benchmark_is_taken_up_and_problems_go_by_their_ids(tmp_path: Path) -> None:
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", WEAK)], "all"), own(tmp_path, "a", "b"))
+        plan = workspace.plans.plan(Order([Wanted("direct", WEAK)], "all"), own(tmp_path, "a", "b"))
         row = begun(workspace, plan)[0]
         for kept in (workspace.settings.home / "datasets").glob("own-*"):
             kept.unlink()

@@ -65,7 +65,7 @@ def test_a_seed_that_no_table_can_hold_is_refused(koderz: Any, seed: str) -> Non
 )
 def test_an_order_that_no_journal_could_hold_is_refused(order: Any) -> None:
     with koderz_core.open_workspace() as workspace, pytest.raises(UsageError):
-        workspace.plan(order)
+        workspace.plans.plan(order)
 
 
 def test_a_benchmark_in_a_journal_that_cannot_be_read_is_not_called_unknown(koderz: Any, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_file_that_was_there_stays_if_the_new_one_cannot_be_written(koderz) ->
 def test_the_command_that_the_page_shows_writes_the_same_file(koderz) -> None:
     with open_workspace() as workspace:
         order = ExportOrder("calls", "csv", (workspace.results.benchmarks()[0].id,), ("problem", "model"), True)
-        with workspace.exporting.made(order) as made:
+        with workspace.exports.file(order) as made:
             wanted = made.read()
     assert koderz(*shlex.split(order.command)[1:]).code == 0
     assert Path(order.file_name).read_bytes() == wanted

@@ -18,7 +18,7 @@ def test_several_gates_and_feedbacks_make_several_configurations_of_who_heeds_th
     koderz("benchmark", "--problems", "0:1", *STRONG, *options, "--json")
     with open_workspace() as workspace:
         (one,) = workspace.results.benchmarks()
-        plan = workspace.recorded(one.id)
+        plan = workspace.runs.recorded(one.id)
     assert [(one.strategy, one.gate, one.feedback) for one in plan.configurations] == [
         ("direct", "tests", "full"),
         ("supervised", "tests", "full"),
@@ -50,7 +50,7 @@ def test_what_a_gate_leaves_out_is_told_before_while_and_after(koderz: Any) -> N
     assert left_out in run.err
     with open_workspace() as workspace:
         (one,) = workspace.results.benchmarks()
-        assert set(workspace.recorded(one.id).outside) == {"HumanEval/67", "HumanEval/68"}
+        assert set(workspace.runs.recorded(one.id).outside) == {"HumanEval/67", "HumanEval/68"}
         assert workspace.results.experiments(one.id)[0].score_kind == "held_out"
         assert [row.feedback for row in workspace.results.summaries(one.id)] == ["full"]
     assert left_out in koderz("analyze", one.id).out

@@ -68,7 +68,7 @@ def test_quiet_leaves_the_lines_out_and_json_prints_nothing_beside(koderz: Any) 
 def plan() -> Iterator[Plan]:
     with open_workspace() as opened:
         wanted = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 5, "checkpoints": False})
-        yield opened.plan(Order([wanted, Wanted("direct", {"coder": "scripted/weak"})], "0:1"))
+        yield opened.plans.plan(Order([wanted, Wanted("direct", {"coder": "scripted/weak"})], "0:1"))
 
 
 def said(plan: Plan, *events: Event) -> list[Line]:
@@ -98,7 +98,7 @@ def test_what_the_last_iteration_did_not_say_is_said_at_the_end(plan: Plan) -> N
     passed = replace(FAILED, marks="PPP", error=None)
     scored = CandidateScored("", True, passed, replace(FAILED, message="wrong"))
     *_, held_out = said(plan, ANSWERED, CodeTested(1, "", None, "", passed), scored, ENDED)
-    assert (held_out.what, held_out.said) == ("✗ unsolved, 2 of 7 held-out tests passed", "wrong")
+    assert (held_out.what, held_out.message) == ("✗ unsolved, 2 of 7 held-out tests passed", "wrong")
     assert held_out.spent == ""  # nothing was asked since
     assert said(plan, ANSWERED, scored, ENDED)[0].spent == "4.0 s · $0.000020"
     not_run = replace(scored, held_out=replace(FAILED, marks="----", message=""))
@@ -107,7 +107,7 @@ def test_what_the_last_iteration_did_not_say_is_said_at_the_end(plan: Plan) -> N
     assert len(said(plan, TESTED, replace(scored, held_out=None), oracle)) == 1  # only its iteration
     assert said(plan, replace(ENDED, outcome="cancelled")) == []
     (broken,) = said(plan, replace(ENDED, outcome="error", error="HTTP 500"))
-    assert (broken.what, broken.said) == ("! error", "HTTP 500")
+    assert (broken.what, broken.message) == ("! error", "HTTP 500")
 
 
 @pytest.mark.parametrize("width", [20, 80, 200])

@@ -38,7 +38,7 @@ def test_lessons_are_distilled_from_journals_and_remembered_once(koderz: Any, mo
     assert "No lessons yet" in koderz("cortex", "lessons").out
     weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 2, "spec": False, "checkpoints": False})
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([weak], "0:14")))
+        workspace.runs.run(workspace.plans.plan(Order([weak], "0:14")))
     assert "No lessons yet" in koderz("cortex", "lessons", "--dry-run").out  # a script teaches nothing
     monkeypatch.setenv("KODERZ_MEMORY", "all")
     assert "SCRIPTED" in koderz("cortex", "lessons", "--dry-run").out

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core import Order, Wanted
+from koderz_core import Order, Wanted, command_of
 from koderz_core.datasets import DATASETS
 from koderz_core.errors import DataError
 from koderz_core.records import Message, Request, Sampling
@@ -22,7 +22,7 @@ STRONG = "direct coder=scripted/strong"
 
 def kept(solution: str = SOLUTION) -> str:
     with open_workspace() as workspace:
-        return workspace.keep_problem(PROMPT, TESTS, solution)
+        return workspace.grading.keep_problem(PROMPT, TESTS, solution)
 
 
 def test_configurations_in_words_are_what_is_compared(koderz: Any) -> None:
@@ -67,7 +67,7 @@ def test_without_a_solution_a_scripted_model_knows_no_such_problem(koderz: Any) 
     assert (said.code, [one["experiment"]["outcome"] for one in said.json]) == (4, ["unsolved"])
     request = Request((Message("system", "```python"), Message("user", PROMPT + "    ...")), Sampling(), seed=0)
     with open_workspace() as workspace:
-        answer = workspace.model("scripted/strong", name).complete(request).text
+        answer = workspace.models.get("scripted/strong", name).complete(request).text
     assert "no problem that this actor knows" in answer
 
 
@@ -88,20 +88,20 @@ def test_an_unknown_typed_problem_is_told_with_those_there_are(koderz: Any) -> N
 
 def test_one_workspace_runs_a_scripted_model_on_several_datasets() -> None:
     with open_workspace() as workspace:
-        name = workspace.keep_problem(PROMPT, TESTS, SOLUTION)
-        models = {workspace.model("scripted/strong", dataset) for dataset in ("humaneval", name, name)}
+        name = workspace.grading.keep_problem(PROMPT, TESTS, SOLUTION)
+        models = {workspace.models.get("scripted/strong", dataset) for dataset in ("humaneval", name, name)}
         assert len(models) == 2
-        assert workspace.datasets() == (*DATASETS, name)
+        assert workspace.datasets.names() == (*DATASETS, name)
 
 
 def test_what_a_page_needs_stands_in_the_workspace() -> None:
     order = Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")
     with open_workspace() as workspace:
-        assert [form.name for form in workspace.planner.strategies()] == [*offered()]
-        assert workspace.command(order).endswith("'direct coder=scripted/weak'")
-        assert next(preset.name for preset in workspace.planner.presets([])) == "quick look"
+        assert [form.name for form in workspace.plans.strategies()] == [*offered()]
+        assert command_of(order).endswith("'direct coder=scripted/weak'")
+        assert next(preset.name for preset in workspace.plans.presets([])) == "quick look"
         with pytest.raises(DataError, match="prompt"):
-            workspace.keep_problem("", TESTS)
+            workspace.grading.keep_problem("", TESTS)
 
 
 @pytest.mark.parametrize("command", [("run", "--problem-id", "0"), ("benchmark", "--problems", "0:1", "--plan-only")])

@@ -17,8 +17,8 @@ def recorded() -> str:
     models = ("scripted/strong", "scripted/weak")
     order = Order([Wanted("direct", {"coder": model}) for model in models], "0:4")
     with open_workspace() as workspace:
-        plan = workspace.plan(order)
-        workspace.run(plan)
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
     return plan.id
 
 

@@ -33,12 +33,12 @@ def test_files_are_written_only_if_asked_for_and_then_also_of_what_was_recorded_
 
 def test_the_files_of_an_experiment_are_there_while_its_benchmark_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     with open_workspace() as opened:
-        plan = opened.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:2"))
-        debug = DebugFiles(opened.results, plan, Path("debug"))
-        with opened.runner(plan, [debug.watch]) as runner, debug:
+        plan = opened.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:2"))
+        debug = DebugFiles(opened.experiments, plan, Path("debug"))
+        with opened.runs.runner(plan, [debug.watch]) as runner, debug:
             runner.start()
             runner.wait()
-            debug.beside(lambda: None)()
+            debug.with_writing(lambda: None)()
             assert len(list(Path("debug").iterdir())) == 8
     assert "Written: 8 files of 2 experiments to debug." in capsys.readouterr().err
 

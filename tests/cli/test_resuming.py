@@ -128,7 +128,7 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
         with koderz_core.open_workspace() as workspace:
             while workspace.results.benchmark(benchmark).holder is None:
                 time.sleep(0.01)
-            workspace.pause(benchmark)
+            workspace.runs.pause(benchmark)
             while workspace.results.benchmark(benchmark).state != "paused":
                 time.sleep(0.01)
         said = koderz("resume", benchmark)
@@ -138,7 +138,7 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
 
 def test_a_typed_problem_that_is_gone_is_named(koderz: Any, journals: Path) -> None:
     with koderz_core.open_workspace() as workspace:
-        name = workspace.keep_problem("def add(a, b):\n", "assert add(1, 2) == 3", "    return a + b")
+        name = workspace.grading.keep_problem("def add(a, b):\n", "assert add(1, 2) == 3", "    return a + b")
     koderz("benchmark", "--dataset", name, "--problems", "all", "--coder", "scripted/strong")
     cut(only(journals), b'"benchmark_opened"')
     (journals.parent / "problems" / f"{name}.jsonl").unlink()
@@ -293,8 +293,8 @@ def test_a_benchmark_goes_on_in_the_background_as_it_was_planned(koderz: Any, jo
     koderz(*SMALL)
     cut(only(journals))
     with koderz_core.open_workspace() as workspace:
-        benchmark = workspace.resume(only(journals).stem)
-        while workspace.runs_here(benchmark):
+        benchmark = workspace.runs.resume(only(journals).stem)
+        while workspace.runs.is_here(benchmark):
             time.sleep(0.01)
         assert workspace.results.benchmark(benchmark).state == "finished"
 

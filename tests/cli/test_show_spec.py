@@ -18,8 +18,10 @@ def specs() -> tuple[SpecRow, SpecRow]:
     with open_workspace() as workspace:
         found = []
         for seed, more in enumerate(({}, {"reuse_spec": True})):
-            plan = workspace.plan(Order([Wanted("supervised", MODELS, {"max_iterations": 3, **more})], "1", seed=seed))
-            workspace.run(plan)
+            plan = workspace.plans.plan(
+                Order([Wanted("supervised", MODELS, {"max_iterations": 3, **more})], "1", seed=seed)
+            )
+            workspace.runs.run(plan)
             found += workspace.results.specs(benchmark=plan.id)
         written, reused = found
         return written, reused
@@ -67,9 +69,9 @@ def test_an_experiment_without_a_spec_shows_its_problem(koderz: Any) -> None:
 def test_a_problem_is_shown_as_its_prompts_have_it_without_a_key(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "planted-openai-key")
     with open_workspace() as workspace:
-        dataset = workspace.keep_problem('def f():\n    """Use planted-openai-key."""\n', "assert f() == 1")
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "all"), dataset)
-        workspace.run(plan)
+        dataset = workspace.grading.keep_problem('def f():\n    """Use planted-openai-key."""\n', "assert f() == 1")
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "all"), dataset)
+        workspace.runs.run(plan)
         (row,) = workspace.results.experiments(plan.id)
     said = koderz("show-spec", row.id).out
     assert ("planted-openai-key" in said, '"""Use [secret]."""' in said) == (False, True)

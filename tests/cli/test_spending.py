@@ -17,7 +17,7 @@ TWO = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--quiet", "--c
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Its models solve the first two problems."""
     with open_workspace() as opened:
-        programs = [one.public.prompt + one.canonical_solution for one in opened.dataset().problems[:2]]
+        programs = [one.public.prompt + one.canonical_solution for one in opened.datasets.load().problems[:2]]
     with serving_chat() as server:
         server.answer = says("```python\n" + "\n".join(programs) + "\n```")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -57,7 +57,7 @@ def test_a_baseline_measured_elsewhere_counts_and_is_named(koderz: Any) -> None:
 def test_without_a_measured_baseline_nothing_is_saved_and_one_sentence_says_how_to_measure_it(koderz: Any) -> None:
     out = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/strong").out
     told = after("Spent, by tier of model", out)[-1]
-    assert told.startswith("Savings: not known, as no frontier model was asked directly on these problems. With a")
+    assert told.startswith("Savings: not known, as no frontier model was asked directly on these problems. To measure")
     assert "koderz benchmark --problems HumanEval/0 --configuration 'direct coder=MODEL'" in told
     assert "saved" not in out
 

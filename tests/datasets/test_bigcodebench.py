@@ -13,7 +13,7 @@ from koderz_core.datasets.sources import lacking, require_libraries
 from koderz_core.errors import DataError
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.local_judge import Sandbox
-from koderz_core.workspace.judging import require_gradable
+from koderz_core.workspace.grading import require_gradable
 
 RIGHT, NOT_SHUFFLED = (
     f"import random\ndef task_func(numbers, draw=False):\n    given = list(numbers)\n    {line}\n"

@@ -18,12 +18,10 @@ from sample import thinned
 from serving import clean_environment, serving, serving_home, streamlit_alone
 
 from koderz_core import open_workspace
-from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE
 from koderz_core.memory.cortex.project import Cortex
 from koderz_core.memory.cortex.server import call
 from koderz_core.memory.mirror import Followed, as_entry
-from koderz_core.workspace.upkeep import open_example
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
@@ -81,10 +79,11 @@ def experiment(shown: dict[str, str]) -> str:
 
 def remember_example(home: Path) -> None:
     """The example's journal in a data folder, and in its memory what a server would have remembered of it."""
-    open_example(load_settings(home=home))
+    with open_workspace(home=home) as workspace:
+        workspace.upkeep.open_example()
     told = [one for read in Followed(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
     cortex = Cortex(home / "cortex.db")
-    call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
+    call(cortex, "import_memories", {"data": json.dumps([as_entry(memory) for memory in told])})
     cortex.close()
 
 

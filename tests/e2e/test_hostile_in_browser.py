@@ -38,8 +38,8 @@ def hostile(tmp_path: Path) -> Iterator[Plan]:
         with open_workspace(home=tmp_path / "home", vllm_base_url=chat.url) as workspace:
             coder = {"coder": f"vllm/<img src={ELSEWHERE}>"}
             reviewed = Wanted("supervised", coder, {"max_iterations": 2, "checkpoint_interval": 1})
-            plan = workspace.plan(Order([reviewed], "0:1", name=HOSTILE))
-            workspace.run(plan)
+            plan = workspace.plans.plan(Order([reviewed], "0:1", name=HOSTILE))
+            workspace.runs.run(plan)
         yield plan
 
 
@@ -65,9 +65,7 @@ def test_no_page_obeys_what_a_person_pastes_or_a_model_is_saying_just_now(
         box.fill(f"vllm/{chat.models[0]}")
         box.press("Enter")
         page.get_by_text("my own").click()
-        page.get_by_label("Signature and what it should do").fill(
-            f'def f():\n    r"""{HOSTILE}"""\n'.replace("\x1b", "")
-        )
+        page.get_by_label("Signature and description").fill(f'def f():\n    r"""{HOSTILE}"""\n'.replace("\x1b", ""))
         page.get_by_label("Tests", exact=True).fill("assert f() == 1")
         page.get_by_role("button", name="Use this problem").click()
         unharmed(page)

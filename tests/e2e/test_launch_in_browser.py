@@ -15,8 +15,8 @@ SETTINGS = {**NO_WEIGHTS, "KODERZ_CONFIRM_HOURS": "0"}  # whatever it takes is l
 
 def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, page: Page, tmp_path: Path) -> None:
     with open_workspace(home=tmp_path / "home") as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:3"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:3"))
+        workspace.runs.run(plan)
     dashboard = server(tmp_path / "home", SETTINGS)
     page.goto(dashboard.url)
     page.get_by_role("link", name="Clone").click()
@@ -24,7 +24,7 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     seed = page.get_by_label("Seed", exact=True)
     seed.fill("1")
     seed.press("Enter")
-    expect(page.get_by_text("Not as recorded: seed.")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Changed: seed.")).to_be_visible(timeout=MINUTE)
     start, dialog = page.locator(".st-key-start button"), page.get_by_role("dialog")
     start.click()
     dialog.get_by_role("button", name="Not now").click()

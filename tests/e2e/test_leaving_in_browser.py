@@ -12,9 +12,9 @@ from serving import ROOT, serving, streamlit_alone
 SLOWLY_LEFT = """
 import time
 import streamlit as st
-from pages.ui.exposure import pass_over_left_pages
+from pages.ui.server import ignore_left_pages
 
-pass_over_left_pages()
+ignore_left_pages()
 
 @st.fragment(run_every=0.3, key="what repeats")
 def repeat():

@@ -28,7 +28,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     shutil.copy(GOLDEN, home / "journals" / "bench_d53bbf8f03e3.jsonl")
     told = [one for read in Followed(GOLDEN, scripted=True).read() if (one := read.remembered)]
     cortex = Cortex(home / "cortex.db")
-    call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
+    call(cortex, "import_memories", {"data": json.dumps([as_entry(memory) for memory in told])})
     cortex.close()
     with serving_home(home) as running:
         yield running
@@ -99,9 +99,9 @@ def test_a_retired_memory_is_found_no_more_until_it_is_restored(dashboard: Serve
     found(page, 1)
     asked = opened(page).inner_text().removeprefix("Memory ")
     page.get_by_role("button", name="Retire").click()
-    expect(page.get_by_text("Nothing that is remembered fits.")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("No matching memories.")).to_be_visible(timeout=MINUTE)
     visit(page, dashboard, f"?faded=with&memory={asked}")
-    expect(page.get_by_text("RETIRED: found only on demand")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("RETIRED: searchable")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("button", name="Retire")).to_be_visible(timeout=MINUTE)
     visit(page, dashboard, "?kind=benchmark")

@@ -87,8 +87,8 @@ def test_no_foreign_origin_opens_the_dashboard_and_nobody_is_asked_about_one(
     url = server(environment={**proxies, "KODERZ_OFFLINE": offline, "no_proxy": "", "NO_PROXY": ""}).url
     port = urlsplit(url).port
     assert port
-    foreign = [one.format(port=port, other=port + 1) for one in FOREIGN]
-    assert {one: handshake(port, one) for one in foreign} == dict.fromkeys(foreign, 403)
+    foreign = [origin.format(port=port, other=port + 1) for origin in FOREIGN]
+    assert {origin: handshake(port, origin) for origin in foreign} == dict.fromkeys(foreign, 403)
     assert handshake(port, f"http://{PUBLIC}:{port}", f"{PUBLIC}:{port}") == 403  # a rebound name is its own origin
     for own in (f"http://127.0.0.1:{port}", f"https://127.0.0.1:{port}", None):
         assert handshake(port, own) == 101

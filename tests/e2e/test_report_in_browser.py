@@ -21,9 +21,9 @@ HOSTILE = "</script><img src=x onerror=document.title='obeyed'><b>bold</b>"
 def report(tmp_path: Path) -> Path:
     models = ({"coder": "scripted/strong"}, {"coder": "scripted/never"})
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", one) for one in models], "0:3", name=HOSTILE))
-        workspace.run(plan)
-        with workspace.exporting.made(ExportOrder("comparison", "html", (plan.id,))) as made:
+        plan = workspace.plans.plan(Order([Wanted("direct", roles) for roles in models], "0:3", name=HOSTILE))
+        workspace.runs.run(plan)
+        with workspace.exports.file(ExportOrder("comparison", "html", (plan.id,))) as made:
             path = tmp_path / "report.html"
             path.write_bytes(made.read())
     return path

@@ -46,7 +46,7 @@ def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
     expect(current).to_contain_text(name.capitalize(), timeout=60_000)  # a fresh server on a crowded machine
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)  # else: "Page not found"
-    expect(page.get_by_text("This is a bug of koderz")).to_have_count(0)
+    expect(page.get_by_text("This is a bug in koderz")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     assert [error for error in console_errors if "Content Security Policy" in error] == []
 
@@ -110,7 +110,7 @@ def test_secrets_that_cannot_be_read_do_not_open_what_they_should_close() -> Non
     Path(".streamlit").mkdir()
     Path(".streamlit/secrets.toml").write_text("[auth")
     ended = run(*streamlit())
-    assert (ended.returncode, "Mend that file" in ended.stderr) == (2, True)
+    assert (ended.returncode, "Fix that file" in ended.stderr) == (2, True)
 
 
 def test_with_a_log_in_nobody_sees_a_page_before(server: Serve, page: Page) -> None:

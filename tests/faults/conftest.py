@@ -18,7 +18,7 @@ import koderz_core
 def _ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("ended")
     with koderz_core.open_workspace(home=home, memory="off") as workspace:
-        workspace.run(workspace.plan(WEAK), concurrency=1)
+        workspace.runs.run(workspace.plans.plan(WEAK), concurrency=1)
         workspace.results.benchmarks()
     return home
 

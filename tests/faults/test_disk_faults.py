@@ -35,20 +35,20 @@ def read_only(disk: Path) -> None:
 
 def test_a_disk_that_gets_full_meanwhile_keeps_what_was_finished_and_goes_on_with_room(small_disk: Path) -> None:
     with koderz_core.open_workspace(home=small_disk) as workspace:
-        plan = workspace.plan(replace(WEAK, problems="0:8"))
+        plan = workspace.plans.plan(replace(WEAK, problems="0:8"))
         journal = workspace.settings.journals_dir / f"{plan.id}.jsonl"
 
         def watch(entry: Entry) -> None:
             if isinstance(entry.event, ExperimentFinished) and len(finished(journal)) == 1:
                 fill(small_disk)
 
-        with workspace.runner(plan, [watch]) as runner:
+        with workspace.runs.runner(plan, [watch]) as runner:
             runner.start(1)
             with pytest.raises(JournalError, match=r"No space left|is full"):
                 runner.wait()
         assert 1 <= len(finished(journal)) < 8  # the block that it ends in may hold more than the first
         (small_disk / "full").unlink()
-        workspace.run(plan)
+        workspace.runs.run(plan)
         assert len(finished(journal)) == 8
 
 

@@ -46,7 +46,7 @@ def test_an_index_of_a_later_koderz_is_told_by_the_doctor_and_built_anew_by_repa
     assert koderz("results").code == 3
     doctor = koderz("doctor")
     assert (doctor.code, "written by a later koderz (schema 99" in doctor.out) == (3, True)
-    assert "was built anew" in mended()["index"]
+    assert "was rebuilt" in mended()["index"]
     assert koderz("results", "--json").json[0]["benchmark"] == journal.stem
 
 
@@ -104,7 +104,7 @@ def test_caches_that_were_spoiled_change_no_result(home: Path, journal: Path, ko
     for path in spoiled:
         path.write_bytes(b"\xff{")
     with koderz_core.open_workspace() as workspace:
-        workspace.run(workspace.plan(WEAK))
+        workspace.runs.run(workspace.plans.plan(WEAK))
     after = [(row["problem"], row["outcome"]) for row in koderz("results", "--experiments", "--json").json]
     assert (bool(spoiled), journal.exists(), sorted(after)) == (True, True, sorted(before))
 

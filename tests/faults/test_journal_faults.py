@@ -27,14 +27,14 @@ TEXT = Entry(1.0, TextStored("0" * 64, "text"))
 def broken_off(harm: Callable[[Path], None]) -> str:
     """Run the benchmark and do that to its journal as soon as an experiment has ended; what is said."""
     with koderz_core.open_workspace() as workspace:
-        plan = workspace.plan(WEAK)
+        plan = workspace.plans.plan(WEAK)
         path = workspace.settings.journals_dir / f"{plan.id}.jsonl"
 
         def watch(entry: Entry) -> None:
             if isinstance(entry.event, ExperimentFinished) and len(finished(path)) == 1:
                 harm(path)
 
-        with workspace.runner(plan, [watch]) as runner:
+        with workspace.runs.runner(plan, [watch]) as runner:
             runner.start(1)
             with pytest.raises(JournalError) as said:
                 runner.wait()

@@ -48,7 +48,7 @@ def test_no_program_reaches_no_test_and_says_why() -> None:
 )
 def test_a_program_is_graded_on_typed_tests(code: str, tests: str, passed: bool) -> None:
     with open_workspace() as workspace:
-        assert workspace.grade(code, tests).passed is passed
+        assert workspace.grading.grade(code, tests).passed is passed
 
 
 @pytest.mark.parametrize("tests", ["", "x = 1", "assert True", "assert (", "assert len([]) == 0"])

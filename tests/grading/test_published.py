@@ -18,7 +18,7 @@ EMPTY = ("Mbpp/793",)  # no plus input
 
 def graded(workspace: Workspace, problems: list[Problem], tests: TestKind) -> list[Graded]:
     samples = [Sample(1, one, Extracted(one.canonical_solution, "solution"), {"task_id": one.id}) for one in problems]
-    with workspace.judging.grader(2) as grader:
+    with workspace.grading.grader(2) as grader:
         return list(grader.grade(samples, dict(grader.tests(problems, tests))))
 
 
@@ -30,7 +30,7 @@ def wrong(found: list[Graded]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "number"), [("mbpp+", 378), ("humaneval+", 164)])
 def test_all_pass_their_base_tests(test_data: Path, name: str, number: int) -> None:
     with open_workspace(datasets_dir=test_data) as workspace:
-        problems = list(workspace.dataset(name).problems)
+        problems = list(workspace.datasets.load(name).problems)
         tried = thinned(problems, f"published problems graded by base tests of {name}")
         found = graded(workspace, tried, "base")
     assert (len(problems), len(found), wrong(found)) == (number, len(tried), [])
@@ -39,7 +39,7 @@ def test_all_pass_their_base_tests(test_data: Path, name: str, number: int) -> N
 @pytest.mark.parametrize("name", ["mbpp+", "humaneval+"])
 def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Path, name: str) -> None:
     with open_workspace(datasets_dir=test_data) as workspace:
-        every = workspace.dataset(name).problems
+        every = workspace.datasets.load(name).problems
         special = [one for one in every if one.id in LARGE + EMPTY]
         lenient = [one for one in every if one.plus and (one.plus.oracle or one.plus.tolerance)]
         tried = [*special, *thinned(lenient, f"published problems graded by plus tests of {name}")]
@@ -49,11 +49,11 @@ def test_those_that_need_more_than_equality_pass_their_plus_tests(test_data: Pat
 
 def test_floats_are_equal_in_base_asserts_as_written_and_for_plus_inputs_as_in_evalplus(test_data: Path) -> None:
     with open_workspace(datasets_dir=test_data) as workspace:
-        problem = workspace.problem("HumanEval/137", "humaneval+")
+        problem = workspace.datasets.problem("HumanEval/137", "humaneval+")
         answer = "    a = exact(a, b)\n    return a * (1 + 5e-8) if isinstance(a, float) else a\n"
         program = f"{problem.canonical_solution}\n\nexact = compare_one\n\ndef compare_one(a, b):\n{answer}"
-        tests = workspace.judging.divide(problem, TestPolicy(plus=True))
+        tests = workspace.grading.divide(problem, TestPolicy(plus=True))
         assert isinstance(tests, Split)
-        base, plus = (workspace.judge.check(problem, program, one) for one in (tests.base, tests.plus))
+        base, plus = (workspace.grading.judge.check(problem, program, one) for one in (tests.base, tests.plus))
     assert [failed.source for failed in base.failures] == ["assert candidate(1, 2.5) == 2.5"]
     assert plus.passed

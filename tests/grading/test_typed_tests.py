@@ -30,9 +30,9 @@ PROMPT, SOLUTION, ASSERT = "def add(a, b):\n", "    return a + b", "assert add(1
 )
 def test_every_way_to_call_the_function_is_graded(tests: str) -> None:
     with open_workspace() as workspace:
-        assert workspace.grade("def add(a, b): return a + b", tests).passed
-        assert workspace.grade("def add(a, b): return a - b", tests).marks == "F"
-        workspace.keep_problem(PROMPT, tests, SOLUTION)
+        assert workspace.grading.grade("def add(a, b): return a + b", tests).passed
+        assert workspace.grading.grade("def add(a, b): return a - b", tests).marks == "F"
+        workspace.grading.keep_problem(PROMPT, tests, SOLUTION)
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_tests_that_call_nothing_of_somebody_elses_say_so() -> None:
 def test_a_solution_that_fails_the_tests_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
     with open_workspace(home=tmp_path) as workspace:
         with pytest.raises(DataError, match=r"solution fails the tests: .* got -1, expected 3"):
-            workspace.keep_problem(PROMPT, ASSERT, "    return a - b")
-        assert workspace.datasets() == tuple(DATASETS)
+            workspace.grading.keep_problem(PROMPT, ASSERT, "    return a - b")
+        assert workspace.datasets.names() == tuple(DATASETS)

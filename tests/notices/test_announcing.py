@@ -42,8 +42,10 @@ def place(server: Server) -> Server:
 
 
 def planned(workspace: Workspace, name: str, model: str = "strong", **order: Any) -> Plan:
-    dataset = workspace.keep_problem(PROMPT, TESTS, PROGRAM)
-    return workspace.plan(Order([Wanted("direct", {"coder": f"scripted/{model}"})], "all", name=name, **order), dataset)
+    dataset = workspace.grading.keep_problem(PROMPT, TESTS, PROGRAM)
+    return workspace.plans.plan(
+        Order([Wanted("direct", {"coder": f"scripted/{model}"})], "all", name=name, **order), dataset
+    )
 
 
 def text(place: Server) -> str:
@@ -64,7 +66,7 @@ def test_the_end_is_told_with_results_and_without_prompts_programs_and_keys(
     workspace: Workspace, place: Server
 ) -> None:
     plan = planned(workspace, f"demo {KEY}", repeats=2)
-    workspace.run(plan)
+    workspace.runs.run(plan)
     title, after, line = text(place).split("\n")
     assert title == f"koderz: demo [secret] ({plan.id}) finished"
     assert after.startswith("after ")
@@ -72,13 +74,13 @@ def test_the_end_is_told_with_results_and_without_prompts_programs_and_keys(
 
 
 def test_where_nothing_was_left_to_do_nothing_is_told(workspace: Workspace, place: Server) -> None:
-    workspace.run(planned(workspace, "twice"))
-    workspace.run(planned(workspace, "twice"))
+    workspace.runs.run(planned(workspace, "twice"))
+    workspace.runs.run(planned(workspace, "twice"))
     assert len(place.bodies) == 1
 
 
 def test_what_is_stopped_in_the_background_is_told_of_too(workspace: Workspace, place: Server) -> None:
-    workspace.stop(workspace.start(planned(workspace, "stopped", "stubborn")))
+    workspace.runs.stop(workspace.runs.start(planned(workspace, "stopped", "stubborn")))
     assert eventually(lambda: place.bodies)
     assert " was stopped\n" in text(place)
     assert "0 of 1 solved, 1 without a result" in text(place)
@@ -89,7 +91,7 @@ def test_of_what_broke_it_only_the_kind_is_told(workspace: Workspace, place: Ser
         if isinstance(entry.event, ExperimentFinished):
             runner._crew.break_off(JournalError("MARKED cannot be written"))
 
-    with workspace.runner(planned(workspace, "broken"), [breaks]) as runner:
+    with workspace.runs.runner(planned(workspace, "broken"), [breaks]) as runner:
         runner.start()
         runner.ended(10.0)
     assert " failed (JournalError)\n" in text(place)
@@ -100,13 +102,13 @@ def test_a_notice_that_does_not_arrive_is_a_warning_and_nothing_else(
 ) -> None:
     place.answer = sends(404, "no_service", "text/plain")
     plan = planned(workspace, "unheard")
-    workspace.run(plan)
+    workspace.runs.run(plan)
     assert workspace.results.benchmark(plan.id).state == "finished"
     assert f"A notice of the end of {plan.id} did not arrive: the webhook answered 404: no_service." in caplog.text
 
 
 def test_that_the_budget_is_used_up_is_told(workspace: Workspace, place: Server) -> None:
-    with workspace.runner(planned(workspace, "dear")) as runner:
+    with workspace.runs.runner(planned(workspace, "dear")) as runner:
         runner._ledger.used_up = "MARKED"
         runner.start()
         runner.ended(10.0)

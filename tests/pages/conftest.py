@@ -69,8 +69,8 @@ def _recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Plan]:
     weak = Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": 3, "checkpoint_interval": 1})
     order = Order([Wanted("direct", {"coder": "scripted/strong"}), weak], "0:3")
     with open_workspace(home=home, memory="off") as workspace:
-        plan = workspace.plan(order)
-        workspace.run(plan)
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
     return home, plan
 
 

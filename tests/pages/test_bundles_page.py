@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from reading import PAGES, said
 
-from koderz_core import Workspace, open_workspace
+from koderz_core import open_workspace
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import open_bundle
 from koderz_core.config import Settings
 from koderz_core.examples import EXAMPLE, example_journal
+from koderz_core.workspace.datasets import Datasets
 
 
 @pytest.fixture
@@ -23,32 +24,32 @@ def example(settings: Settings) -> str:
 
 
 def press(app: Any, label: str) -> Any:
-    return next(one for one in app.button if one.label == label).click().run()
+    return next(button for button in app.button if button.label == label).click().run()
 
 
 def test_a_bundle_is_made_as_open_as_chosen(visit: Any, example: str, settings: Settings) -> None:
-    app = press(visit("export", table="bundle", privacy="team_safe"), "Make bundle")
+    app = press(visit("export", table="bundle", privacy="team_safe"), "Create bundle")
     assert not app.exception
-    assert "sent to nobody" in app.success[0].value
+    assert "Nothing was uploaded" in app.success[0].value
     (path,) = (settings.home / "bundles").glob("*.zip")
     assert checked_bundle(path).level == "team_safe"
 
 
 def test_a_benchmark_is_verified(visit: Any, example: str) -> None:
     app = press(visit("export", table="bundle"), "Verify benchmark")
-    assert "It holds" in app.success[0].value
+    assert "Verified. Checked" in app.success[0].value
 
 
 def test_what_differs_is_shown(visit: Any, example: str, settings: Settings) -> None:
     journal = settings.journals_dir / f"{EXAMPLE}.jsonl"
     journal.write_text(journal.read_text().replace('"text":"', '"text":"x', 1))
     app = press(visit("export", table="bundle"), "Verify benchmark")
-    assert "does not hold" in app.error[0].value
+    assert "Verification failed" in app.error[0].value
     assert app.dataframe[0].value["what"].tolist() == ["the SHA-256"]
 
 
 def test_bundles_are_cleared(visit: Any, example: str, settings: Settings) -> None:
-    app = press(visit("export", table="bundle"), "Make bundle")
+    app = press(visit("export", table="bundle"), "Create bundle")
     press(app, "Remove them")
     assert list((settings.home / "bundles").glob("*.zip")) == []
 
@@ -57,7 +58,7 @@ def test_every_page_says_that_a_bundle_is_shown(
     visit: Any, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_workspace() as workspace:
-        path = workspace.bundling.make(EXAMPLE, "public_safe").path
+        path = workspace.bundles.make(EXAMPLE, "public_safe").path
     open_bundle(path, tmp_path / "shown")
     monkeypatch.setenv("KODERZ_HOME", str(tmp_path / "shown"))
     for page in PAGES:
@@ -67,10 +68,10 @@ def test_every_page_says_that_a_bundle_is_shown(
 
 
 def test_an_error_offers_a_report(visit: Any, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_self: Workspace) -> None:
+    def broken(_self: Datasets) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(Workspace, "datasets", broken)
+    monkeypatch.setattr(Datasets, "names", broken)
     app = visit("launch")
-    assert "This is a bug of koderz" in said(app)
-    assert "Bug report" in [one.proto.label for one in app.get("download_button")]
+    assert "This is a bug in koderz" in said(app)
+    assert "Bug report" in [button.proto.label for button in app.get("download_button")]

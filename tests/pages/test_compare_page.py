@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.records import Plan
 from koderz_core.report.charts import _letters
-from pages.ui.slow_results import compared
+from pages.ui.slow_results import comparison_of
 
 Visit = Callable[..., AppTest]
 
@@ -25,8 +25,8 @@ def plan() -> Plan:
     never = Wanted("supervised", {"coder": "scripted/never"}, {"max_iterations": 2, "checkpoints": False})
     order = Order([Wanted("direct", {"coder": "scripted/strong"}), never], "0:4")
     with open_workspace() as workspace:
-        plan = workspace.plan(order)
-        workspace.run(plan)
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
     return plan
 
 
@@ -38,7 +38,7 @@ def begin_again(workspace: Workspace) -> None:
 
 def table(app: AppTest, column: str) -> pd.DataFrame:
     """The first table that has the column."""
-    return next(one.value for one in app.dataframe if column in one.value)
+    return next(table.value for table in app.dataframe if column in table.value)
 
 
 def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_of(visit: Visit, plan: Plan) -> None:
@@ -47,29 +47,29 @@ def test_the_finding_comes_first_with_its_certainty_and_mixed_scores_are_warned_
     assert app.subheader[0].value == "On 4 problems B and A do not differ significantly"
     assert app.text[0].value.startswith("B · supervised SCRIPTED never against A · direct SCRIPTED strong: -")
     assert app.text[0].value.endswith("Intervals at 95 %.")
-    assert any(one.value.startswith("On 4 problems supervised SCRIPTED never solved") for one in app.text)
-    assert any("Two kinds of scores" in one.value for one in app.warning)
+    assert any(element.value.startswith("On 4 problems supervised SCRIPTED never solved") for element in app.text)
+    assert any("Two kinds of scores" in element.value for element in app.warning)
 
 
 def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Visit) -> None:
     strong, never = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
     with open_workspace() as workspace:
-        plans = [workspace.plan(order) for order in (Order([strong], "0:4"), Order([never], "2:6"))]
-        for one in plans:
-            workspace.run(one)
-    app = visit("compare", benchmarks=",".join(one.id for one in plans))
-    (asked,) = (one for one in app.selectbox if one.label == "Problems")
-    assert list(asked.options) == ["all that each was given", "the 2 that all were given"]
-    assert any("are of different problems" in one.value for one in app.warning)
+        plans = [workspace.plans.plan(order) for order in (Order([strong], "0:4"), Order([never], "2:6"))]
+        for planned in plans:
+            workspace.runs.run(planned)
+    app = visit("compare", benchmarks=",".join(plan.id for plan in plans))
+    (asked,) = (element for element in app.selectbox if element.label == "Problems")
+    assert list(asked.options) == ["all problems of each configuration", "the 2 shared problems"]
+    assert any("are of different problems" in element.value for element in app.warning)
     app = asked.set_value("shared").run()
-    assert not any("are of different problems" in one.value for one in app.warning)
-    assert list(next(one.value for one in app.dataframe if "n" in one.value)["n"]) == ["2/2", "2/2"]
+    assert not any("are of different problems" in element.value for element in app.warning)
+    assert list(next(table.value for table in app.dataframe if "n" in table.value)["n"]) == ["2/2", "2/2"]
     assert app.query_params["problems"] == "shared"
-    assert ["same_problems=yes" in one.proto.url for one in app.get("link_button")] == [True, True, True]
+    assert ["same_problems=yes" in button.proto.url for button in app.get("link_button")] == [True, True, True]
     app = visit("compare", benchmarks=plans[0].id, problems="shared")
     assert "problems" not in app.query_params
-    app = visit("problems", benchmarks=",".join(one.id for one in plans), problems="shared")
-    assert next(one.value for one in app.metric if one.label == "problems") == "2"
+    app = visit("problems", benchmarks=",".join(plan.id for plan in plans), problems="shared")
+    assert next(element.value for element in app.metric if element.label == "problems") == "2"
 
 
 def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
@@ -78,12 +78,12 @@ def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
     monkeypatch.setenv("KODERZ_TIERS", json.dumps({"scripted/strong": "frontier"}))
     strong, never = (Wanted("direct", {"coder": f"scripted/{name}"}) for name in ("strong", "never"))
     with open_workspace() as workspace:
-        measured, plan = workspace.plan(Order([strong], "0:4")), workspace.plan(Order([never], "0:2"))
-        for one in (measured, plan):
-            workspace.run(one)
+        measured, plan = workspace.plans.plan(Order([strong], "0:4")), workspace.plans.plan(Order([never], "0:2"))
+        for planned in (measured, plan):
+            workspace.runs.run(planned)
     app = visit("compare", benchmarks=plan.id)
     assert list(table(app, "n")["n"]) == ["2/2", "2/2"]
-    links = [one.proto.url for one in app.get("link_button")]
+    links = [button.proto.url for button in app.get("link_button")]
     assert len(links) == 3
     assert not any("same_problems=yes" in link or measured.id in link for link in links)
 
@@ -93,13 +93,13 @@ def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> N
     charts = app.get("plotly_chart")
     assert len(charts) == 2  # nothing was paid, so there is no third
     assert all(chart.proto.alt for chart in charts)
-    assert [one.label for one in app.expander].count("As a table") == 2
-    assert len([one for one in app.get("download_button") if one.label == "CSV"]) == 4
+    assert [element.label for element in app.expander].count("As a table") == 2
+    assert len([button for button in app.get("download_button") if button.label == "CSV"]) == 4
 
 
 def test_each_configuration_has_its_interval_and_each_pair_its_test(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id)
-    assert all("[" in one for one in table(app, "solved [95 %]")["solved [95 %]"])
+    assert all("[" in cell for cell in table(app, "solved [95 %]")["solved [95 %]"])
     pairs = table(app, "p (Holm)")
     assert list(pairs["only A"].astype(int)) == [len(table(app, "problem"))]
 
@@ -108,7 +108,7 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
     app = visit("compare", benchmarks=plan.id)
     problem = table(app, "problem")["problem"].iloc[-1]
     app = visit("compare", benchmarks=plan.id, problem=problem)
-    right, wrong, changed = (one.value for one in app.code)
+    right, wrong, changed = (element.value for element in app.code)
     assert "return None" in wrong
     assert "return None" not in right
     assert changed.startswith("--- A\n+++ B\n")
@@ -119,7 +119,7 @@ def test_a_problem_that_parts_two_configurations_opens_both_programs_and_what_di
 def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_nothing_before(
     visit: Visit, plan: Plan
 ) -> None:
-    assert not any("came to it" in one.value for one in visit("compare", benchmarks=plan.id).dataframe)
+    assert not any("came to it" in table.value for table in visit("compare", benchmarks=plan.id).dataframe)
     app = visit("compare", benchmarks=plan.id, configuration=f"{plan.id}/{plan.configurations[1].id}")
     assert list(table(app, "came to it")["came to it"]) == ["4", "4"]
     assert list(table(app, "tried before")["tried before"]) == ["4"]  # the same wrong program twice
@@ -128,11 +128,11 @@ def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_noth
 def test_a_comparison_is_computed_again_only_when_a_journal_says_more(plan: Plan) -> None:
     with open_workspace() as workspace:
         rows = workspace.results.summaries(plan.id)
-        found = compared(workspace, rows, None, "attempts")
-        assert compared(workspace, rows, None, "attempts") is found
-        assert compared(workspace, rows, None, "seconds") is not found
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
-        assert compared(workspace, rows, None, "attempts") is not found
+        found = comparison_of(workspace, rows, None, "attempts")
+        assert comparison_of(workspace, rows, None, "attempts") is found
+        assert comparison_of(workspace, rows, None, "seconds") is not found
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
+        assert comparison_of(workspace, rows, None, "attempts") is not found
 
 
 def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visit, plan: Plan) -> None:
@@ -146,20 +146,20 @@ def test_the_address_keeps_every_choice_and_says_what_it_cannot_keep(visit: Visi
     lost = visit("compare", benchmarks=plan.id, pair="nobody", problem="HumanEval/99")
     assert not lost.error
     assert [name for name in ("pair", "problem") if name in lost.query_params] == []
-    assert "The address asks for a pair that is not here" in said(lost)
+    assert "The link points to an unknown pair" in said(lost)
 
 
 def test_one_configuration_alone_is_shown_without_anything_to_hold_it_against(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=plan.id, configurations=f"{plan.id}/{plan.configurations[0].id}")
     assert not app.error
-    assert "there is nothing to hold against it" in said(app)
+    assert "there is nothing to compare" in said(app)
     assert len(table(app, "solved [95 %]")) == 1
 
 
 def test_the_same_benchmark_twice_is_compared_once_and_an_unknown_one_is_said(visit: Visit, plan: Plan) -> None:
     app = visit("compare", benchmarks=f"{plan.id},{plan.id},bench_nothing")
     assert len(table(app, "solved [95 %]")) == 2
-    assert "a benchmark that is not here" in said(app)
+    assert "an unknown benchmark" in said(app)
 
 
 def test_only_what_differs_is_listed(visit: Visit, plan: Plan) -> None:
@@ -175,14 +175,14 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert not app.error
-    assert "No problem has a result of all of them" in said(app)
-    assert any("Partial: 8 experiments must still end" in one.value for one in app.warning)
+    assert "No problem has a result of every configuration" in said(app)
+    assert any("Partial: 8 experiments must still end" in element.value for element in app.warning)
 
 
 def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(visit: Visit) -> None:
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))
+        workspace.runs.run(plan)
         begin_again(workspace)
     app = visit("compare", benchmarks=plan.id)
     assert app.subheader[0].value == "Nothing has a result yet"
@@ -192,7 +192,7 @@ def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(
 def test_two_benchmarks_stand_side_by_side(visit: Visit, plan: Plan) -> None:
     with open_workspace() as workspace:
         again = replace(plan, seed=1)
-        workspace.run(again)
+        workspace.runs.run(again)
     app = visit("compare", benchmarks=f"{plan.id},{again.id}")
     assert list(table(app, "solved [95 %]")[" "]) == ["A", "B", "C", "D"]
     assert len(table(app, "p (Holm)")) == 3

@@ -24,7 +24,7 @@ COMMAND = (
 
 
 def planned() -> Plan:
-    return the_workspace().plan(Order([Wanted("supervised", {"coder": MODEL}, PARAMETERS)], "0:2"))
+    return the_workspace().plans.plan(Order([Wanted("supervised", {"coder": MODEL}, PARAMETERS)], "0:2"))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_what_another_process_runs_is_paused_resumed_and_stopped_from_its_page(v
 
 def test_one_experiment_is_paused_while_the_others_go_on(visit: Visit) -> None:
     plan = planned()
-    the_workspace().start(plan)
+    the_workspace().runs.start(plan)
     assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 2)
     chosen = plan.experiments()[0].id
     app = visit("live", benchmark=plan.id)
@@ -80,18 +80,18 @@ def test_one_experiment_is_paused_while_the_others_go_on(visit: Visit) -> None:
 
 def test_what_was_stopped_goes_on_from_its_page(visit: Visit) -> None:
     plan = planned()
-    the_workspace().start(plan)
-    the_workspace().stop(plan.id)
+    the_workspace().runs.start(plan)
+    the_workspace().runs.stop(plan.id)
     assert becomes(plan, "stopped")
     press(visit("live", benchmark=plan.id), "resume", plan)
     assert becomes(plan, "running")
-    assert the_workspace().runs_here(plan.id)
+    assert the_workspace().runs.is_here(plan.id)
 
 
 def test_what_is_paused_is_not_offered_as_if_nobody_were_at_it(visit: Visit) -> None:
     plan = planned()
-    the_workspace().start(plan)
-    the_workspace().pause(plan.id)
+    the_workspace().runs.start(plan)
+    the_workspace().runs.pause(plan.id)
     assert becomes(plan, "paused")
     assert not [link for link in visit("overview").get("page_link") if "left" in link.proto.label]
 
@@ -100,4 +100,4 @@ def test_a_process_that_does_not_tell_its_number_is_not_called_process_0(visit: 
     (lock,) = the_workspace().settings.journals_dir.glob("*.lock")
     lock.write_bytes(b"")
     tip = visit("live", benchmark=elsewhere.id).button(key=f"pause live {elsewhere.id}").help
-    assert "A process that does not tell its number runs it" in tip
+    assert "Another process is running it" in tip

@@ -18,7 +18,7 @@ Visit = Callable[..., AppTest]
 
 def of_both(plan: Plan, problem: str = "HumanEval/0") -> tuple[str, str]:
     """The experiments of both configurations on a problem."""
-    direct, supervised = (one.id for one in plan.experiments() if one.problem == problem)
+    direct, supervised = (experiment.id for experiment in plan.experiments() if experiment.problem == problem)
     return direct, supervised
 
 
@@ -83,8 +83,13 @@ def test_the_next_experiment_keeps_the_view_and_begins_at_its_own_steps(visit: V
 
 def test_a_review_shows_what_the_reviewer_was_told_and_what_it_said(visit: Visit, recorded: Plan) -> None:
     with open_workspace() as workspace:
-        found = [workspace.results.experiment(one.id) for one in recorded.experiments()]
-    steps = [(one, place) for one in found for place, step in enumerate(one.steps, 1) if step.kind == "checkpoint"]
+        found = [workspace.results.experiment(experiment.id) for experiment in recorded.experiments()]
+    steps = [
+        (details, place)
+        for details in found
+        for place, step in enumerate(details.steps, 1)
+        if step.kind == "checkpoint"
+    ]
     details, place = steps[0]
     app = visit("experiment", experiment=details.experiment.id, step=str(place))
     assert "reviewer · user" in said(app)
@@ -96,23 +101,23 @@ def test_another_experiment_of_the_problem_stands_beside_it_with_what_sets_them_
 ) -> None:
     direct, supervised = of_both(recorded)
     app = visit("experiment", experiment=supervised)
-    assert not [one for one in app.dataframe if "setting" in one.value]
+    assert not [table for table in app.dataframe if "setting" in table.value]
     offered = app.selectbox(key="choice of beside").options
-    assert [one for one in offered if direct in one]
-    assert not [one for one in offered if supervised in one or of_both(recorded, "HumanEval/1")[0] in one]
+    assert [option for option in offered if direct in option]
+    assert not [option for option in offered if supervised in option or of_both(recorded, "HumanEval/1")[0] in option]
     app.selectbox(key="choice of beside").set_value(direct).run()
     assert not app.exception
-    differing, steps = (one.value for one in app.dataframe[-2:])
+    differing, steps = (table.value for table in app.dataframe[-2:])
     assert ["strategy", "supervised", "direct"] in differing.to_numpy().tolist()
     assert list(steps["step"])[:3] == ["returned", "spec", "iteration 1"]
     assert app.query_params["beside"] in (direct, [direct])
-    assert any(one.value.startswith(("--- A\n+++ B\n", "def ", "from ", "\n")) for one in app.code)
+    assert any(element.value.startswith(("--- A\n+++ B\n", "def ", "from ", "\n")) for element in app.code)
 
 
 def test_a_line_of_both_shows_the_programs_of_that_step(visit: Visit, recorded: Plan) -> None:
     direct, supervised = of_both(recorded)
     app = visit("experiment", experiment=supervised, beside=direct, pair="1")
-    assert said(app).count("There is no program here") == 2  # a spec, and nothing beside it
+    assert said(app).count("This step has no program") == 2  # a spec, and nothing beside it
 
 
 def test_the_commands_are_worked_out_only_when_somebody_opens_them(visit: Visit, recorded: Plan) -> None:
@@ -143,7 +148,7 @@ def test_what_never_began_says_so_and_can_be_resumed(visit: Visit, recorded: Pla
     cut(recorded, b"experiment_started")
     app = visit("experiment", experiment=of_both(recorded)[0])
     assert "It has not begun" in said(app)
-    assert "No step has been taken yet" in said(app)
+    assert "No step yet" in said(app)
     assert app.button(key="resume here")
 
 
@@ -151,6 +156,6 @@ def test_a_recorded_error_is_told_as_ours_with_the_way_on_and_its_words_stay_tex
     hostile = "<img src=x> $a$ **b**"
     app = visit("experiment", experiment=ended_as(recorded, "error", hostile))
     assert "not the model" in app.error[0].value
-    shown = [one.value for one in app.code]
+    shown = [element.value for element in app.code]
     assert shown[:2] == [hostile, f"koderz resume {recorded.id} --retry-errors"]
-    assert not [one for one in app.button if one.key == "resume here"]
+    assert not [button for button in app.button if button.key == "resume here"]

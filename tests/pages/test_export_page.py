@@ -29,7 +29,7 @@ def client(recorded: Plan) -> Iterator[TestClient]:
 
 
 def links(app: Any) -> list[str]:
-    return [one.proto.url for one in app.get("link_button")]
+    return [button.proto.url for button in app.get("link_button")]
 
 
 def test_a_link_leads_to_the_whole_table(client: TestClient, recorded: Plan) -> None:
@@ -38,12 +38,12 @@ def test_a_link_leads_to_the_whole_table(client: TestClient, recorded: Plan) -> 
     assert answer.headers["content-disposition"] == f'attachment; filename="koderz-{recorded.id}-iterations.csv"'
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     lines = the_workspace().results.frame("iterations")
-    assert answer.text.splitlines()[1:] == [f"{one.problem},{str(one.passed).lower()}" for one in lines.itertuples()]
+    assert answer.text.splitlines()[1:] == [f"{line.problem},{str(line.passed).lower()}" for line in lines.itertuples()]
 
 
 def test_a_link_to_what_is_about_the_same_problems_leads_to_that(client: TestClient, recorded: Plan) -> None:
-    other = the_workspace().plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "2:4"))
-    the_workspace().run(other)
+    other = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "2:4"))
+    the_workspace().runs.run(other)
     order = ExportOrder("comparison", "csv", (recorded.id, other.id), ("n",), same_problems=True)
     answer = client.get(f"/{link(order)}")
     assert answer.headers["content-disposition"] == 'attachment; filename="koderz-several-same-problems-comparison.csv"'

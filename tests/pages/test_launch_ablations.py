@@ -15,7 +15,7 @@ Visit = Callable[..., AppTest]
 
 
 def switch(app: AppTest) -> None:
-    (toggle,) = (one for one in app.toggle if one.label == "Ablations")  # of supervised: direct has none
+    (toggle,) = (element for element in app.toggle if element.label == "Ablations")  # of supervised: direct has none
     toggle.set_value(not toggle.value).run()
     assert not app.exception
 
@@ -24,7 +24,7 @@ def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Vi
     app = visit("launch")
     switch(app)
     assert app.metric[0].value == "30"  # 3 problems, direct, and supervised with its 8
-    assert "9 configurations: this one, and 8" in said(app)
+    assert "9 configurations: this one and 8" in said(app)
     assert "would change nothing: no-lessons, no-examples." in said(app)
     assert app.code[-1].value.endswith("max_iterations=3 checkpoint_interval=2' --ablate all")
     switch(app)
@@ -34,7 +34,7 @@ def test_one_click_adds_the_grid_to_the_plan_and_another_takes_it_away(visit: Vi
 def test_which_ablations_is_chosen_and_kept_while_other_pages_are_looked_at(visit: Visit) -> None:
     app = visit("launch")
     switch(app)
-    next(one for one in app.multiselect if one.label == "Which").set_value(["no-cot", "no-spec"]).run()
+    next(element for element in app.multiselect if element.label == "Which").set_value(["no-cot", "no-spec"]).run()
     assert app.metric[0].value == "12"
     app.switch_page("pages/models.py").run()
     app.switch_page("pages/launch.py").run()
@@ -46,7 +46,7 @@ def test_an_added_configuration_brings_no_ablations_along(visit: Visit) -> None:
     app = visit("launch")
     switch(app)
     app.button(key="add").click().run()
-    assert [one.value for one in app.toggle if one.label == "Ablations"] == [True, False]
+    assert [element.value for element in app.toggle if element.label == "Ablations"] == [True, False]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -58,17 +58,17 @@ def test_a_mode_is_a_preset(visit: Visit, mode: str) -> None:
 
 def test_a_parameter_of_a_few_words_is_chosen_and_one_that_may_be_nothing_can_be(visit: Visit) -> None:
     app = visit("launch")
-    next(one for one in app.selectbox if one.label == "spec prompt").set_value("detailed").run()
-    next(one for one in app.number_input if one.label == "history tokens").set_value(500).run()
+    next(element for element in app.selectbox if element.label == "spec prompt").set_value("detailed").run()
+    next(element for element in app.number_input if element.label == "history tokens").set_value(500).run()
     assert "spec_prompt=detailed history_tokens=500" in app.code[-1].value
-    next(one for one in app.number_input if one.label == "history tokens").set_value(0).run()
+    next(element for element in app.number_input if element.label == "history tokens").set_value(0).run()
     assert "history_tokens" not in app.code[-1].value
 
 
 def test_every_parameter_says_what_it_changes(visit: Visit) -> None:
     app = visit("launch")
-    names = {one.name.replace("_", " ") for form in strategy_forms() for one in form.parameters}
+    names = {parameter.name.replace("_", " ") for form in strategy_forms() for parameter in form.parameters}
     kinds = (app.checkbox, app.number_input, app.selectbox)
-    shown = {one.label: one.help for kind in kinds for one in kind if one.label in names}
+    shown = {widget.label: widget.help for kind in kinds for widget in kind if widget.label in names}
     assert {"max iterations", "chain of thought", "temperature", "spec prompt"} <= shown.keys()
     assert all(shown.values())

@@ -27,7 +27,7 @@ def test_what_is_not_known_is_said_to_be_so(visit: Visit) -> None:
 def test_an_interval_that_leaves_no_room_for_a_review_is_named(visit: Visit) -> None:
     app = visit("launch", preset="quick look")
     assert "No review will take place" not in said(app)
-    next(one for one in app.number_input if one.label == "checkpoint interval").set_value(3).run()
+    next(element for element in app.number_input if element.label == "checkpoint interval").set_value(3).run()
     assert "No review will take place in supervised SCRIPTED weak: its checkpoint_interval is 3" in said(app)
 
 
@@ -44,9 +44,9 @@ def test_a_budget_is_part_of_the_command_that_does_the_same(visit: Visit) -> Non
 @pytest.mark.usefixtures("recorded")
 def test_what_was_launched_tells_at_its_end_what_it_cost_beside_what_was_foretold(visit: Visit) -> None:
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:2", name="foretold"))
-        workspace.start(plan, forecast=workspace.costs.forecast(plan))
-        while workspace.runs_here(plan.id):
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:2", name="foretold"))
+        workspace.runs.start(plan, forecast=workspace.costs.forecast(plan))
+        while workspace.runs.is_here(plan.id):
             time.sleep(0.01)
     text = said(visit("live", benchmark=plan.id))
     assert "The last run cost $0.00 (forecast: about $0.00" in text
@@ -55,7 +55,7 @@ def test_what_was_launched_tells_at_its_end_what_it_cost_beside_what_was_foretol
 def test_what_has_ended_tells_what_the_next_will_take(recorded: Plan) -> None:
     with open_workspace() as workspace:
         order = Order([Wanted("direct", {"coder": "scripted/strong"})], "0:20", budget=Budget(1.0))
-        plan = workspace.plan(order)
+        plan = workspace.plans.plan(order)
         forecast = workspace.costs.forecast(plan, 4)
         assert (forecast.experiments, forecast.past, forecast.unknown) == (20, 3, ())
         assert forecast.cost_usd

@@ -21,8 +21,8 @@ def unusual() -> Plan:
     two = Wanted("escalation", {"coder": coders}, parameters, gate="examples")
     order = Order([two], "3,0,7", seed=5, repeats=2, name="<b>mine", budget=Budget(3.0, 0.5, True))
     with open_workspace() as workspace:
-        plan = workspace.plan(order)
-        workspace.run(plan)
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
     return plan
 
 
@@ -35,7 +35,7 @@ def test_a_clone_is_the_same_benchmark_until_something_is_changed(visit: Visit, 
     for words in ("--seed 5", "--repeats 2", "--name '<b>mine'", "--max-cost 3.0", "--max-cost-per-experiment 0.5"):
         assert words in command
     app.number_input(key=f"seed of {unusual.id}").set_value(6).run()
-    assert f"Not as recorded: seed. So this is another benchmark than {unusual.id}." in said(app)
+    assert f"Changed: seed. This is therefore a different benchmark from {unusual.id}." in said(app)
     assert "recorded already" not in said(app)
 
 
@@ -44,14 +44,14 @@ def test_a_clone_is_found_by_how_its_id_begins_and_asks_for_no_baselines_again(v
     assert f"6 of {len(recorded.experiments())} experiments are recorded already" in said(app)
     assert not app.checkbox(key=f"baselines of {recorded.id}").value
     app.number_input(key="to 0:3").set_value(5).run()
-    assert "Not as recorded: problems." in said(app)
+    assert "Changed: problems." in said(app)
     assert app.metric[0].value == "10"
 
 
 def test_what_is_not_here_cannot_be_cloned_and_a_launch_can_begin_all_the_same(visit: Visit) -> None:
     app = visit("launch", clone="bench_000000000000")
     assert not app.exception
-    assert "asks for a benchmark that is not here" in said(app)
+    assert "points to a benchmark that does not exist" in said(app)
     assert app.metric[0].value == "6"
 
 

@@ -19,8 +19,8 @@ Visit = Callable[..., AppTest]
 
 def begun(budget: Budget) -> Plan:
     wanted = Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 50})
-    plan = the_workspace().plan(Order([wanted], "0:3", budget=budget))
-    the_workspace().start(plan, 1)
+    plan = the_workspace().plans.plan(Order([wanted], "0:3", budget=budget))
+    the_workspace().runs.start(plan, 1)
     return plan
 
 
@@ -37,7 +37,7 @@ def test_budget_and_places_are_changed_while_it_runs_and_that_is_told(visit: Vis
     app = visit("live", benchmark=plan.id)
     assert "of $5.00" in said(app)
     app.number_input(key=f"budget of {plan.id}").set_value(2.5)
-    app.number_input(key=f"places of {plan.id}").set_value(3)
+    app.number_input(key=f"concurrency of {plan.id}").set_value(3)
     next(button for button in app.button if button.label == "Change").click().run()
     assert not app.exception
     assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 3)
@@ -80,7 +80,7 @@ def test_the_cells_of_many_experiments_are_drawn_once_and_more_seldom_than_the_f
     monkeypatch.setattr(streamlit, "fragment", fragment)
     app = visit("live", benchmark=recorded.id)
     assert not app.exception
-    assert "".join(str(one.value) for one in app.markdown).count("experiment?experiment=exp_") == 6
+    assert "".join(str(element.value) for element in app.markdown).count("experiment?experiment=exp_") == 6
     assert (drawn["live"], drawn.get("live counts")) == (0.6, rest)
 
 
@@ -94,7 +94,7 @@ def test_it_says_how_fresh_it_is_and_of_what_is_over_no_rate_is_partial(visit: V
 
 def test_a_rate_has_its_mark_here_too_and_the_mark_its_meaning(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id)
-    assert [one.value for one in app.caption if "]* of 3" in one.value] != []
+    assert [element.value for element in app.caption if "]* of 3" in element.value] != []
     assert "an oracle's rate, not pass@1" in said(app)
 
 
@@ -104,9 +104,9 @@ def test_a_failing_provider_is_named_and_so_is_what_happens_next(visit: Visit, m
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-a")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         visit("overview")
-        plan = the_workspace().plan(Order([Wanted("direct", {"coder": "claude-opus-4-5"})], "0:1"))
-        the_workspace().start(plan, 1)
+        plan = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "claude-opus-4-5"})], "0:1"))
+        the_workspace().runs.start(plan, 1)
         app = visit("live", benchmark=plan.id)
         assert eventually(lambda: "anthropic/claude-opus-4-5: HTTP 500 (" in said(app.run()))
         assert "of 7 retries used." in said(app)
-        the_workspace().stop(plan.id)
+        the_workspace().runs.stop(plan.id)

@@ -34,8 +34,8 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def failed(problems: str = "0:3") -> Plan:
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "vllm/it"})], problems))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "vllm/it"})], problems))
+        workspace.runs.run(plan)
     return plan
 
 
@@ -54,9 +54,11 @@ def counted(app: AppTest) -> tuple[set[int], int]:
     """How many experiments have a result, by all that says it on the page; and how many iterations the feed needs."""
     (badge,) = [int(label.split(" of ")[0]) for label in links(app) if " of " in label]
     bar = int(app.get("progress")[0].proto.text.split(" of ")[0])
-    cells = sum(str(one.value).count(sign) for one in app.markdown for sign in SIGNS)
-    parts = [re.search(r"partial: (\d+) of (\d+)|no result yet of (\d+)", str(one.value)) for one in app.caption]
-    lane = sum(int(one[2] or one[3]) - int(one[1] or one[3]) for one in parts if one)
+    cells = sum(str(element.value).count(sign) for element in app.markdown for sign in SIGNS)
+    parts = [
+        re.search(r"partial: (\d+) of (\d+)|no result yet of (\d+)", str(element.value)) for element in app.caption
+    ]
+    lane = sum(int(part[2] or part[3]) - int(part[1] or part[3]) for part in parts if part)
     feed = {(row.experiment, row.iteration) for table in app.dataframe for row in table.value.itertuples()}
     return {badge, bar, cells, lane}, len(feed)
 
@@ -64,12 +66,12 @@ def counted(app: AppTest) -> tuple[set[int], int]:
 def test_whatever_counts_experiments_says_the_same_in_each_frame_while_the_journal_grows(visit: Visit) -> None:
     visit("overview")
     wanted = Wanted("supervised", {"coder": "scripted/slow"}, {"max_iterations": 50})
-    plan = the_workspace().plan(Order([wanted], "0:40"))
-    the_workspace().start(plan, 2)
+    plan = the_workspace().plans.plan(Order([wanted], "0:40"))
+    the_workspace().runs.start(plan, 2)
     app, seen, begun = visit("live", benchmark=plan.id), set[int](), time.monotonic()
     while len(seen) < 4 and time.monotonic() - begun < 60:
         numbers, feed = counted(app.run())
-        iterations = int(next(one.value for one in app.metric if one.label == "iterations"))
+        iterations = int(next(element.value for element in app.metric if element.label == "iterations"))
         assert len(numbers) == 1
         assert feed == min(iterations, 15)
         seen |= numbers
@@ -81,7 +83,7 @@ def test_what_finished_with_errors_says_so_and_each_cause_once(visit: Visit, ref
     app = visit("live", benchmark=plan.id)
     words = said(app)
     assert "state ended: 3 of 3 errors, no result" in words
-    assert "3 of 3 errors, no result" in [str(one.value) for one in app.caption]
+    assert "3 of 3 errors, no result" in [str(element.value) for element in app.caption]
     assert "3 of 3 experiments" in app.get("progress")[0].proto.text
     assert words.count("answered 400") == 1
     assert "3 experiments: " in words
@@ -105,8 +107,10 @@ def test_a_stopped_benchmark_stays_on_its_page_and_in_its_address_and_leads_to_i
     visit: Visit, recorded: Plan
 ) -> None:
     visit("overview")
-    plan = the_workspace().plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:2", name="older"))
-    the_workspace().start(plan)
+    plan = the_workspace().plans.plan(
+        Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:2", name="older")
+    )
+    the_workspace().runs.start(plan)
     app = visit("live")  # follows what runs
     assert "See results" not in links(app)
     options = app.selectbox[0].options
@@ -125,10 +129,10 @@ def test_while_text_streams_nothing_is_said_of_silence(
     over = threading.Event()
     refusing.answer = speaks_until(over)
     visit("overview")
-    plan = the_workspace().plan(Order([Wanted("direct", {"coder": "vllm/it"})], "0:1"))
-    the_workspace().start(plan)
+    plan = the_workspace().plans.plan(Order([Wanted("direct", {"coder": "vllm/it"})], "0:1"))
+    the_workspace().runs.start(plan)
     (experiment,) = plan.experiments()
-    assert eventually(lambda: (spoken := the_workspace().live_text(experiment.id)) and len(spoken.text) > 100)
+    assert eventually(lambda: (spoken := the_workspace().runs.live.of(experiment.id)) and len(spoken.text) > 100)
     words = said(visit("live", benchmark=plan.id))
     over.set()
     assert "newest text" in words
@@ -153,12 +157,12 @@ def speaks_until(over: threading.Event) -> Callable[[BaseHTTPRequestHandler], No
 
 def test_resume_keeps_the_concurrency_that_was_last_allowed(visit: Visit) -> None:
     visit("overview")
-    plan = the_workspace().plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:4"))
-    the_workspace().start(plan, 3)
-    the_workspace().allowing.change(plan.id, concurrency=2)
-    the_workspace().stop(plan.id)
+    plan = the_workspace().plans.plan(Order([Wanted("supervised", {"coder": "scripted/stubborn"})], "0:4"))
+    the_workspace().runs.start(plan, 3)
+    the_workspace().runs.change(plan.id, concurrency=2)
+    the_workspace().runs.stop(plan.id)
     assert eventually(lambda: the_workspace().results.benchmark(plan.id).state == "stopped")
     visit("live", benchmark=plan.id).button(key=f"resume live {plan.id}").click().run()
     journal = the_workspace().settings.journals_dir / f"{plan.id}.jsonl"
-    allowed = [one.event.after.concurrency for one in read_all(journal) if isinstance(one.event, AllowanceSet)]
+    allowed = [entry.event.after.concurrency for entry in read_all(journal) if isinstance(entry.event, AllowanceSet)]
     assert allowed == [3, 2, 2]

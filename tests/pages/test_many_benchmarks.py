@@ -10,16 +10,16 @@ from pages.ui import pickers
 
 def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch):
     with open_workspace() as workspace:
-        other = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="the other one"))
-        workspace.run(other)
+        other = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="the other one"))
+        workspace.runs.run(other)
     monkeypatch.setattr(pickers, "BENCHMARKS_PER_PAGE", 1)
     app = visit("overview")
     assert list(app.dataframe[-1].value["benchmark"]) == [other.id]
-    assert any("1 to 1 of 2" in one.value for one in app.caption)
+    assert any("1 to 1 of 2" in element.value for element in app.caption)
     app.text_input(key="find benchmarks").set_value("strong").run()
     assert list(app.dataframe[-1].value["benchmark"]) == [recorded.id]
     app.text_input(key="find benchmarks").set_value("nothing like it").run()
-    assert not any("benchmark" in one.value for one in app.dataframe)
+    assert not any("benchmark" in table.value for table in app.dataframe)
     assert not app.exception
 
 
@@ -28,5 +28,5 @@ def test_many_experiments_are_shown_a_part_at_a_time_and_found_by_words(visit, r
     monkeypatch.setattr(pickers, "EXPERIMENTS_PER_PAGE", 4)
     app = visit("experiment", benchmark=recorded.id)
     app.text_input[0].set_value(words).run()
-    assert sum(len(one.value) for one in app.dataframe) == found
+    assert sum(len(table.value) for table in app.dataframe) == found
     assert not app.exception

@@ -22,7 +22,7 @@ def experiment(number: int, state: str) -> ExperimentRow:
         "repeat": 0,
         "started_at": began,
     }
-    return ExperimentRow(**dict.fromkeys(one.name for one in fields(ExperimentRow)) | named | {"state": state})
+    return ExperimentRow(**dict.fromkeys(field.name for field in fields(ExperimentRow)) | named | {"state": state})
 
 
 def test_of_thousands_that_wait_only_the_next_can_be_stopped_singly_and_all_that_run() -> None:

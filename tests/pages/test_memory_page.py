@@ -35,7 +35,7 @@ def _remembered() -> None:
 
 def links(app: AppTest) -> Sequence[str]:
     assert not app.exception
-    return [f"{one.proto.page} {one.proto.query_string}" for one in app.get("page_link")]
+    return [f"{element.proto.page} {element.proto.query_string}" for element in app.get("page_link")]
 
 
 def test_an_empty_memory_says_what_fills_it(visit: Visit) -> None:
@@ -48,7 +48,7 @@ def test_an_empty_memory_says_what_fills_it(visit: Visit) -> None:
 def test_a_memory_links_to_where_it_comes_from_and_to_what_it_has_to_do_with() -> None:
     with open_workspace() as workspace:
         shown = workspace.memories.show(1)
-    assert [(one.how, one.memory.title) for one in shown.related] == [("same experiment", "The iteration")]
+    assert [(memory.how, memory.memory.title) for memory in shown.related] == [("same experiment", "The iteration")]
 
 
 @pytest.mark.usefixtures("_remembered")
@@ -65,15 +65,15 @@ def test_filters_are_part_of_the_address_and_an_asked_memory_is_shown_beside_wha
     assert list(visit("memory", kind="iteration", memory="1").dataframe[0].value["memory"]) == [1, 2]
     app.text_input(key="words").set_value("zzz").run()
     assert app.query_params["words"] in ("zzz", ["zzz"])
-    assert "Nothing that is remembered fits" in said(app)
+    assert "No matching memories" in said(app)
 
 
 @pytest.mark.usefixtures("_remembered")
 def test_hostile_memories_are_shown_as_text_and_lead_nowhere(visit: Visit) -> None:
     app = visit("memory", memory="3")
-    assert "<script>alert(1)</script>" in "".join(one.value for one in app.text)
+    assert "<script>alert(1)</script>" in "".join(element.value for element in app.text)
     assert not [link for link in links(app) if "exp_" in link or "bench_" in link]
-    assert not [one for one in app.markdown if "script" in one.value or "elsewhere" in one.value]
+    assert not [element for element in app.markdown if "script" in element.value or "elsewhere" in element.value]
     assert "\x1b" not in said(app)
 
 
@@ -93,7 +93,7 @@ def test_a_lesson_is_shown_with_its_problems_and_a_retired_one_is_told_to_nobody
         workspace.memories.keep([LESSON])
         (kept,) = workspace.memories.find(Sought(kind="lesson")).memories
         app = visit("memory", memory=str(kept.id))
-        assert list(app.dataframe[1].value["problem"]) == [one.problem for one in LESSON.evidence]
+        assert list(app.dataframe[1].value["problem"]) == [failure.problem for failure in LESSON.evidence]
         app.button(key="retire").click().run()
         assert workspace.memories.lessons() == []
         assert workspace.memories.keep([Lesson("name", "KeyError", LESSON.evidence[:3])]).renewed == 1

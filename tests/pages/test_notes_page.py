@@ -19,15 +19,15 @@ def supervised(plan: Plan) -> str:
     with open_workspace() as workspace:
         chosen = plan.configurations[1].id
         return next(
-            one.id
-            for one in plan.experiments()
-            if one.configuration == chosen and len(workspace.results.experiment(one.id).notes) > 1
+            experiment.id
+            for experiment in plan.experiments()
+            if experiment.configuration == chosen and len(workspace.results.experiment(experiment.id).notes) > 1
         )
 
 
 def texts(app: AppTest) -> list[str]:
     assert not app.exception
-    return [one.value for one in app.text]
+    return [element.value for element in app.text]
 
 
 def test_a_spec_and_a_review_say_what_they_are(visit: Visit, recorded: Plan) -> None:
@@ -43,8 +43,8 @@ def test_what_of_a_review_was_passed_on_and_what_came_of_it_is_told(visit: Visit
     said = texts(app)
     assert "passed on: root cause, fix, edge cases; not passed on: failing tests" in said
     assert any(line.startswith("at most ") and line.endswith(" since") for line in said)
-    assert "Not passed on" in [one.label for one in app.expander]
-    assert "whatever fails, fails alike" in " ".join(one.value for one in app.code)
+    assert "Not passed on" in [element.label for element in app.expander]
+    assert "whatever fails, fails alike" in " ".join(element.value for element in app.code)
 
 
 def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> None:
@@ -56,7 +56,7 @@ def test_what_could_not_be_recalled_is_seen(visit: Visit, recorded: Plan) -> Non
         file.write(encode(Entry(last.at, fault, experiment, 99)))
     app = visit("experiment", experiment=experiment)
     assert "The store is <b>locked</b>." in texts(app)
-    assert "went on without" in app.warning[-1].value
+    assert "continued without" in app.warning[-1].value
 
 
 def test_a_turn_of_a_debate_says_whose_it_was_and_is_shown_as_it_is(visit: Visit, recorded: Plan) -> None:
@@ -69,4 +69,4 @@ def test_a_turn_of_a_debate_says_whose_it_was_and_is_shown_as_it_is(visit: Visit
         file.write(encode(Entry(last.at, TurnSpoken("sql_sage", 2, "Use <b>sets</b>."), experiment, 99)))
     app = visit("experiment", experiment=experiment, step=str(steps + 1))
     assert "round 2 of the debate: sql_sage" in texts(app)
-    assert "Use <b>sets</b>." in [one.value for one in (*app.text, *app.code)]
+    assert "Use <b>sets</b>." in [element.value for element in (*app.text, *app.code)]

@@ -66,13 +66,15 @@ def test_the_overview_marks_scripted_results_and_counts_them_only_on_demand(visi
 
 def test_live_shows_the_newest_benchmark_with_a_cell_per_experiment(visit: Visit, recorded: Plan) -> None:
     app = visit("live")
-    cells = "".join(str(one.value) for one in app.markdown)
+    cells = "".join(str(element.value) for element in app.markdown)
     assert cells.count("experiment?experiment=exp_") == 6
     assert "state finished" in said(app)
 
 
 def test_an_experiment_shows_program_tests_prompt_answer_and_calls(visit: Visit, recorded: Plan) -> None:
-    tried = next(one for one in recorded.experiments() if one.configuration == recorded.configurations[1].id)
+    tried = next(
+        experiment for experiment in recorded.experiments() if experiment.configuration == recorded.configurations[1].id
+    )
     for view, sign in (("Program", "def "), ("Tests", "gate tests passed"), ("Prompt", "user"), ("Answer", "SCRIPTED")):
         app = visit("experiment", experiment=tried.id, step="2", view=view)
         assert not app.exception
@@ -157,7 +159,7 @@ def test_launch_says_what_is_recorded_already(visit: Visit) -> None:
         models = {"spec": "scripted/weak", "coder": "scripted/weak", "reviewer": "scripted/weak"}
         few = {"max_iterations": 3, "checkpoint_interval": 2}
         quick = [Wanted("direct", {"coder": "scripted/weak"}), Wanted("supervised", models, few)]
-        workspace.run(workspace.plan(Order(quick, "0:3")))
+        workspace.runs.run(workspace.plans.plan(Order(quick, "0:3")))
     assert "6 of 6 experiments are recorded already" in said(app.run())
 
 
@@ -179,9 +181,11 @@ def test_a_benchmark_is_found_by_the_beginning_of_its_id(visit: Visit, recorded:
 
 
 def test_a_view_stays_chosen_in_a_step_that_has_none(visit: Visit, recorded: Plan) -> None:
-    tried = next(one for one in recorded.experiments() if one.configuration == recorded.configurations[1].id)
+    tried = next(
+        experiment for experiment in recorded.experiments() if experiment.configuration == recorded.configurations[1].id
+    )
     app = visit("experiment", experiment=tried.id, step="1", view="Tests")
-    assert "There is none in this step" in said(app)
+    assert "Nothing in this step" in said(app)
     assert app.query_params["view"] == "Tests"
 
 
@@ -189,9 +193,9 @@ def test_a_call_that_was_asked_again_with_a_long_prompt_can_be_read(visit: Visit
     with serving_chat() as chat, open_workspace(vllm_base_url=chat.url) as workspace:
         answers = iter([sends(503, {}), streams({"content": "```python\ndef f(): return 1\n```"})])
         chat.answer = lambda handler: next(answers)(handler)  # noqa: PLW0108 (another one each time)
-        dataset = workspace.keep_problem(f'def f():\n    """{"long " * 6000}"""\n', "assert f() == 1")
-        plan = workspace.plan(Order([Wanted("direct", {"coder": "vllm/it"})]), dataset)
-        workspace.run(plan)
+        dataset = workspace.grading.keep_problem(f'def f():\n    """{"long " * 6000}"""\n', "assert f() == 1")
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "vllm/it"})]), dataset)
+        workspace.runs.run(plan)
     app = visit("experiment", experiment=plan.experiments()[0].id, view="Prompt")
     assert not app.error
     assert "attempt 2" in said(app)
@@ -200,11 +204,13 @@ def test_a_call_that_was_asked_again_with_a_long_prompt_can_be_read(visit: Visit
 @pytest.mark.parametrize("page", ["compare", "problems", "live", "export"])
 def test_a_page_finds_a_benchmark_by_its_name_as_the_command_line_does(visit: Visit, recorded: Plan, page: str) -> None:
     with open_workspace() as workspace:
-        named = workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="mine"))
-        workspace.run(named)
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="newer")))
+        named = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="mine"))
+        workspace.runs.run(named)
+        workspace.runs.run(
+            workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1", name="newer"))
+        )
     app = visit(page, **{"benchmarks" if page in ("compare", "problems") else "benchmark": "mine"})
     assert not app.exception
-    assert "is not here" not in "".join(one.value for one in app.warning)
-    chosen = [one.value for one in (*app.multiselect, *app.selectbox)]
+    assert "points to an unknown" not in "".join(element.value for element in app.warning)
+    chosen = [element.value for element in (*app.multiselect, *app.selectbox)]
     assert named.id in chosen or [named.id] in chosen

@@ -13,11 +13,11 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
 from koderz_core.store.results import Results
-from koderz_core.workspace.comparing import Comparing
+from koderz_core.workspace.comparisons import Comparisons
 from pages.ui.slow_results import WORKERS
 
 Visit = Callable[..., AppTest]
-BEING_READ = "6 experiments are being read."
+LOADING = "Loading 6 experiments …"
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def ended() -> None:
 def run_another() -> None:
     """The journals say more."""
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_what_is_known_stands_there_until_all_is_read(
     if page == "problems":
         monkeypatch.setattr("pages.ui.slow_results.LARGE", 0)
     app = visit(page, **{query: recorded.id})
-    assert BEING_READ in said(app)
+    assert LOADING in said(app)
     assert shown not in said(app)
-    assert known in f"{said(app)} {[list(one.value) for one in app.dataframe]}"
+    assert known in f"{said(app)} {[list(table.value) for table in app.dataframe]}"
     held.set()
     ended()
     app.run()
-    assert BEING_READ not in said(app)
+    assert LOADING not in said(app)
     assert shown in said(app)
 
 
@@ -93,7 +93,7 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
 ) -> None:
     run_another()  # so that the newest benchmark, which a page shows unasked, is another one from the beginning
     read: list[bool] = []
-    before(monkeypatch, Comparing, "compare", lambda: read.append(True))
+    before(monkeypatch, Comparisons, "compare", lambda: read.append(True))
     app = visit("compare", benchmarks=recorded.id)
     run_another()
     held.set()
@@ -106,14 +106,14 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
 def test_a_full_page_is_not_emptied_when_more_was_said(
     visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.ui.slow_results.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("pages.ui.slow_results.WAIT_SECONDS", 0.0)
     run_another()
     app = visit("compare", benchmarks=recorded.id)
     ended()
     app.run()
     run_another()
     app.run()
-    assert BEING_READ not in said(app)
+    assert LOADING not in said(app)
     assert "On the same problems" in said(app)
 
 
@@ -128,7 +128,7 @@ def test_what_the_address_chooses_is_still_chosen_when_all_is_read(
     configurations.set_value(configurations.value[:1])
     held.clear()
     app.run()
-    assert "are being read" in said(app)
+    assert "Loading" in said(app)
     held.set()
     ended()
     app.run()
@@ -145,7 +145,7 @@ def test_what_broke_it_is_said_and_it_is_tried_again(
         if error := next(strikes, None):
             raise error
 
-    before(monkeypatch, Comparing, "compare", strike)
+    before(monkeypatch, Comparisons, "compare", strike)
     app = visit("compare", benchmarks=recorded.id)
     assert "on strike" not in said(app)
     held.set()

@@ -41,18 +41,18 @@ def test_the_filter_is_part_of_the_address(visit: Visit, recorded: Plan) -> None
     app.selectbox(key="choice of one").set_value(weak).run()
     assert not app.exception
     assert (app.query_params["show"], app.query_params["one"]) == ("only", weak)
-    assert "No problem is like that" in said(app)  # the strong one solves all of them
+    assert "No problem matches" in said(app)  # the strong one solves all of them
 
 
 def test_a_chosen_problem_shows_its_experiments(visit: Visit, recorded: Plan) -> None:
     app = visit("problems", problem="HumanEval/1")
-    asked = {one.id for one in recorded.experiments() if one.problem == "HumanEval/1"}
+    asked = {experiment.id for experiment in recorded.experiments() if experiment.problem == "HumanEval/1"}
     assert set(app.dataframe[2].value["experiment"]) == asked
 
 
 def test_more_problems_than_one_sight_holds_are_further_pages(visit: Visit) -> None:
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:41")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:41")))
     assert len(drawn(visit("problems"))["data"][-1]["text"]) == 40
     assert len(drawn(visit("problems", part="2"))["data"][-1]["text"]) == 1
     assert len(drawn(visit("problems", part="٣x"))["data"][-1]["text"]) == 40

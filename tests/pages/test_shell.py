@@ -19,8 +19,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    dark, bright = sorted((luminance(one), luminance(other)))
+def contrast(first: str, other: str) -> float:
+    dark, bright = sorted((luminance(first), luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
 
 

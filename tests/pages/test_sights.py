@@ -51,7 +51,7 @@ def test_export_builds_no_whole_table_before_it_is_asked_for_one(
 def test_a_benchmark_is_listed_by_its_name_first(visit: Visit, recorded: Plan) -> None:
     with open_workspace() as workspace:
         plan = replace(recorded, name="mine")
-        workspace.run(plan)
+        workspace.runs.run(plan)
     assert f"mine · {plan.id}" in visit("live").selectbox[0].options
 
 
@@ -59,7 +59,7 @@ def test_what_ended_as_error_is_not_resumed_but_can_be_retried_and_the_command_i
     plan = erring(answers=0)
     assert not [link for link in visit("overview").get("page_link") if "left" in link.proto.label]
     app = visit("live")
-    assert [one.label for one in app.button if plan.id in str(one.key)] == ["Retry errors"]
+    assert [button.label for button in app.button if plan.id in str(button.key)] == ["Retry errors"]
     assert f"koderz resume {plan.id} --retry-errors" in app.button(key=f"retry errors live {plan.id}").help
 
 
@@ -77,8 +77,8 @@ def erring(answers: int) -> Plan:
         replies = chain([wrong] * answers, repeat(sends(400, {})))
         chat.answer = lambda handler: next(replies)(handler)  # noqa: PLW0108 (another one each time)
         wanted = Wanted("supervised", {"coder": "vllm/it"}, {"spec": False, "checkpoints": False, "max_iterations": 3})
-        plan = workspace.plan(Order([wanted], "0:1"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([wanted], "0:1"))
+        workspace.runs.run(plan)
     return plan
 
 
@@ -112,8 +112,8 @@ def test_an_experiment_whose_tests_were_shared_is_marked(visit: Visit, recorded:
 def test_configurations_of_the_same_label_have_a_lane_each(recorded: Plan) -> None:
     with open_workspace() as workspace:
         again = replace(recorded, seed=1)
-        workspace.run(again)
-        comparing = workspace.comparing
-        comparison = comparing.compare(comparing.named([recorded.id, again.id]))
+        workspace.runs.run(again)
+        comparisons = workspace.comparisons
+        comparison = comparisons.compare(comparisons.named([recorded.id, again.id]))
     assert len({row.label for row in comparison.configurations}) == 2
     assert len(set(cost_by_tier(comparison).layout.yaxis.categoryarray)) == 4

@@ -13,7 +13,7 @@ from koderz_core import Order, Wanted, open_workspace
 from koderz_core.errors import StoreError
 from koderz_core.records import Plan
 from koderz_core.workspace.background import THREAD_NAME
-from koderz_core.workspace.comparing import Comparing
+from koderz_core.workspace.comparisons import Comparisons
 
 Visit = Callable[..., AppTest]
 
@@ -27,8 +27,8 @@ def _all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Comparing waits until this is set."""
-    go, compare = threading.Event(), Comparing.compare
-    monkeypatch.setattr(Comparing, "compare", lambda *given, **more: go.wait(30) and compare(*given, **more))
+    go, compare = threading.Event(), Comparisons.compare
+    monkeypatch.setattr(Comparisons, "compare", lambda *given, **more: go.wait(30) and compare(*given, **more))
     return go
 
 
@@ -42,22 +42,22 @@ def ended() -> None:
 def run_another(problems: str) -> None:
     """The journals say more."""
     with open_workspace() as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], problems)))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], problems)))
 
 
 def test_the_page_says_what_it_knows_and_then_shows_the_comparison(
     visit: Visit, recorded: Plan, held: threading.Event
 ) -> None:
     app = visit("compare", benchmarks=recorded.id)
-    assert any("6 experiments are being compared" in one.value for one in app.info)
+    assert any("Comparing 6 experiments" in element.value for element in app.info)
     assert list(app.dataframe[0].value["solved, of experiments"].str.endswith("of 3")) == [True, True]
     assert not app.get("plotly_chart")
     held.set()
     ended()
     app.run()
-    assert not any("being compared" in one.value for one in app.info)
-    assert any("[" in one for one in app.dataframe[0].value["solved [95 %]"])
-    assert any(one.value.startswith("As of ") for one in app.caption)
+    assert not any("Comparing" in element.value for element in app.info)
+    assert any("[" in cell for cell in app.dataframe[0].value["solved [95 %]"])
+    assert any(element.value.startswith("As of ") for element in app.caption)
 
 
 def test_numbers_stay_until_somebody_asks_for_those_of_now(visit: Visit, recorded: Plan) -> None:
@@ -69,11 +69,11 @@ def test_numbers_stay_until_somebody_asks_for_those_of_now(visit: Visit, recorde
     run_another("0:2")
     app.run()
     assert app.dataframe[0].value.equals(before)
-    assert any("have said more since" in one.value for one in app.caption)
-    next(one for one in app.button if one.label == "Compare anew").click().run()
+    assert any("have arrived since" in element.value for element in app.caption)
+    next(button for button in app.button if button.label == "Compare again").click().run()
     ended()
     app.run()
-    assert not any("have said more since" in one.value for one in app.caption)
+    assert not any("have arrived since" in element.value for element in app.caption)
 
 
 def test_what_broke_it_is_said_once_and_not_tried_again_and_again(
@@ -85,7 +85,7 @@ def test_what_broke_it_is_said_once_and_not_tried_again_and_again(
         go.wait(30)
         raise StoreError("The store is on strike.")
 
-    monkeypatch.setattr(Comparing, "compare", fail)
+    monkeypatch.setattr(Comparisons, "compare", fail)
     app = visit("compare", benchmarks=recorded.id)
     go.set()
     ended()

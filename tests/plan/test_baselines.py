@@ -26,24 +26,24 @@ def workspace() -> Iterator[Workspace]:
 
 def coders(workspace: Workspace, order: Order) -> list[str]:
     """The models that are asked directly in what is offered for an order."""
-    configurations = workspace.planner.offer(order).plan.configurations
+    configurations = workspace.plans.offer(order).plan.configurations
     return [one.models["coder"][0] for one in configurations if one.strategy == "direct"]
 
 
 @pytest.fixture
 def measured(workspace: Workspace) -> str:
     """A benchmark in which the strong model was asked directly about four problems."""
-    plan = workspace.plan(Order([Wanted("direct", {"coder": STRONG})], "0:4"))
-    workspace.run(plan)
+    plan = workspace.plans.plan(Order([Wanted("direct", {"coder": STRONG})], "0:4"))
+    workspace.runs.run(plan)
     return plan.id
 
 
 def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Workspace) -> None:
     order = Order([SUPERVISED], "0:2")
-    offer = workspace.planner.offer(order)
+    offer = workspace.plans.offer(order)
     assert [one.models["coder"] for one in offer.added] == [(STRONG,), (WEAK,)]
-    workspace.run(offer.plan)
-    again = workspace.planner.offer(order)
+    workspace.runs.run(offer.plan)
+    again = workspace.plans.offer(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
     assert "nothing more, as all of it is measured" in again.told[0]
 
@@ -51,12 +51,12 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     workspace: Workspace, measured: str
 ) -> None:
-    offer = workspace.planner.offer(Order([SUPERVISED], "0:3"))
+    offer = workspace.plans.offer(Order([SUPERVISED], "0:3"))
     assert [one.models["coder"] for one in offer.added] == [(WEAK,)]
     assert [one.benchmark for one in offer.reused] == [measured]
     assert offer.told[1].startswith("Not asked again: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00")
-    workspace.run(offer.plan)
-    assert workspace.planner.offer(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
+    workspace.runs.run(offer.plan)
+    assert workspace.plans.offer(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
 
 
 @pytest.mark.usefixtures("measured")
@@ -76,7 +76,7 @@ def test_what_was_measured_otherwise_is_measured_again(workspace: Workspace, ord
 
 @pytest.mark.usefixtures("measured")
 def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspace: Workspace) -> None:
-    plan = workspace.plan(Order([Wanted("direct", {"coder": STRONG})], "0:3"))
+    plan = workspace.plans.plan(Order([Wanted("direct", {"coder": STRONG})], "0:3"))
     wanted, registry = sought(plan, plan.configurations[0], workspace.settings), workspace.results.measured()
     assert baseline_for(registry, wanted)
     others = (
@@ -91,81 +91,81 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
 
 def test_a_model_without_a_measurement_shows_what_it_can_cost_at_most(workspace: Workspace) -> None:
     roles = {"coder": WEAK, "spec": "gpt-4o", "reviewer": "gpt-4o"}
-    (told,) = workspace.planner.offer(Order([Wanted("supervised", roles)], "0:3")).told
+    (told,) = workspace.plans.offer(Order([Wanted("supervised", roles)], "0:3")).told
     assert "direct gpt-4o, direct SCRIPTED weak, for at most $0." in told
     with pytest.raises(PlanError):
-        workspace.planner.offer(Order([Wanted("supervised", {})], "0:3"))
+        workspace.plans.offer(Order([Wanted("supervised", {})], "0:3"))
 
 
 def test_a_comparison_takes_its_baseline_from_where_it_was_measured(workspace: Workspace, measured: str) -> None:
-    plan = workspace.plan(Order([SUPERVISED], "0:3"))
-    workspace.run(plan)
-    rows = workspace.comparing.with_baseline(workspace.results.summaries(plan.id))
-    found = workspace.comparing.compare(rows)
+    plan = workspace.plans.plan(Order([SUPERVISED], "0:3"))
+    workspace.runs.run(plan)
+    rows = workspace.comparisons.with_baseline(workspace.results.summaries(plan.id))
+    found = workspace.comparisons.compare(rows)
     assert [row.benchmark for row in rows] == [plan.id, measured]
     assert found.baseline == (measured, rows[1].configuration)
     assert f"The baseline, direct SCRIPTED strong, was measured in {measured}." in found.findings
     assert [row.problems for row in rows] == [3, 3]  # of the four that it was asked
     assert found.across is None
-    assert workspace.comparing.with_baseline(rows) == rows
-    alone = workspace.comparing.compare(rows[:1]).findings[-1]
+    assert workspace.comparisons.with_baseline(rows) == rows
+    alone = workspace.comparisons.compare(rows[:1]).findings[-1]
     assert f"koderz compare ... {measured}/{rows[1].configuration}" in alone
 
 
 def test_what_was_scored_under_another_time_limit_is_measured_again_and_told_of() -> None:
     with open_workspace(**TIERS, test_timeout=0.001) as hasty:  # nothing passes
-        begun = hasty.plan(Order([Wanted("direct", {"coder": STRONG})], "0:2"))
-        hasty.run(begun)
+        begun = hasty.plans.plan(Order([Wanted("direct", {"coder": STRONG})], "0:2"))
+        hasty.runs.run(begun)
     with open_workspace(**TIERS) as workspace:
         assert coders(workspace, Order([SUPERVISED], "0:2")) == [STRONG, WEAK]
-        plan = workspace.plan(Order([SUPERVISED], "0:2"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([SUPERVISED], "0:2"))
+        workspace.runs.run(plan)
         rows = workspace.results.summaries(plan.id)
-        assert workspace.comparing.with_baseline(rows) == rows
-        told = workspace.comparing.compare([*rows, *workspace.results.summaries(begun.id)]).remarks
-        assert "Tests ran under different time limits (0.001, 4 x canonical): a difference may be theirs." in told
+        assert workspace.comparisons.with_baseline(rows) == rows
+        told = workspace.comparisons.compare([*rows, *workspace.results.summaries(begun.id)]).remarks
+        assert "Tests ran under different time limits (0.001, 4 x canonical), which may explain a difference." in told
 
 
 def test_costs_by_other_prices_are_told_of(workspace: Workspace, measured: str) -> None:
     journal = next(workspace.settings.home.rglob(f"{measured}.jsonl"))
     prices = workspace.results.measured()[0].price_version
     journal.write_bytes(journal.read_bytes().replace(prices.encode(), b"made-up 1"))
-    plan = workspace.plan(Order([SUPERVISED], "0:3"))
-    workspace.run(plan)
+    plan = workspace.plans.plan(Order([SUPERVISED], "0:3"))
+    workspace.runs.run(plan)
     with open_workspace(**TIERS) as anew:
-        rows = anew.comparing.with_baseline(anew.results.summaries(plan.id))
-        told = f"Costs are by different prices ({prices}, made-up 1): a difference may be theirs."
-        assert told in anew.comparing.compare(rows).remarks
-        assert told not in anew.comparing.compare(rows[:1]).remarks
+        rows = anew.comparisons.with_baseline(anew.results.summaries(plan.id))
+        told = f"Costs use different prices ({prices}, made-up 1), which may explain a difference."
+        assert told in anew.comparisons.compare(rows).remarks
+        assert told not in anew.comparisons.compare(rows[:1]).remarks
 
 
 def test_only_a_frontier_model_is_taken_as_a_baseline_from_elsewhere() -> None:
     with open_workspace() as ordinary:  # all models are local here
         for wanted in (Wanted("direct", {"coder": STRONG}), Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})):
-            ordinary.run(ordinary.plan(Order([wanted], "0:2")))
+            ordinary.runs.run(ordinary.plans.plan(Order([wanted], "0:2")))
         rows = [row for row in ordinary.results.summaries() if row.strategy == "supervised"]
-        assert ordinary.comparing.with_baseline(rows) == rows
+        assert ordinary.comparisons.with_baseline(rows) == rows
 
 
 @pytest.mark.usefixtures("measured")
 def test_a_scripted_model_is_no_baseline_from_elsewhere_for_real_ones(workspace: Workspace) -> None:
-    plan = workspace.plan(Order([SUPERVISED], "0:3"))
-    workspace.run(plan)
+    plan = workspace.plans.plan(Order([SUPERVISED], "0:3"))
+    workspace.runs.run(plan)
     (row,) = workspace.results.summaries(plan.id)
-    assert workspace.baselines.beside([row]) is not None
-    assert workspace.baselines.beside([replace(row, models={"coder": ("ollama/it",)})]) is None
+    assert workspace.comparisons.measured_elsewhere([row]) is not None
+    assert workspace.comparisons.measured_elsewhere([replace(row, models={"coder": ("ollama/it",)})]) is None
 
 
 def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Workspace) -> None:
-    plan = workspace.plan(Order([SUPERVISED], "1:3"))
-    workspace.run(plan)
-    said = workspace.comparing.compare(workspace.results.summaries(plan.id)).findings[-1]
+    plan = workspace.plans.plan(Order([SUPERVISED], "1:3"))
+    workspace.runs.run(plan)
+    said = workspace.comparisons.compare(workspace.results.summaries(plan.id)).findings[-1]
     command = "koderz benchmark --problems 1:3 --configuration 'direct coder=scripted/strong'"
-    assert said == f"This would measure it, for at most $0.00: {command}"
+    assert said == f"To measure it for at most $0.00: {command}"
 
 
 def test_where_no_frontier_model_supervises_the_command_leaves_its_name_open(workspace: Workspace) -> None:
-    plan = workspace.plan(Order([Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})], "HumanEval/0,7"))
-    workspace.run(plan)
-    said = workspace.comparing.compare(workspace.results.summaries(plan.id)).findings[-1]
+    plan = workspace.plans.plan(Order([Wanted("repair", {"coder": WEAK}, {"max_iterations": 1})], "HumanEval/0,7"))
+    workspace.runs.run(plan)
+    said = workspace.comparisons.compare(workspace.results.summaries(plan.id)).findings[-1]
     assert said.endswith("koderz benchmark --problems HumanEval/0,7 --configuration 'direct coder=MODEL'")

@@ -24,7 +24,7 @@ def workspace() -> Iterator[Workspace]:
 
 
 def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
-    return workspace.plan(Order([Wanted("direct", {"coder": model})], "0:2", budget=Budget(usd)))
+    return workspace.plans.plan(Order([Wanted("direct", {"coder": model})], "0:2", budget=Budget(usd)))
 
 
 @pytest.mark.parametrize(
@@ -47,20 +47,20 @@ def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
 def test_only_what_may_cost_or_take_much_is_asked_about(
     workspace: Workspace, model: str, usd: float | None, forecast: Forecast, said: str
 ) -> None:
-    concern = workspace.planner.concern(planned(workspace, model, usd), forecast)
+    concern = workspace.plans.concern(planned(workspace, model, usd), forecast)
     assert said in " ".join(concern.reasons) if concern else not said
 
 
 def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace) -> None:
     dear = replace(CHEAP, cost_usd=Range(4.0, 9.0))
-    concern = workspace.planner.concern(planned(workspace, PAID, 5.0), dear)
+    concern = workspace.plans.concern(planned(workspace, PAID, 5.0), dear)
     assert concern
     assert concern.cap == "It stops at $5.00 for all of it, what is spent already included."
     assert "models are asked of openai at https://api.openai.com/v1." in concern.where
 
 
 def test_a_seed_that_a_browser_cannot_count_is_no_seed_of_a_clone(workspace: Workspace) -> None:
-    plan = workspace.plan(Order([Wanted("direct", {"coder": LOCAL})], "0:1", seed=2**60))
-    workspace.run(plan)
+    plan = workspace.plans.plan(Order([Wanted("direct", {"coder": LOCAL})], "0:1", seed=2**60))
+    workspace.runs.run(plan)
     with pytest.raises(PlanError, match="larger than a browser counts"):
-        workspace.planner.clone(plan.id)
+        workspace.plans.clone(plan.id)

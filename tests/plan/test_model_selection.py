@@ -24,12 +24,14 @@ BOTH = f"{NEVER}+{STRONG}"
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """Two models were asked directly on the first three problems; one solved none, the other all or most."""
     with open_workspace(home=tmp_path_factory.mktemp("measured")) as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": one}) for one in (NEVER, STRONG)], "0:3")))
+        workspace.runs.run(
+            workspace.plans.plan(Order([Wanted("direct", {"coder": one}) for one in (NEVER, STRONG)], "0:3"))
+        )
         yield workspace
 
 
 def planned(workspace: Workspace, coder: str | Sequence[str], problems: str = "3:5", strategy: str = "direct") -> Plan:
-    return workspace.plan(Order([Wanted(strategy, {"coder": coder})], problems))
+    return workspace.plans.plan(Order([Wanted(strategy, {"coder": coder})], problems))
 
 
 def said(workspace: Workspace, plan: Plan) -> list[Event]:
@@ -53,16 +55,16 @@ def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measur
 def test_the_choice_is_in_the_journal_and_makes_no_other_benchmark_than_the_name_itself(measured: Workspace) -> None:
     plan = planned(measured, f"select:quality:{BOTH}", "5:6")
     assert plan.id == planned(measured, STRONG, "5:6").id
-    measured.run(plan)
-    assert measured.recorded(plan.id).selections == plan.selections != ()
+    measured.runs.run(plan)
+    assert measured.runs.recorded(plan.id).selections == plan.selections != ()
 
 
 def test_a_benchmark_that_is_extended_records_what_was_chosen_for_that() -> None:
     with open_workspace() as workspace:
         for coder in (NEVER, f"select:fixed:{STRONG}+{NEVER}", NEVER):
-            plan = workspace.plan(Order([Wanted("direct", {"coder": coder})], "0:1", name="grown"))
-            workspace.run(plan)
-        assert [one.chosen for one in workspace.recorded(plan.id).selections] == [STRONG]
+            plan = workspace.plans.plan(Order([Wanted("direct", {"coder": coder})], "0:1", name="grown"))
+            workspace.runs.run(plan)
+        assert [one.chosen for one in workspace.runs.recorded(plan.id).selections] == [STRONG]
 
 
 def test_results_on_the_planned_problems_do_not_count(measured: Workspace) -> None:
@@ -76,9 +78,9 @@ def test_another_strategy_goes_by_its_own_results_once_all_have_some_and_else_by
     (one,) = planned(measured, f"select:quality:{BOTH}", strategy="swarm").selections
     assert (one.strategy, one.chosen, one.results_of) == ("swarm", STRONG, "direct")
     assert f"is {STRONG} (solved 100.0% on 3 problems by direct)." in sentence(one)
-    measured.run(planned(measured, NEVER, "8:9", "repair"))
+    measured.runs.run(planned(measured, NEVER, "8:9", "repair"))
     assert planned(measured, f"select:quality:{BOTH}", strategy="repair").selections[0].results_of == "direct"
-    measured.run(planned(measured, STRONG, "8:9", "repair"))
+    measured.runs.run(planned(measured, STRONG, "8:9", "repair"))
     (one,) = planned(measured, f"select:quality:{BOTH}", strategy="repair").selections
     assert (one.chosen, one.results_of) == (STRONG, "supervised")
 
@@ -106,12 +108,12 @@ def test_only_models_on_the_list_are_planned_chosen_or_asked(measured: Workspace
         with pytest.raises(PlanError, match=f"{STRONG} may not be asked: allowed_models names {NEVER} only"):
             planned(workspace, STRONG)
         with pytest.raises(PlanError, match=f"{STRONG} may not be asked"):
-            workspace.model(STRONG)
+            workspace.models.get(STRONG)
 
 
 def test_an_experiment_asks_whoever_is_recommended_then_and_is_told_the_same_on_replay(measured: Workspace) -> None:
     plan = planned(measured, (NEVER, STRONG), "6:8", "selected")
-    measured.run(plan, concurrency=1)
+    measured.runs.run(plan, concurrency=1)
     events = said(measured, plan)
     asked = [event.model for event in events if isinstance(event, CallStarted)]
     recalled = [event for event in events if isinstance(event, MemoryRecalled)]
@@ -122,7 +124,7 @@ def test_an_experiment_asks_whoever_is_recommended_then_and_is_told_the_same_on_
     path = measured.settings.journals_dir / f"{plan.id}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(line for line in lines if b'"experiment_finished"' not in line))
-    measured.run(plan)
+    measured.runs.run(plan)
     again = said(measured, plan)
     assert sum(isinstance(event, CallFinished) for event in again) == 2
     assert [event for event in again if isinstance(event, MemoryRecalled)] == recalled
@@ -131,8 +133,8 @@ def test_an_experiment_asks_whoever_is_recommended_then_and_is_told_the_same_on_
 def test_what_has_ended_of_its_own_benchmark_recommends_nobody() -> None:
     beside = Wanted("direct", {"coder": STRONG})
     with open_workspace() as workspace:
-        plan = workspace.plan(Order([beside, Wanted("selected", {"coder": (NEVER, STRONG)})], "0:3"))
-        workspace.run(plan, concurrency=1)
+        plan = workspace.plans.plan(Order([beside, Wanted("selected", {"coder": (NEVER, STRONG)})], "0:3"))
+        workspace.runs.run(plan, concurrency=1)
         recalled = [event for event in said(workspace, plan) if isinstance(event, MemoryRecalled)]
     assert {one.tags["score"] for event in recalled for one in event.memories} == {"None"}
 

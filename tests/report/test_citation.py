@@ -29,8 +29,8 @@ Measure = Callable[..., Plan]
 def measure() -> Measure:
     def run(problems: str = "0:3", repeats: int = 1, name: str = "a study") -> Plan:
         with open_workspace() as workspace:
-            plan = workspace.plan(Order([STRONG], problems, repeats=repeats, name=name))
-            workspace.run(plan)
+            plan = workspace.plans.plan(Order([STRONG], problems, repeats=repeats, name=name))
+            workspace.runs.run(plan)
         return plan
 
     return run
@@ -41,7 +41,7 @@ def journal_of(workspace: Workspace, plan: Plan) -> Path:
 
 
 def cited(*of: str) -> dict[str, dict[str, str]]:
-    with open_workspace() as workspace, workspace.exporting.made(ExportOrder("comparison", "bibtex", of)) as made:
+    with open_workspace() as workspace, workspace.exports.file(ExportOrder("comparison", "bibtex", of)) as made:
         return entries(made.read().decode())
 
 
@@ -76,7 +76,7 @@ def test_reports_name_the_same_hash_and_how_to_cite_it(measure: Measure) -> None
     with open_workspace() as workspace:
         digest = hashlib.sha256(journal_of(workspace, plan).read_bytes()).hexdigest()
         for form in ("markdown", "html"):
-            with workspace.exporting.made(ExportOrder("comparison", form, (plan.id,))) as made:
+            with workspace.exports.file(ExportOrder("comparison", form, (plan.id,))) as made:
                 said = made.read().decode()
             assert said.count(f"SHA-256 {digest}") == 2
             assert f"@misc{{{plan.id}-{digest[:8]}," in said
@@ -109,11 +109,11 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
     with open_workspace(tiers={"scripted/strong": "frontier"}) as workspace:
         plans = []
         for coder, problems in (("never", "0:3"), ("weak", "1:4"), ("strong", "1:3")):
-            plan = workspace.plan(Order([Wanted("direct", {"coder": f"scripted/{coder}"})], problems))
-            workspace.run(plan)
+            plan = workspace.plans.plan(Order([Wanted("direct", {"coder": f"scripted/{coder}"})], problems))
+            workspace.runs.run(plan)
             plans.append(plan.id)
-        stands_on = workspace.exporting.report(plans[:2], same_problems=True).stands_on
-        with workspace.exporting.made(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
+        stands_on = workspace.exports.report(plans[:2], same_problems=True).stands_on
+        with workspace.exports.file(ExportOrder("comparison", "bibtex", (*plans[:2],), same_problems=True)) as made:
             found = entries(made.read().decode())
     assert {one.benchmark for one in stands_on} == set(plans)
     assert {key.split("-")[0] for key in found} == {"koderz", *plans}
@@ -122,7 +122,7 @@ def test_a_baseline_from_elsewhere_is_cited_where_the_report_stands_on_it() -> N
 def test_no_word_of_a_stranger_ends_a_field_or_is_obeyed(measure: Measure) -> None:
     plan = measure(name=HOSTILE)
     with open_workspace() as workspace:
-        report = workspace.exporting.report([plan.id])
+        report = workspace.exports.report([plan.id])
     (measured,) = report.stands_on
     assert measured.name == HOSTILE
     everywhere = replace(measured, name=" ", dataset=HOSTILE, koderz_version=HOSTILE, dataset_sha256=HOSTILE)

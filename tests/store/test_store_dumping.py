@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from koderz_core.analysis.timing import seconds_left
+from koderz_core.config import load_settings
 from koderz_core.errors import DataError
 from koderz_core.events import (
     CallFailed,
@@ -21,7 +22,8 @@ from koderz_core.events import (
 from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.report.dump import files_of, named
 from koderz_core.store.results import Results
-from koderz_core.workspace.again import dump, dump_files
+from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.experiments import Experiments
 
 FAILURE = TestFailure(1, "assert candidate(2) == 3", "3", "4", "not so")
 WRONG = Verdict("PFF", (FAILURE,), True, "assertion", "it gave 4", 0.5, "limited", test_seconds=(0.1, 0.2, 0.1))
@@ -34,13 +36,17 @@ def results(store):
 
 
 @pytest.fixture
-def files(results):
+def experiments(results):
+    settings = load_settings()
+    return Experiments(settings, results, Datasets(settings))
+
+
+@pytest.fixture
+def files(experiments):
     """Name without the experiment's id -> content."""
 
     def read(experiment) -> dict[str, bytes]:
-        return {
-            file.name.removeprefix(f"{experiment.id}_"): file.content for file in dump_files(results, experiment.id)
-        }
+        return {file.name.removeprefix(f"{experiment.id}_"): file.content for file in experiments.files(experiment.id)}
 
     return read
 
@@ -188,10 +194,10 @@ def test_an_id_that_is_none_makes_no_file_name(journal, results, direct):
         files_of(elsewhere, texts)
 
 
-def test_a_benchmark_is_dumped_as_all_its_experiments_that_have_begun(journal, results, plan, tmp_path):
+def test_a_benchmark_is_dumped_as_all_its_experiments_that_have_begun(journal, experiments, plan, tmp_path):
     for experiment in plan.experiments()[:2]:
         journal.tell(experiment)
-    dumped = dump(results, plan.id, tmp_path / "a" / "b")
+    dumped = experiments.dump(plan.id, tmp_path / "a" / "b")
     assert (dumped.experiments, dumped.files) == (2, 8)
     written = sorted(path.name for path in dumped.folder.iterdir())
     assert len(written) == 8

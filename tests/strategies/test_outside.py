@@ -127,10 +127,10 @@ def test_an_installed_strategy_is_run_and_recorded_with_its_package(install: Ins
     install("offering_three", MINE, threefold="Mine")
     with open_workspace() as workspace:
         models = {"coder": ("scripted/weak", "scripted/strong")}
-        plan = workspace.plan(Order([Wanted("threefold", models, {"size": 4})], "0:1"))
-        workspace.run(plan)
+        plan = workspace.plans.plan(Order([Wanted("threefold", models, {"size": 4})], "0:1"))
+        workspace.runs.run(plan)
         (row,) = workspace.results.experiments(plan.id)
-        assert workspace.planner.clone(plan.id).order.configurations[0].parameters == {"size": 4}
+        assert workspace.plans.clone(plan.id).order.configurations[0].parameters == {"size": 4}
     assert (row.strategy, row.outcome, row.reason) == ("threefold", "unsolved", "gave_up")
     assert plan.conditions["threefold strategy"] == "offering_three 1.2"
 

@@ -28,7 +28,7 @@ def keep(settings: Settings, journal: str) -> tuple[str, Path]:
 
 def differences(benchmark: str) -> list[Difference]:
     with open_workspace() as workspace:
-        return list(workspace.bundling.verify(benchmark).differences)
+        return list(workspace.bundles.verify(benchmark).differences)
 
 
 def altered(path: Path, kind: str, **fields: Any) -> None:
@@ -48,7 +48,7 @@ def test_the_example_holds(settings: Settings) -> None:
     settings.journals_dir.mkdir(parents=True)
     (settings.journals_dir / f"{EXAMPLE}.jsonl").write_bytes(example_journal())
     with open_workspace() as workspace:
-        found = workspace.bundling.verify(EXAMPLE)
+        found = workspace.bundles.verify(EXAMPLE)
     assert found.holds
     assert found.checked["figures"] > 500
 

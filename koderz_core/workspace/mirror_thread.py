@@ -1,7 +1,7 @@
-"""What the benchmarks of a workspace leave behind goes to the memory server while they run, in a thread of its own.
+"""A thread that copies memories from the journals of running benchmarks to the memory server.
 
-The thread only reads journals: whatever the server does, no experiment waits for it or hears of it. A command that
-ends by itself waits some seconds for what is left; the next start and ``koderz cortex backfill`` bring the rest.
+The thread only reads journals: whatever the server does, no experiment waits for it or is affected. A command that
+ends by itself waits some seconds for the rest; the next start and ``koderz cortex backfill`` complete it.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from koderz_core.memory.mirror import Mirroring, mirroring
 from koderz_core.report.formats import plain
 
 EVERY_SECONDS = 1.0
-LONGEST_SECONDS = 60.0  # between two tries while the server fails
-IDLE_SECONDS = 30.0  # after which the server is ended until something happens
-HASTY_SECONDS = 0.8  # for what is left when the workspace is closed by a signal, or the server has failed
-PATIENT_SECONDS = 10.0  # for what is left when a command has done its work; the server may still be starting
+LONGEST_SECONDS = 60.0  # between two attempts while the server fails
+IDLE_SECONDS = 30.0  # after which the server is ended until there is something to copy
+HASTY_SECONDS = 0.8  # for the rest when a signal closes the workspace, or the server has failed
+PATIENT_SECONDS = 10.0  # for the rest when a command has done its work; the server may still be starting
 CURE = "`koderz cortex backfill` adds what is missing now; KODERZ_MEMORY=off turns the memory off."
 
 _LOG = logging.getLogger("koderz")
 
 
-class Remembering:
-    """Starts nothing before ``follow``. May be used from any thread."""
+class MirrorThread:
+    """Starts no thread before ``follow``. May be used from any thread."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._files: dict[str, None] = {}
         self._guard = threading.Lock()  # guards _files, _thread and _client
         self._closing = threading.Event()
-        self._end: float | None = None  # monotonic; nothing is begun after that
+        self._end: float | None = None  # monotonic; nothing is started after that
         self._patient = False
         self._failing = False
         self._thread: threading.Thread | None = None
         self._client: Client | None = None
 
     def follow(self, benchmark: str) -> None:
-        """From now on what the journal of this benchmark holds is remembered, unless settings say otherwise."""
+        """Copy from the journal of this benchmark from now on, unless the settings turn the memory off."""
         if self._settings.memory == "off":
             return
         with self._guard:
             self._files[f"{benchmark}.jsonl"] = None
             if self._thread is None and not self._closing.is_set():
-                self._begin()
+                self._start()
 
     def close(self, *, patient: bool = False) -> None:
-        """Remember what is left, then stop: within ``PATIENT_SECONDS`` if ``patient``, else at once. Idempotent.
+        """Copy the rest, then stop: within ``PATIENT_SECONDS`` if ``patient``, else at once. Idempotent.
 
-        A patient end says in the log what could not be remembered in that time.
+        A patient end logs the benchmarks that could not be completed in that time.
         """
         self._patient = patient and not self._failing
         seconds = PATIENT_SECONDS if self._patient else HASTY_SECONDS
@@ -69,19 +69,19 @@ class Remembering:
             thread.join()
 
     def abandon(self) -> None:
-        """End the server now: for a process that is about to end itself."""
+        """End the memory server now: for a process that is about to end itself."""
         self._closing.set()
         if client := self._client:
             client.kill()
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         try:
             self._client = Client(server_of(self._settings), __version__)
         except ConfigError as error:
-            _LOG.warning("Nothing is remembered: %s", error)
+            _LOG.warning("No memories are stored: %s", error)
             self._closing.set()
             return
-        self._thread = threading.Thread(target=self._run, args=(self._client,), name="remembering", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(self._client,), name="mirror", daemon=True)
         self._thread.start()
 
     def _run(self, client: Client) -> None:
@@ -91,9 +91,9 @@ class Remembering:
                 if self._patient:
                     self._report_missing(parts)
         except CortexError as error:
-            _LOG.warning("What experiments leave behind is not remembered now: %s %s", error, CURE)
+            _LOG.warning("Memories of experiments are not stored now: %s %s", error, CURE)
         except Exception:  # noqa: BLE001 (the edge of this thread)
-            _LOG.exception("A bug of koderz: what experiments leave behind is not remembered now. %s", CURE)
+            _LOG.exception("A bug of koderz: memories of experiments are not stored now. %s", CURE)
 
     def _mirror(self, parts: Mirroring) -> None:
         left, pause, busy, warned = list(parts.ledger.begun()), EVERY_SECONDS, time.monotonic(), False
@@ -105,7 +105,7 @@ class Remembering:
             except CortexError as error:
                 pause, self._failing = min(2 * pause, LONGEST_SECONDS), True
                 if not closing:
-                    warned = self._tell(parts, error, warned)
+                    warned = self._report_error(parts, error, warned)
             if parts.mirror.answered > before:
                 busy = time.monotonic()
             if closing:
@@ -115,19 +115,19 @@ class Remembering:
             self._closing.wait(pause)
 
     def _pass(self, parts: Mirroring, left: list[str]) -> list[str]:
-        """Bring what runs here up to date, and what was left before; gives what of that is left now."""
+        """Copy from the followed journals, then from those ``left`` by earlier processes; returns those still left."""
         with self._guard:
             files = list(self._files)
         for file in files:
             parts.ledger.begin(file)
         if self._closing.is_set():
             if not (self._patient or parts.client.is_open):
-                return left  # to start a server takes longer than there is
-            left = []  # of earlier benchmarks: nobody waits for these
+                return left  # starting a server would take too long
+            left = []  # of earlier benchmarks: no command waits for these
         for file in (*files, *left):
             if self._is_over():
                 return left
-            with suppress(JournalError):  # the index of the journals says that to everybody
+            with suppress(JournalError):  # the index reports that
                 parts.mirror.catch_up(file, self._is_over)
         parts.ledger.troubled(None)
         return []
@@ -143,9 +143,9 @@ class Remembering:
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end
 
-    def _tell(self, parts: Mirroring, error: CortexError, warned: bool) -> bool:
-        """Once on the screen, always where ``koderz cortex status`` finds it."""
+    def _report_error(self, parts: Mirroring, error: CortexError, warned: bool) -> bool:
+        """Report an error: once on the screen, always for ``koderz cortex status``. Returns True: it was reported."""
         parts.ledger.troubled(Trouble(time.time(), str(error)))
         if not warned:
-            _LOG.warning("The memory server fails; experiments go on without it. %s %s", plain(str(error)), CURE)
+            _LOG.warning("The memory server fails; experiments continue without it. %s %s", plain(str(error)), CURE)
         return True

@@ -1,4 +1,4 @@
-"""Verifying and bundling what was recorded, and reporting an error."""
+"""Bundles of benchmarks, their verification, and bug reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.bundles import bug_report as reports
+from koderz_core.bundles.bug_report import FILE_NAME
+from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import (
+    KEPT,
     KeptBundle,
     Made,
     Wanted,
@@ -22,11 +25,11 @@ from koderz_core.bundles.creation import (
     locked,
     make,
     make_room,
+    open_bundle,
     opened_level,
     pin,
-    require_own,
 )
-from koderz_core.bundles.redaction import Identities, level_of
+from koderz_core.bundles.redaction import ABOUT, SAFEST, Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError
 from koderz_core.journal import read_all
@@ -35,42 +38,54 @@ from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
 from koderz_core.verification.journals import Difference, Verified, verify_journal
 from koderz_core.verification.tally import tally
-from koderz_core.workspace.exporting import Exporting
+from koderz_core.workspace.exports import Exports
+
+__all__ = [
+    "ABOUT",
+    "FILE_NAME",
+    "KEPT",
+    "SAFEST",
+    "Bundles",
+    "Verified",
+    "bug_report",
+    "checked_bundle",
+    "open_bundle",
+]
 
 _LOG = logging.getLogger("koderz")
 _TABLES = ("experiments", "iterations", "calls", "comparison")
 
 
 @dataclass(frozen=True, slots=True)
-class Bundling:
-    """Every question about benchmarks may raise StoreError."""
+class Bundles:
+    """Every method about a benchmark may raise StoreError."""
 
     settings: Settings
     results: Results
-    exporting: Exporting
+    exports: Exports
 
     @property
     def folder(self) -> Path:
-        """Where bundles are kept."""
+        """The folder that bundles are kept in."""
         return self.settings.home / "bundles"
 
     def verify(self, benchmark: str) -> Verified:
-        """Whether a benchmark (by id) is consistent: its journal, what the store tells of it, what is exported."""
+        """Check a benchmark (by id) for consistency: its journal, what the store shows of it, what is exported."""
         path = self._journal(benchmark)
         try:
             entries = list(read_all(path))
         except JournalError as error:
             return Verified(benchmark, {}, (Difference("a line", path.name, str(error), "a journal"),))
-        told = tally(entries)
-        found = verify_journal(benchmark, entries, told)
-        if not told.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
-            return found  # what the store tells would be of another benchmark
-        return found.and_also(verify_figures(told, self._shown(benchmark)))
+        totals = tally(entries)
+        found = verify_journal(benchmark, entries, totals)
+        if not totals.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
+            return found  # the store would show another benchmark
+        return found.and_also(verify_figures(totals, self._shown(benchmark)))
 
     def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> Made:
-        """Bundle a benchmark (by id); in the data folder, where the newest stay, unless ``out`` names a file.
+        """Bundle a benchmark (by id) into ``out``, or into the data folder, which keeps the newest bundles.
 
-        A level that nobody knows is the safest one. Raises DataError, JournalError.
+        An unknown level counts as the safest one. Raises DataError, JournalError.
         """
         chosen, warning = level_of(level)
         if warning:
@@ -89,35 +104,33 @@ class Bundling:
         return kept(self.folder)
 
     def clear(self) -> int:
-        """Remove all of those that are not pinned; how many. Raises DataError."""
+        """Remove all bundles that are not pinned; returns how many. Raises DataError."""
         return make_room(self.folder, most=0)
 
     @property
     def shown_level(self) -> str | None:
-        """The privacy level of the bundle that is looked at, None where the data are the user's own."""
+        """The privacy level of the bundle that the data folder was made from, None if the data are the user's own."""
         return opened_level(self.settings.home)
-
-    def require_own(self) -> None:
-        """Raise UsageError where only a bundle is looked at."""
-        require_own(self.settings.home)
 
     def _journal(self, benchmark: str) -> Path:
         return self.settings.journals_dir / f"{benchmark}.jsonl"
 
     def _shown(self, benchmark: str) -> Shown:
         exported = {table: self._lines(table, benchmark) for table in _TABLES}
-        found = self.results
-        return Shown(found.benchmark(benchmark), found.summaries(benchmark), found.experiments(benchmark), exported)
+        results = self.results
+        return Shown(
+            results.benchmark(benchmark), results.summaries(benchmark), results.experiments(benchmark), exported
+        )
 
     def _lines(self, table: str, benchmark: str) -> Lines:
-        """Of a comparison only what is the benchmark's own: a baseline may be another's."""
-        with self.exporting.made(ExportOrder(table, "json", (benchmark,))) as file:
+        """The rows of the benchmark alone: the baseline of a comparison may be another's."""
+        with self.exports.file(ExportOrder(table, "json", (benchmark,))) as file:
             lines = [json.loads(line) for line in file]
         return [line for line in lines if line["benchmark"] == benchmark]
 
 
 def identities(settings: Settings | None) -> Identities:
-    """Whose machine this is. ``settings`` None: they could not be read."""
+    """The names of the user, the machine and its folders, to be masked. ``settings`` None: they could not be read."""
     users = {Path.home().name}
     with suppress(OSError, KeyError):
         users.add(getpass.getuser())
@@ -134,7 +147,7 @@ def identities(settings: Settings | None) -> Identities:
 
 
 def bug_report(error: BaseException) -> bytes:
-    """A zip about an error, which names nobody and no place, for a person to send."""
+    """A zip about an error that the user may send, without names of people, machines and folders."""
     try:
         settings: Settings | None = load_settings()
     except KoderzError:

@@ -1,0 +1,178 @@
+"""``koderz list-problems`` and ``koderz download-data``: problems of datasets, checks of files, and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from koderz_core.cli.options import Whole, as_json, data_dir, print_json, workspace
+from koderz_core.cli.tables import console, terminal_table
+from koderz_core.errors import DataError, UnknownNameError, UsageError
+from koderz_core.records import Dataset, Problem
+from koderz_core.report.formats import plain
+from koderz_core.workspace import Workspace
+from koderz_core.workspace.datasets import SOURCES, Fault, Source, dataset_of, read_path, select
+from koderz_core.workspace.grading import CheckedSolution, grading_needs
+
+FAULTY, FAILED = DataError.exit_code, 4
+
+
+@click.command(name="list-problems")
+@click.option("--dataset", help="Name of a dataset, or path of a dataset file.  [default: humaneval]")
+@click.option(
+    "--file", type=click.Path(path_type=Path), help="Check this file, and report the line and field of every error."
+)
+@click.option(
+    "--humaneval-path",
+    type=click.Path(path_type=Path),
+    help="HumanEval file, instead of the one that comes with koderz.",
+)
+@click.option(
+    "--problems", default="all", show_default=True, help='Show only these: "0:20", "HumanEval/3,7" or "sample:20".'
+)
+@click.option("--problem-id", help="Show this problem in full.")
+@click.option("--check", is_flag=True, help="Run the canonical solutions on their tests.")
+@click.option("--limit", default=20, show_default=True, type=Whole(0), help="Maximum number of lines; 0: all.")
+@as_json
+@data_dir
+def list_problems(
+    dataset: str | None, file: Path | None, humaneval_path: Path | None, data_dir: Path | None, **options: Any
+) -> int:
+    """List the problems of a dataset, show one, or check a dataset file.
+
+    Exits with 3 if --file finds errors, and with 4 if a solution fails with --check.
+    """
+    if file and (dataset or humaneval_path):
+        raise UsageError("--file replaces --dataset and --humaneval-path. Omit them.")
+    with workspace(data_dir, humaneval_path=humaneval_path) as opened:
+        if file:
+            reading = read_path(file)
+            for fault in reading.faults:
+                click.echo(plain(fault.told(file.name), 500).replace("\n", " "))
+            if reading.faults:
+                return FAULTY
+        loaded = dataset_of(file.name, reading) if file else opened.datasets.load(dataset or "humaneval")
+        problems = select(loaded, options["problem_id"] or options["problems"])
+        if options["check"]:
+            places = dict(zip((problem.id for problem in reading.problems), reading.lines, strict=True)) if file else {}
+            return _check(opened, loaded, problems, places, as_json=options["as_json"])
+        _print_problems(loaded, problems, options)
+        return 0
+
+
+def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[str, Any]) -> None:
+    shown = problems[: options["limit"] or None]
+    if options["as_json"]:
+        print_json({"dataset": loaded.origin, "problems": [_described(problem) for problem in shown]})
+    elif options["problem_id"]:
+        click.echo(plain("\n\n".join(problem.public.prompt.rstrip() for problem in shown)))
+    else:
+        click.echo(_origin(loaded, len(problems)))
+        console().print(_table([_described(problem) for problem in shown]))
+        if len(shown) < len(problems):
+            click.echo(f"… and {len(problems) - len(shown)} more (--limit 0 shows all)")
+
+
+def _origin(loaded: Dataset, problems: int) -> str:
+    origin = loaded.origin
+    return f"{plain(origin.name)}: {problems} problems, licence {plain(origin.licence)}, SHA-256 {origin.sha256[:12]}"
+
+
+def _described(problem: Problem) -> dict[str, Any]:
+    return {**asdict(problem.public), **grading_needs(problem)}
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    table = terminal_table()
+    names = ["problem", "entry point", "tests", "plus tests", *(["lacks"] if any(row["lacks"] for row in rows) else [])]
+    for name in names:
+        table.add_column(name, justify="right" if name.endswith("tests") else "left")
+    for row in rows:
+        plus = "" if row["plus_tests"] is None else str(row["plus_tests"])
+        cells = [plain(row["id"]), plain(row["entry_point"]), str(row["tests"]), plus, plain(", ".join(row["lacks"]))]
+        table.add_row(*cells[: len(names)])
+    return table
+
+
+def _check(
+    opened: Workspace, loaded: Dataset, problems: Sequence[Problem], places: Mapping[str, int], *, as_json: bool
+) -> int:
+    """``places``: the line of each problem in a dataset file."""
+    checked = list(opened.grading.check_solutions(problems))
+    failed = [solution for solution in checked if solution.passed is False]
+    if as_json:
+        print_json({"dataset": loaded.origin, "checked": checked})
+        return FAILED if failed else 0
+    click.echo(_origin(loaded, len(problems)))
+    for solution in failed:
+        click.echo(_failed(solution, loaded.origin.name, places))
+    without = sum(solution.passed is None for solution in checked)
+    passed = len(checked) - len(failed) - without
+    click.echo(f"{passed} of {len(checked) - without} solutions pass their tests; {without} problems have no solution.")
+    return FAILED if failed else 0
+
+
+def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> str:
+    if solution.problem not in places:
+        return f"  {plain(solution.problem)}: {plain(solution.message, 200)}"
+    what = f"of {solution.problem}, fails its tests: {solution.message}"
+    fault = Fault(places[solution.problem], "canonical_solution", what[:300], "fix the solution or the tests")
+    return plain(fault.told(file), 500).replace("\n", " ")
+
+
+@click.command(name="download-data")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--list", "listed", is_flag=True, help="Show the files, their sources and which are present. Download nothing."
+)
+@as_json
+@data_dir
+def download_data(names: tuple[str, ...], *, listed: bool, as_json: bool, data_dir: Path | None) -> None:
+    """Download published datasets, by default all whose SHA-256 is known.
+
+    An interrupted download continues where it stopped. HumanEval comes with koderz. Files that you placed yourself are
+    not changed.
+    """
+    for name in names:
+        if name not in SOURCES:
+            raise UnknownNameError("dataset to download", name, SOURCES)
+    sources = [source for source in SOURCES.values() if (source.dataset in names if names else listed or source.sha256)]
+    with workspace(data_dir) as opened:
+        if listed:
+            _print_sources(opened, sources, as_json=as_json)
+            return
+        paths = {source.dataset: _download(opened, source) for source in sources}
+    if as_json:
+        print_json(paths)
+        return
+    for name, path in paths.items():
+        click.echo(f"Ready: {name}, {SOURCES[name].licence}, {plain(str(path))}")
+
+
+def _download(opened: Workspace, source: Source) -> Path:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(source.dataset, total=source.size_bytes)
+        return opened.datasets.fetch(source, lambda done: bar.update(task, completed=done))
+
+
+def _print_sources(opened: Workspace, sources: Sequence[Source], *, as_json: bool) -> None:
+    if as_json:
+        print_json([{"source": source, "here": opened.datasets.placed(source)} for source in sources])
+        return
+    table = terminal_table("dataset", "version", "licence", "bytes", "here", "SHA-256")
+    for source in sources:
+        here = opened.datasets.placed(source)
+        size = f"{source.size_bytes:,}" if source.size_bytes else "?"
+        known = source.sha256[:12] or "unknown: download it by hand"
+        table.add_row(source.dataset, source.version, source.licence, size, plain(here.name) if here else "no", known)
+    console().print(table)
+    for source in sources:
+        click.echo(f"{source.dataset}: {source.url} {source.sha256}".rstrip())
+    click.echo(f"Folder of the files: {plain(str(opened.settings.published_dir))}. HumanEval comes with koderz.")

@@ -1,0 +1,275 @@
+"""Comparisons of configurations, the baselines that they are compared with, and what a missing baseline would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from koderz_core.analysis.attempts import AttemptByAttempt, attempt_by_attempt
+from koderz_core.analysis.comparison import AXES, Comparison, compare
+from koderz_core.analysis.configurations import Compared, frontier_asked_once
+from koderz_core.analysis.difficulty import Cell, Difficulty, Kind, chosen, difficulties, only_solved
+from koderz_core.analysis.incidence import Axis
+from koderz_core.analysis.money import FrontierCost, frontier_cost
+from koderz_core.analysis.pairs import Key, Pair, Parting, telling
+from koderz_core.analysis.supervision import Supervision, supervision
+from koderz_core.conditions import HELD_OUT, TIME_LIMIT
+from koderz_core.config import Settings
+from koderz_core.datasets.selection import chosen_by
+from koderz_core.errors import DataError, KoderzError, UnknownNameError, UsageError
+from koderz_core.models.catalogue import resolve
+from koderz_core.plan.baselines import DIRECT
+from koderz_core.plan.command_line import command_of
+from koderz_core.plan.costs import Costs
+from koderz_core.plan.order import Order, Wanted, configuration
+from koderz_core.prompts.programs import shape
+from koderz_core.records import Dataset, Plan, Scalar
+from koderz_core.records.plans import scripted
+from koderz_core.records.progress import SummaryRow
+from koderz_core.records.trials import Ground, Measured, Trial
+from koderz_core.report.findings import with_sentences
+from koderz_core.report.formats import plain
+from koderz_core.report.sensitivity import can_show
+from koderz_core.store.results import Results
+from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
+
+__all__ = [
+    "AXES",
+    "AttemptByAttempt",
+    "Axis",
+    "Cell",
+    "Compared",
+    "Comparison",
+    "Comparisons",
+    "Difficulty",
+    "FrontierCost",
+    "Key",
+    "Kind",
+    "Pair",
+    "Parting",
+    "chosen",
+    "only_solved",
+    "telling",
+]
+
+_SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
+"""The conditions that must agree before a result from another benchmark counts as a baseline."""
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Answers from what is in the store now. Every method may raise StoreError."""
+
+    settings: Settings
+    results: Results
+    costs: Costs
+    datasets: Datasets
+
+    def named(self, names: Sequence[str], *, same_problems: bool = False) -> list[SummaryRow]:
+        """Return the configurations that these names mean, each once, in their order.
+
+        A name means a benchmark (its id, the start of an id, or its name), ``benchmark/configuration``, or a
+        configuration alone if only one benchmark has it. A configuration is named by its id, the start of its id, its
+        label, or its letter in ``koderz compare``. ``same_problems``: as ``on_shared_problems``. Raises
+        UnknownNameError, UsageError.
+        """
+        benchmarks = self.results.benchmarks()
+        if not names:
+            names = [benchmarks[0].id] if benchmarks else []
+        found = [row for name in names for row in Names(self.results).configurations(name, benchmarks)]
+        rows = list({_key(row): row for row in found}.values())
+        return self.on_shared_problems(rows) if same_problems else rows
+
+    def compare(
+        self,
+        rows: Sequence[SummaryRow],
+        baseline: str | None = None,
+        axes: Sequence[Axis] | None = None,
+        *,
+        apart: bool = False,
+    ) -> Comparison:
+        """Compare configurations with ``baseline``, one of them by its letter or a name; None: the usual one.
+
+        ``axes``: the curves to compute, None for all. ``apart``: read from a copy of the store, so that no one waits
+        while half a million attempts are read. Raises UnknownNameError, UsageError.
+        """
+        base = None if baseline is None else configuration_named(baseline, rows)
+        numbers = compare(rows, self._trials(rows, apart=apart), base, AXES if axes is None else axes)
+        comparison = with_sentences(numbers, rows)
+        return replace(
+            comparison,
+            findings=(*comparison.findings, *self._about_the_baseline(comparison, rows)),
+            remarks=(*comparison.remarks, *self._about_conditions(rows)),
+        )
+
+    def against_frontier(self, rows: Sequence[SummaryRow]) -> Comparison | None:
+        """Compare them, without curves, with a frontier model that ran `direct` on their problems; None: there is none.
+
+        Of several models, ``usual_baseline`` chooses.
+        """
+        found = self.with_baseline(rows)
+        base = usual_baseline(frontier_asked_once(found))
+        return None if base is None else self.compare(found, letter(found.index(base)), ())
+
+    def can_show(self, plan: Plan) -> str:
+        """Say in sentences how large a difference between its configurations a plan can show."""
+        return can_show(plan, self.results.past_pairs(plan.dataset.sha256, scripted=scripted(plan.models())))
+
+    def with_baseline(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+        """Return the rows and, if none of them is a frontier model with `direct`, such a result from elsewhere."""
+        baseline = self.measured_elsewhere(rows)
+        return [*rows, baseline] if baseline else list(rows)
+
+    def measured_elsewhere(self, rows: Sequence[SummaryRow]) -> SummaryRow | None:
+        """Return a frontier model with `direct` from another benchmark, with its results on these problems alone.
+
+        None if one of the rows is such a model, or if there is none. A model that supervises in the rows is preferred.
+        """
+        if not rows or frontier_asked_once(rows) or len({row.dataset_sha256 for row in rows}) > 1:
+            return None
+        grounds = self.results.grounds({row.benchmark for row in rows})
+        problems = frozenset[str]().union(*_problems(rows, grounds))
+        fitting = [
+            measured
+            for measured in self.results.measured()
+            if measured.dataset_sha256 == rows[0].dataset_sha256 and _is_baseline(measured, problems, grounds)
+        ]
+        used = {model for row in rows for members in row.models.values() for model in members}
+        fitting = [measured for measured in fitting if scripted(used) or not scripted([measured.model])]
+        best = min(fitting, key=lambda measured: measured.model not in used, default=None)
+        if best is None:
+            return None
+        only = None if problems == set(best.problems) else sorted(problems)
+        return next(
+            row for row in self.results.summaries(best.benchmark, only) if row.configuration == best.configuration
+        )
+
+    def how_to_measure_baseline(self, rows: Sequence[SummaryRow]) -> str:
+        """Say how to measure the missing baseline of these configurations, and what that would cost."""
+        if found := self.measured_elsewhere(rows):
+            return f"To compare with a measured one: koderz compare ... {found.benchmark}/{found.configuration}"
+        model = next((name for row in rows for name in self._supervisors(row)), None)
+        with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
+            dataset, ids = self._common_dataset(rows)
+            order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
+            command = plain(command_of(order, dataset.origin.name))
+            if model is None:
+                return f"To measure it, replace MODEL by a frontier model: {command}"
+            asked = (configuration(order.configurations[0], self.settings),)
+            price = self.costs.price(Plan(dataset.origin, tuple(sorted(ids)), asked), asked, dataset)
+            return f"To measure it for {price}: {command}"
+        names = {row.dataset for row in rows}
+        return (
+            "To measure it, ask a frontier model once on the same problems: koderz benchmark --strategy direct --coder "
+            f"MODEL --dataset {plain(names.pop()) if len(names) == 1 else 'DATASET'} --problems FIRST:LAST"
+        )
+
+    def frontier_costs(self, fits: Callable[[Measured], bool]) -> list[FrontierCost]:
+        """Return rates and costs of the models that were measured with `direct` and fit, the newest first."""
+        return [frontier_cost(measured) for measured in self.results.measured() if fits(measured)]
+
+    def shared_problems(self, rows: Sequence[SummaryRow]) -> tuple[str, ...]:
+        """Return the problems that each of these configurations was given; none if their datasets differ."""
+        if len({row.dataset_sha256 for row in rows}) != 1:
+            return ()
+        grounds = self.results.grounds(sorted({row.benchmark for row in rows}))
+        return tuple(sorted(frozenset.intersection(*_problems(rows, grounds))))
+
+    def on_shared_problems(self, rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+        """Return the same configurations, limited to the problems that each of them was given. Raises UsageError."""
+        if len({row.problem_set for row in rows}) < 2:
+            return list(rows)
+        shared = self.shared_problems(rows)
+        if not shared:
+            origins = "; ".join(sorted({row.origin.said for row in rows}))
+            raise UsageError(
+                "The configurations have no problem in common, so they cannot be compared on the same problems. They "
+                f"are of {origins}. Choose benchmarks of one dataset that share problems: koderz results lists them."
+            )
+        found = {_key(row): row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
+        return [found[_key(row)] for row in rows if _key(row) in found]
+
+    def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
+        """Return every problem that these configurations were given, the hardest first."""
+        return difficulties({_key(row) for row in rows}, self._trials(rows, tries=False))
+
+    def supervision(self, rows: Sequence[SummaryRow]) -> dict[Key, Supervision]:
+        """Return what the supervisor contributed, for the configurations in which it reviewed something."""
+        reviewed = [row for row in rows if "reviewer" in row.models]  # reading the attempts of the others takes a while
+        effects = {key: supervision(trials) for key, trials in self._trials_of_each(reviewed).items()}
+        return {key: effect for key, effect in effects.items() if effect}
+
+    def attempts(self, rows: Sequence[SummaryRow]) -> dict[Key, AttemptByAttempt]:
+        """Return the results of each configuration per attempt. Reads programs, to find repeated ones."""
+        by_row = self._trials_of_each(rows)
+        several = [trial.tries for trials in by_row.values() for trial in trials if len(trial.tries) > 1]
+        texts = self.results.texts({attempt.code for tries in several for attempt in tries if attempt.code})
+        shapes = {code: shape(text) for code, text in texts.items()}
+        return {key: attempt_by_attempt(trials, shapes) for key, trials in by_row.items()}
+
+    def _trials_of_each(self, rows: Sequence[SummaryRow]) -> dict[Key, list[Trial]]:
+        by_row: dict[Key, list[Trial]] = {_key(row): [] for row in rows}
+        for trial in self._trials(rows) if rows else ():
+            by_row[trial.key].append(trial)
+        return by_row
+
+    def _trials(self, rows: Sequence[SummaryRow], *, tries: bool = True, apart: bool = False) -> list[Trial]:
+        """The trials of these configurations, on the problems of the rows."""
+        about = {_key(row): None if row.only is None else frozenset(row.only) for row in rows}
+        trials = self.results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
+        known = [trial for trial in trials if trial.key in about]
+        return [trial for trial in known if (only := about[trial.key]) is None or trial.problem in only]
+
+    def _about_the_baseline(self, comparison: Comparison, rows: Sequence[SummaryRow]) -> Iterator[str]:
+        base = comparison.baseline
+        if not frontier_asked_once(rows):
+            yield self.how_to_measure_baseline(rows)
+        elif base and all(row.benchmark != base[0] for row in rows if _key(row) != base):
+            yield f"The baseline, {comparison.of(base).label}, was measured in {base[0]}."
+
+    def _about_conditions(self, rows: Sequence[SummaryRow]) -> Iterator[str]:
+        """The differences between benchmarks that no configuration names."""
+        grounds = self.results.grounds({row.benchmark for row in rows})
+        differences: dict[str, set[Scalar]] = {
+            "Costs use different prices": {ground.price_version for ground in grounds},
+            "Scored by different tests": {ground.conditions.get(HELD_OUT) or "base tests" for ground in grounds},
+            "Tests ran under different time limits": {ground.conditions.get(TIME_LIMIT) for ground in grounds},
+        }
+        for sentence, values in differences.items():
+            if len(values) > 1:
+                yield f"{sentence} ({', '.join(sorted(map(str, values)))}), which may explain a difference."
+
+    def _common_dataset(self, rows: Sequence[SummaryRow]) -> tuple[Dataset, frozenset[str]]:
+        """The dataset of all rows, and the problems that they were given. Raises DataError."""
+        dataset = self.datasets.load(rows[0].dataset)
+        if any(row.origin != dataset.origin for row in rows):
+            raise DataError("These configurations are not all of the dataset as it is now.")
+        grounds = self.results.grounds({row.benchmark for row in rows})
+        return dataset, frozenset[str]().union(*_problems(rows, grounds))
+
+    def _supervisors(self, row: SummaryRow) -> Iterator[str]:
+        for role, members in row.models.items():
+            for model in members:
+                with suppress(UnknownNameError):
+                    if role != "coder" and resolve(model, self.settings).tier == "frontier":
+                        yield model
+
+
+def _key(row: SummaryRow) -> Key:
+    return row.benchmark, row.configuration
+
+
+def _is_baseline(measured: Measured, problems: frozenset[str], grounds: Sequence[Ground]) -> bool:
+    return (
+        measured.tier == "frontier"
+        and problems <= set(measured.problems)
+        and all(measured.conditions.get(name) == ground.conditions.get(name) for name in _SAME for ground in grounds)
+    )
+
+
+def _problems(rows: Sequence[SummaryRow], grounds: Iterable[Ground]) -> list[frozenset[str]]:
+    """The problems of each row, in their order; none for a benchmark without a ground."""
+    of_benchmark = {ground.benchmark: frozenset(ground.problems) for ground in grounds}
+    return [of_benchmark.get(row.benchmark, frozenset()) if row.only is None else frozenset(row.only) for row in rows]

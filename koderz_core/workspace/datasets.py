@@ -1,0 +1,52 @@
+"""Datasets and their problems: names, loading and downloading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core import datasets
+from koderz_core.config import Settings
+from koderz_core.datasets import download, sources
+from koderz_core.datasets.own_format import Fault, dataset_of, read_path
+from koderz_core.datasets.selection import select, way_of
+from koderz_core.datasets.sources import SOURCES, Source
+from koderz_core.errors import UnknownNameError
+from koderz_core.records import Dataset, Problem
+
+__all__ = ["SOURCES", "Datasets", "Fault", "Source", "dataset_of", "read_path", "select", "way_of"]
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """Reads the files of datasets each time; nothing is kept."""
+
+    settings: Settings
+
+    def load(self, name: str = "humaneval") -> Dataset:
+        """Return the problems of a dataset. Raises UnknownNameError, DataError."""
+        return datasets.load(name, self.settings)
+
+    def problem(self, name: str, dataset: str = "humaneval") -> Problem:
+        """Return one problem by its id. Raises UnknownNameError, DataError."""
+        problems = {problem.id: problem for problem in self.load(dataset).problems}
+        if name not in problems:
+            raise UnknownNameError("problem", name, problems)
+        return problems[name]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all datasets: first the published ones, then the problems that a user has typed."""
+        return datasets.dataset_names(self.settings)
+
+    def how_to_get(self, name: str) -> str:
+        """Return the command that downloads a published dataset, or where its file is; "" if the file is present."""
+        return datasets.fetched_by(name, self.settings)
+
+    def placed(self, source: Source) -> Path | None:
+        """Return the file of a published dataset on this machine, None if it is missing."""
+        return sources.placed(source, self.settings)
+
+    def fetch(self, source: Source, report: Callable[[int], None]) -> Path:
+        """Download a published dataset, unless it is present. ``report`` receives the bytes that are done."""
+        return download.fetch(source, self.settings, report)

@@ -1,0 +1,162 @@
+"""Exports: tables of what was recorded and compared, and reports, as files of any size."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from koderz_core import __version__
+from koderz_core.errors import DataError, UsageError
+from koderz_core.records.rows import Excerpt, Provenance
+from koderz_core.report.benchmark_report import bibtex
+from koderz_core.report.dictionary import checked, described, sql_types
+from koderz_core.report.export_request import COMPARED, ExportOrder
+from koderz_core.store.frames import Form, FormName, Part, copy_rows
+from koderz_core.store.results import Results
+from koderz_core.workspace.names import Names
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
+
+    from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.incidence import Axis
+    from koderz_core.report.benchmark_report import Report
+    from koderz_core.workspace.comparisons import Comparisons
+
+_LOG = logging.getLogger("koderz")
+_PIECE_BYTES = 1 << 20
+_FILES = "Its files are written by: koderz analyze {experiment} --dump DIR"
+
+
+@dataclass(frozen=True)
+class Exports:
+    """Answers from what is in the store now. Every method may raise StoreError.
+
+    ``folder``: for temporary files. ``comparisons``: a function, because only tables that compare need numpy.
+    ``clock``: seconds since 1970.
+    """
+
+    folder: Path
+    results: Results
+    names: Names
+    comparisons: Callable[[], Comparisons]
+    clock: Callable[[], float] = time.time
+
+    def resolve(self, order: ExportOrder) -> ExportOrder:
+        """Replace every name of a benchmark or configuration by its id. Raises UnknownNameError, UsageError."""
+        if order.table not in COMPARED:
+            ids = (self.names.benchmark(name, _FILES) for name in order.of)
+            return replace(order, of=tuple(dict.fromkeys(ids)))
+        rows = self.comparisons().named(order.of, same_problems=order.same_problems)
+        if not rows:
+            raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
+        return replace(order, of=tuple(f"{row.benchmark}/{row.configuration}" for row in rows)) if order.of else order
+
+    def file(self, order: ExportOrder) -> BinaryIO:
+        """Return an open temporary file with the export, at its start. Raises as ``resolve``, DataError."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            # Not in memory, and not in the system's folder of temporary files, which may be in memory too.
+            file = cast(BinaryIO, tempfile.TemporaryFile(dir=self.folder))  # noqa: SIM115 (it is handed over)
+        except OSError as error:
+            raise DataError(f"{self.folder} cannot be written: {error.strerror}. Free some space there.") from error
+        try:
+            self._write(self.resolve(order), file)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    def preview(self, order: ExportOrder, limit: int) -> Excerpt:
+        """Return the first rows of a table, and how many it has. Raises as ``resolve``."""
+        order = self.resolve(order)
+        if order.table in COMPARED:
+            rows = self._rows(order)
+            return Excerpt(rows.head(limit), len(rows))
+        with self.results.tables() as tables:
+            return tables.excerpt(_part(order), limit)
+
+    def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:
+        """Return a comparison of configurations, named as in ``koderz compare``, with its provenance. Raises as
+        ``resolve``.
+        """
+        from koderz_core.report.benchmark_report import Report  # noqa: PLC0415 (numpy, which tables do not need)
+
+        comparison = self._compared(of, same_problems=same_problems)
+        provenance = self._provenance({row.benchmark for row in comparison.configurations})
+        return Report(comparison, provenance, self.clock(), __version__)
+
+    def _write(self, order: ExportOrder, file: BinaryIO) -> None:
+        if order.is_report:
+            file.write(self._document(order).encode(errors="replace"))
+            file.seek(0)
+            return
+        form = Form(cast(FormName, order.form), order.for_spreadsheets)  # not a report, so it is a form of tables
+        if order.table in COMPARED:
+            columns = checked(order.table, order.columns) or described(order.table).names
+            types = sql_types(order.table)
+            copy_rows(self._rows(order), {name: types[name] for name in columns}, form, file)
+            return
+        with self.results.tables(apart=True) as tables:
+            tables.copy(_part(order), form, file)
+
+    def _rows(self, order: ExportOrder) -> DataFrame:
+        from pandas import DataFrame  # noqa: PLC0415 (as above)
+
+        from koderz_core.report.comparison_numbers import configuration_rows, pair_rows  # noqa: PLC0415 (as above)
+
+        compared = self._compared(order.of, (), same_problems=order.same_problems)
+        rows = {"comparison": configuration_rows, "pairs": pair_rows}[order.table](compared)
+        columns = order.columns or described(order.table).names
+        # As objects: a whole number stays a whole number beside a missing one.
+        return DataFrame([[row.get(name) for name in columns] for row in rows], columns=list(columns), dtype=object)
+
+    def _compared(self, of: Sequence[str], axes: Sequence[Axis] | None = None, *, same_problems: bool) -> Comparison:
+        comparisons = self.comparisons()
+        rows = comparisons.with_baseline(comparisons.named(of, same_problems=same_problems))
+        return comparisons.compare(rows, axes=axes)
+
+    def _document(self, order: ExportOrder) -> str:
+        if order.form == "bibtex":
+            comparisons = self.comparisons()
+            rows = comparisons.with_baseline(comparisons.named(order.of, same_problems=order.same_problems))
+            return bibtex(self._provenance({row.benchmark for row in rows}), __version__)
+        report = self.report(order.of, same_problems=order.same_problems)
+        if order.form == "html":
+            from koderz_core.report.benchmark_report_html import html  # noqa: PLC0415 (plotly)
+
+            return html(report)
+        from koderz_core.report.benchmark_report import markdown  # noqa: PLC0415 (as above)
+
+        return markdown(report)
+
+    def _provenance(self, benchmarks: Collection[str]) -> tuple[Provenance, ...]:
+        with self.results.tables() as tables:
+            rows = tables.provenance(benchmarks)
+        folder = self.results.store.journals_dir
+        return tuple(replace(row, journal_sha256=_sha256(folder / f"{row.benchmark}.jsonl", row)) for row in rows)
+
+
+def _part(order: ExportOrder) -> Part:
+    return Part(order.table, order.of or None, checked(order.table, order.columns))
+
+
+def _sha256(journal: Path, provenance: Provenance) -> str | None:
+    """The hash of the bytes that the numbers are made of: a journal that is being written may be longer now."""
+    if provenance.journal_bytes is None:
+        return None
+    digest, left = hashlib.sha256(), provenance.journal_bytes
+    try:
+        with journal.open("rb") as file:
+            while piece := file.read(min(left, _PIECE_BYTES)):
+                digest.update(piece)
+                left -= len(piece)
+    except OSError as error:
+        _LOG.warning("%s cannot be read: %s. Its hash is missing in the export.", journal, error.strerror)
+    return None if left else digest.hexdigest()

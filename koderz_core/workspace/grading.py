@@ -1,0 +1,216 @@
+"""Grading of programs: the sandbox, the tests of a problem, masked verdicts, and problems that cannot be graded.
+
+A problem that no program could pass on this machine is refused before a model is called.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from koderz_core.analysis.rates import Rate, wilson
+from koderz_core.config import Settings
+from koderz_core.datasets.evalplus import arguments_of
+from koderz_core.datasets.own_problems import keep
+from koderz_core.datasets.sources import lacking, require_libraries
+from koderz_core.errors import DataError, InfrastructureError, KoderzError
+from koderz_core.grading.canonical import Canonical, Expectations
+from koderz_core.grading.feedback_policy import FEEDBACKS
+from koderz_core.grading.gates import EXAMPLES, GATES
+from koderz_core.grading.grader import Graded, Grader, Reading, Sample, TestKind, read_samples, require_sound
+from koderz_core.grading.own_tests import problem_of, require_solved, typed_row
+from koderz_core.grading.problem_tests import Divider
+from koderz_core.grading.testsets import Split, TestPolicy
+from koderz_core.records import ErrorClass, Extracted, Plan, Problem, Verdict
+from koderz_core.report.formats import plain
+from koderz_core.runner.recorder import Redactor
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.local_judge import Sandbox
+from koderz_core.sandbox.reference import answers
+from koderz_core.sandbox.tiers import count_tests
+from koderz_core.workspace.datasets import Datasets
+
+__all__ = [
+    "FEEDBACKS",
+    "GATES",
+    "CheckedSolution",
+    "Graded",
+    "Grading",
+    "Rate",
+    "Reading",
+    "Sample",
+    "TestKind",
+    "gate_remarks",
+    "grading_needs",
+    "pass_rate",
+    "read_samples",
+    "require_gradable",
+    "require_sound",
+]
+
+LONGEST = 8000  # characters of a list in a remark
+
+_UNDECIDED: frozenset[ErrorClass | None] = frozenset({None, "syntax", "timeout", "memory"})
+"""Errors that a right program may end with as an example: it is slow, or its parts do not fit together."""
+_LOG = logging.getLogger("koderz")
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSolution:
+    """The result of a problem's own solution; ``passed`` None: it has none. ``message`` may be hostile."""
+
+    problem: str
+    passed: bool | None
+    message: str = ""
+
+
+class Grading:
+    """Opens the sandbox when a program has to run; results that were computed before need none."""
+
+    def __init__(self, settings: Settings, datasets: Datasets) -> None:
+        self._settings, self._datasets = settings, datasets
+        self.sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
+        self.redactor = Redactor(settings.secrets())
+        self._divider = Divider(Canonical(settings.cache_dir / "canonical", self.sandbox.judge), self._expectations)
+        self.gate = self._divider.gate
+        self.divide = self._divider.divide
+        self.close = self.sandbox.close
+
+    @property
+    def judge(self) -> BoxedJudge:
+        """The judge of programs. Raises SandboxError if this machine has no sandbox."""
+        return self.sandbox.judge()
+
+    def grade(self, program: str, tests: Problem | str) -> Verdict:
+        """Run a program on a problem's tests, or on asserts given as text.
+
+        Raises DataError if the text has no tests, SandboxError if the program could not be judged.
+        """
+        problem = problem_of(tests) if isinstance(tests, str) else tests
+        return self.redactor.verdict(self.judge.check(problem, program, problem.tests))
+
+    def grader(self, workers: int) -> Grader:
+        """Return a grader of many samples, ``workers`` at a time. Raises SandboxError."""
+        return Grader(self.judge, self.divide, workers, self.redactor.verdict, self._policy)
+
+    def require_gradable(self, problems: Iterable[Problem]) -> None:
+        """Raise DataError if no program could pass some of these problems on this machine, and SandboxError."""
+        require_gradable(problems, lambda problem: self.judge.check(problem, problem.canonical_solution, problem.tests))
+
+    def keep_problem(self, prompt: str, tests: str, solution: str = "") -> str:
+        """Store a problem that a user typed as a dataset of its own, and return its name, ``typed-...``.
+
+        The same text gives the same name. Raises DataError, also if the solution fails the tests; SandboxError.
+        """
+        row = require_solved(typed_row(prompt, tests, solution), self.grade)
+        return keep(row, self._settings).origin.name
+
+    def check_solutions(self, problems: Sequence[Problem]) -> Iterator[CheckedSolution]:
+        """Run each problem's own solution on its base and plus tests; results come in order. Raises SandboxError."""
+        workers = os.cpu_count() or 1
+        with self.grader(workers) as grader, ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(lambda problem: _checked(grader, problem), problems)
+
+    def may_solve(self, problem: Problem, program: str) -> bool:
+        """Whether a program passes the base tests of a problem, or cannot be shown to give a wrong answer.
+
+        Plus tests are not run: a program that passes the base tests is close to a solution.
+        """
+        try:
+            tests = self.divide(problem, self._policy)
+            assert isinstance(tests, Split), "all base tests are a gate of every problem"
+            verdict = self.judge.check(problem, program, tests.base)
+        except InfrastructureError as error:
+            _LOG.warning("An example is not shown, as it could not be run on the tests of %s: %s", problem.id, error)
+            return True
+        return verdict.passed or verdict.error in _UNDECIDED
+
+    def remarks(self, plan: Plan) -> Iterator[str]:
+        """Problems and examples that the gates of a plan leave out, in sentences.
+
+        Raises UnknownNameError, DataError, SandboxError.
+        """
+        yield from gate_remarks(plan)
+        if not any(configuration.gate == EXAMPLES for configuration in plan.configurations):
+            return
+        dataset = self._datasets.load(plan.dataset.name)
+        chosen = [problem for problem in dataset.problems if problem.id in set(plan.problems)]
+        untrue = [f"{problem.id}: {example}" for problem in chosen for example in self._divider.untrue(problem)]
+        if untrue:
+            listed = plain("; ".join(untrue), LONGEST)
+            yield f"Examples left out of the gate, because the canonical solution fails them ({len(untrue)}): {listed}."
+
+    @property
+    def _policy(self) -> TestPolicy:
+        """All base tests, under the time limit of the settings."""
+        own = self._settings.test_timeout if "test_timeout" in self._settings.stated else None
+        return TestPolicy(seconds=own, by_canonical=own is None)
+
+    def _expectations(self) -> Expectations:
+        reference = partial(answers, boxed=self.judge.isolation != "limited")
+        return Expectations(self._settings.cache_dir / "expected", reference)
+
+
+def gate_remarks(plan: Plan) -> Iterator[str]:
+    """The chosen problems that have no gate, so that the plan leaves them out, in a sentence."""
+    if not plan.outside:
+        return
+    reasons: dict[str, list[str]] = {}
+    for name, reason in plan.outside.items():
+        reasons.setdefault(reason, []).append(name)
+    listed = plain("; ".join(f"{reason}: {', '.join(names)}" for reason, names in reasons.items()), LONGEST)
+    chosen = len(plan.outside) + len(plan.problems)
+    yield f"Left out for all configurations, {len(plan.outside)} of {chosen} problems: {listed}."
+
+
+def require_gradable(problems: Iterable[Problem], check: Callable[[Problem], Verdict]) -> None:
+    """Raise DataError if problems that use modules cannot be graded on this machine; other problems are not checked.
+
+    Programs are judged without files, network and other processes, so some such problems have no solution there.
+    ``check`` runs the publisher's solution.
+    """
+    chosen = [problem for problem in problems if problem.needs]
+    require_libraries(chosen)
+    failed = {problem.id: verdict.message for problem in chosen if not (verdict := check(problem)).passed}
+    if not failed:
+        return
+    shown = "; ".join(f"{name} ({message[:120]})" for name, message in list(failed.items())[:_SHOWN])
+    raise DataError(
+        f"{len(failed)} of the chosen problems cannot be graded here, because the solutions of their publisher fail: "
+        f"{shown}{'; …' if len(failed) > _SHOWN else ''}. Programs are judged without files, network and other "
+        f"processes. Leave these out: {', '.join(failed)}."
+    )
+
+
+def grading_needs(problem: Problem) -> dict[str, object]:
+    """How many tests a problem has, and the missing libraries that its grading needs; no plus tests: None."""
+    return {
+        "tests": count_tests(problem.tests.source),
+        "plus_tests": len(arguments_of(problem.plus)) if problem.plus else None,
+        "lacks": lacking(problem),
+    }
+
+
+def pass_rate(graded: Sequence[Graded]) -> Rate:
+    """The rate of the programs that passed, among those that could be judged."""
+    verdicts = [program.verdict for program in graded if program.verdict]
+    return wilson(sum(verdict.passed for verdict in verdicts), len(verdicts))
+
+
+def _checked(grader: Grader, problem: Problem) -> CheckedSolution:
+    if not problem.canonical_solution:
+        return CheckedSolution(problem.id, None)
+    program = Extracted(problem.canonical_solution, "solution")
+    try:
+        tests = dict(grader.tests([problem], "plus" if problem.plus else "base"))
+        (graded,) = grader.grade([Sample(1, problem, program, {})], tests)
+    except KoderzError as error:  # of this problem; the others are checked too
+        return CheckedSolution(problem.id, False, str(error))
+    verdict = graded.verdict
+    passed, message = verdict is not None and verdict.passed, verdict.message if verdict else graded.trouble
+    return CheckedSolution(problem.id, passed, message)

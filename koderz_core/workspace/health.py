@@ -1,0 +1,51 @@
+"""Health of this machine: what works, what is missing and how to fix it, and the speed of models."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from koderz_core import __version__
+from koderz_core.config import Settings
+from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
+from koderz_core.diagnosis.checks import SERVERS
+from koderz_core.diagnosis.journals import index
+from koderz_core.diagnosis.model_probes import Speed, ask_each, speed
+from koderz_core.errors import ConfigError
+from koderz_core.workspace.models import Availability, Models
+from koderz_core.workspace.upkeep import Upkeep
+
+__all__ = ["SERVERS", "SIGNS", "Diagnosis", "Finding", "Health", "Speed"]
+
+
+@dataclass(frozen=True)
+class Health:
+    """Looks at this machine whenever it is asked; nothing is kept."""
+
+    settings: Settings
+    models: Models
+    upkeep: Upkeep
+
+    def overview(self, unread: Collection[str]) -> Diagnosis:
+        """Check everything that takes little time. ``unread``: what the index could not read of the journals.
+
+        Raises ConfigError.
+        """
+        return diagnose(self.settings, self.models.survey(), __version__, unread=unread)
+
+    def diagnosis(self, *, whole_self_test: bool, ask_models: bool) -> Diagnosis:
+        """Check everything. ``ask_models``: also send each local and the cheapest paid models a short question."""
+        surveyed: list[Availability] = []
+        unlisted: list[Finding] = []
+        try:
+            surveyed = self.models.survey()
+        except ConfigError as error:  # a fault of what is checked does not stop the check
+            lead, _, cure = str(error).rpartition(". ")
+            unlisted = [Finding("settings", "models.toml", "missing", lead, cure)]
+        found = diagnose(self.settings, surveyed, __version__, whole_self_test=whole_self_test)
+        answers = ask_each(self.models.ask, surveyed, self.settings) if ask_models else ()
+        return Diagnosis((*unlisted, *found.findings, *index(self.upkeep.index_fault()), *answers))
+
+    def speed(self, model: str) -> Speed:
+        """Warm up a model, send it three prompts in turn, and measure its speed."""
+        return speed(self.models.ask, model)

@@ -1,0 +1,91 @@
+"""Models of a workspace: which can be used, one call outside any experiment, and the limits of each provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from koderz_core.config import Settings
+from koderz_core.errors import ModelError
+from koderz_core.models import availability
+from koderz_core.models.availability import AboutModel, Availability
+from koderz_core.models.catalogue import address_of, identity, resolve
+from koderz_core.models.open_models import OpenModels
+from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.weights import fetch
+from koderz_core.models.weights_download import Progress, Report
+from koderz_core.protocols import Model
+from koderz_core.records import Completion, Message, Plan, Request, Sampling
+from koderz_core.runner.calls.provider_limits import Lanes
+from koderz_core.runner.pause import Gate, Passage
+
+__all__ = ["AboutModel", "Availability", "Models", "Progress"]
+
+
+class Models:
+    """Shared by all benchmarks of a workspace: ``lanes`` limits what they send to one provider together."""
+
+    def __init__(self, settings: Settings, programs: Callable[[str], Mapping[str, str]]) -> None:
+        """``programs``: a dataset's name to a right program for each of its problems; only scripted models need it."""
+        self._settings = settings
+        self._open = OpenModels(settings, programs)
+        self.ready = self._open.ready
+        self.close = self._open.close
+        self.abandon = self._open.abandon
+        self.lanes = Lanes(cache(self._address), settings.limits, settings.patience)
+
+    def get(self, name: str, dataset: str = "humaneval") -> Model:
+        """Return the model of that name, open until the workspace is closed. Raises UnknownNameError, ModelError.
+
+        ``dataset``: whose problems a scripted model knows.
+        """
+        return self._open.get(name, dataset)
+
+    def ask(self, name: str, prompt: str, max_tokens: int = 256) -> Completion:
+        """Call a model once outside any experiment, as soon as its provider's limits allow it. Raises ModelError."""
+        model = self.get(name)
+        request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
+        with self.lanes.of(model.id).entered(request, Passage(Gate(), "", "")) as entry:
+            try:
+                entry.answer = model.complete(request, lambda _text: None)
+            except ModelError as error:
+                entry.error = error
+                raise
+            return entry.answer
+
+    def survey(self) -> list[Availability]:
+        """Return every known model: whether it can be called now, and what it lacks. Raises ConfigError."""
+        return availability.survey(self._settings)
+
+    def lacking(self, plan: Plan, surveyed: Iterable[Availability]) -> list[Availability]:
+        """Return the models of a plan that cannot be called now, according to an earlier ``survey``."""
+        return availability.lacking(plan.models(), surveyed)
+
+    def about(self, name: str) -> AboutModel:
+        """Return the capabilities, limits and price of a model. Raises UnknownNameError, ConfigError."""
+        return availability.about(name, self._settings)
+
+    def full_name(self, name: str) -> str:
+        """Return the id of the model that a short name means. Raises UnknownNameError."""
+        return resolve(name, self._settings).id
+
+    def first_ready_local(self) -> str | None:
+        """Return a model that Ollama or LM Studio serves now, if possible one for coding; None if none answers."""
+        return availability.first_ready_local(self._settings)
+
+    def require_runtime(self) -> None:
+        """Raise ModelError if embedded models cannot run on this machine."""
+        availability.require_runtime(self._settings)
+
+    def fetch_weights(self, name: str, report: Report) -> Path:
+        """Return the file of an embedded model's weights, downloaded if necessary. Raises WeightsError,
+        UnknownNameError.
+        """
+        return fetch(name, self._settings, report)
+
+    def _address(self, model: str) -> str:
+        """The address that a model's limits are counted for; the model's own id if it runs without a server."""
+        provider, _, name = model.partition("/")
+        url = PROVIDERS[provider].away(name) or address_of(provider, self._settings)
+        return model if url is None else identity(url)

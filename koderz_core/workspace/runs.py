@@ -1,0 +1,242 @@
+"""Runs of benchmarks: start, control and resume them, and send a notice when one has ended."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from koderz_core import __version__
+from koderz_core.bundles.creation import require_own
+from koderz_core.config import Settings
+from koderz_core.errors import KoderzError
+from koderz_core.journal import Journal
+from koderz_core.models.capabilities import capabilities_of
+from koderz_core.models.catalogue import resolve
+from koderz_core.models.pricing import price
+from koderz_core.models.worst_case import WorstCases
+from koderz_core.notices.delivery import Notices
+from koderz_core.notices.messages import benchmark_ended
+from koderz_core.plan.clone import dataset_of, forked
+from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.selection import choices
+from koderz_core.plan.strategy_files import require_strategies
+from koderz_core.records import Cost, Plan, Usage
+from koderz_core.records.forecasts import Forecast
+from koderz_core.records.plans import default_concurrency
+from koderz_core.records.progress import SummaryRow
+from koderz_core.runner.background import Running
+from koderz_core.runner.calls.provider_limits import Policy
+from koderz_core.runner.control import MOST_AT_ONCE
+from koderz_core.runner.dependencies import Parts, Recollection
+from koderz_core.runner.header import header, last_concurrency, recorded_plan, under_newest_budget
+from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.recorder import Watch
+from koderz_core.runner.runner import Assignment, Runner
+from koderz_core.store.results import Results
+from koderz_core.workspace.grading import Grading
+from koderz_core.workspace.models import Models
+
+__all__ = ["MOST_AT_ONCE", "Runner", "Runs"]
+_LOG = logging.getLogger("koderz")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Benchmarks by id. May be used from any thread.
+
+    ``recall``: what experiments remember of others. ``check_budget`` raises PlanError for a plan whose budget cannot be
+    enforced. ``follow`` receives the id of every benchmark whose journal has been opened. ``live``: what models are
+    writing in experiments of this process.
+    """
+
+    settings: Settings
+    results: Results
+    models: Models
+    grading: Grading
+    recall: Recollection
+    check_budget: Callable[[Plan], None]
+    follow: Callable[[str], None]
+    background: Running
+    live: LiveText = field(default_factory=LiveText)
+
+    def run(self, plan: Plan, concurrency: int | None = None) -> None:
+        """Run a plan to its end; finished experiments are not repeated. Raises as ``runner``."""
+        with self.runner(plan) as runner:
+            runner.start(concurrency or default_concurrency(plan))
+            runner.wait()
+
+    def start(
+        self,
+        plan: Plan,
+        concurrency: int | None = None,
+        forecast: Forecast | None = None,
+        *,
+        retry_errors: bool = False,
+    ) -> str:
+        """Run a plan in threads that outlive the caller, unless it is running already; returns its id.
+
+        ``forecast``: the estimate that the user has seen, for the receipt. ``retry_errors`` and errors as ``runner``,
+        and UsageError while the same benchmark is still being stopped.
+        """
+        plan = self.under_last_budget(plan)
+        self.background.start(
+            plan, lambda: self.runner(plan, retry_errors=retry_errors).foretold(forecast), concurrency
+        )
+        return plan.id
+
+    def resume(self, benchmark: str, concurrency: int | None = None, *, retry_errors: bool = False) -> str:
+        """Resume a benchmark in the background as it was planned; returns its id. Raises as ``start``.
+
+        ``concurrency`` None: the last one of that benchmark.
+        """
+        concurrency = concurrency or self.last_concurrency(benchmark)
+        return self.start(self.recorded(benchmark), concurrency, retry_errors=retry_errors)
+
+    def pause(self, benchmark: str, target: str | None = None) -> int:
+        """Pause a benchmark, or only its configuration or experiment ``target``.
+
+        Returns and raises as ``Running.control``.
+        """
+        return self.background.control(benchmark, "pause", target)
+
+    def unpause(self, benchmark: str, target: str | None = None) -> int:
+        """End a pause; without a ``target``, every pause in the benchmark. As ``pause``."""
+        return self.background.control(benchmark, "resume", target)
+
+    def stop(self, benchmark: str, target: str | None = None) -> int:
+        """End its experiments, or those of ``target``, at their next step. As ``pause``."""
+        return self.background.control(benchmark, "stop", target)
+
+    def change(self, benchmark: str, max_cost_usd: float | None = None, concurrency: int | None = None) -> int:
+        """Change the budget or the concurrency of a running benchmark; None leaves a value as it is.
+
+        Returns and raises as ``Running.control``, and PlanError for a budget that cannot be enforced. Experiments that
+        the old budget has stopped continue only after ``resume``.
+        """
+        if max_cost_usd is not None:
+            plan = self.recorded(benchmark)
+            self.check_budget(replace(plan, budget=replace(plan.budget, usd=max_cost_usd)))
+        return self.background.change(benchmark, max_cost_usd, concurrency)
+
+    def is_here(self, benchmark: str) -> bool:
+        """Whether this process is running it now."""
+        return self.background.runs(benchmark)
+
+    def trouble(self, benchmark: str) -> str | None:
+        """The error that broke a benchmark of ``start``, None if there was none."""
+        return self.background.trouble(benchmark)
+
+    def recorded(self, benchmark: str) -> Plan:
+        """The plan that the journal of a benchmark holds. Raises JournalError."""
+        return recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
+
+    def under_last_budget(self, plan: Plan) -> Plan:
+        """The plan under the budget that was set during its run, unless it asks for a new one. Raises JournalError."""
+        return under_newest_budget(plan, self.settings.journals_dir / f"{plan.id}.jsonl")
+
+    def last_concurrency(self, benchmark: str) -> int | None:
+        """How many experiments it was last allowed to run at once, None if that is unknown. Raises JournalError."""
+        return last_concurrency(self.settings.journals_dir / f"{benchmark}.jsonl")
+
+    def fork(self, plan: Plan) -> Plan:
+        """The same plan from scratch, under today's dataset and conditions and an unused name. Raises DataError."""
+        return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
+
+    def remarks(self, plan: Plan) -> Iterator[str]:
+        """What to know about a plan before it runs, in sentences: selected models, missing reviews, left-out tests.
+
+        Raises as ``Grading.remarks``.
+        """
+        yield from choices(plan)
+        yield from unreviewed(plan)
+        yield from self.grading.remarks(plan)
+
+    def runner(
+        self,
+        plan: Plan,
+        watches: Iterable[Watch] = (),
+        *,
+        retry_errors: bool = False,
+        forked_from: str | None = None,
+        pilot: int | None = None,
+    ) -> Runner:
+        """A runner for a plan, ready to start. It resumes or extends a benchmark that has a journal already.
+
+        ``retry_errors``: also run experiments again that ended with an error. ``pilot``: run only that many problems.
+        Raises PlanError, DataError, JournalError, ModelError; no model has been called then.
+        """
+        require_own(self.settings.home)
+        require_strategies(plan, self.settings)
+        self.check_budget(plan)
+        problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
+        tested = self.grading.sandbox.self_test()
+        self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
+        opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
+        journal = Journal(self.settings.journals_dir / f"{opened.benchmark}.jsonl")
+        try:
+            runner = Runner(
+                Assignment(opened, problems, retry_errors, pilot),
+                journal,
+                lambda names: self._parts(names, plan.dataset.name),
+                watches,
+                partial(self._send_notice, time.monotonic()),
+            )
+            self.follow(runner.benchmark)
+            return runner
+        except BaseException:
+            journal.close()
+            raise
+
+    def _parts(self, names: Iterable[str], dataset: str) -> Parts:
+        models = self.models.ready(names, dataset)
+        return Parts(
+            models=models,
+            local=frozenset(name for name in models if resolve(name, self.settings).tier == "local"),
+            judge=self.grading.judge,
+            worst_case=WorstCases(self.settings).of,
+            price=self._price,
+            redact=self.grading.redactor,
+            divide=self.grading.divide,
+            clock=time.time,
+            live=self.live,
+            policy=Policy(self.settings.retries),
+            lanes=self.models.lanes,
+            context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),
+            recall=self.recall,
+        )
+
+    def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
+        return price(resolve(name, self.settings), usage, seconds, self.settings)
+
+    def _send_notice(self, started: float, runner: Runner) -> None:
+        """A notice that does not arrive is a warning in the log, and delays the end by seconds at most."""
+        notices = Notices(self.settings)
+        if not (notices.wanted and runner.remaining):
+            return
+        name = f"{runner.asked.name} ({runner.benchmark})" if runner.asked.name else runner.benchmark
+        seconds = time.monotonic() - started
+        notice = benchmark_ended(name, _ending(runner), seconds, platform.node(), self._rows(runner.benchmark))
+        if troubles := notices.send(notice):
+            _LOG.warning("A notice of the end of %s did not arrive: %s.", runner.benchmark, "; ".join(troubles))
+
+    def _rows(self, benchmark: str) -> Sequence[SummaryRow]:
+        try:
+            return self.results.summaries(benchmark)
+        except KoderzError as error:
+            _LOG.warning("The notice of the end of %s has no results: %s", benchmark, error)
+            return ()
+
+
+def _ending(runner: Runner) -> str:
+    """How a benchmark ended. Of an error only its class is named: its text may quote anything."""
+    if runner.fault is not None:
+        return f"failed ({type(runner.fault).__name__})"
+    if runner.bugs:
+        return f"ended with a bug of koderz ({type(runner.bugs[0]).__name__})"
+    if runner.used_up:
+        return "used up its budget"
+    return "was stopped" if runner.stopping else "finished"

@@ -1,0 +1,225 @@
+"""The workspace of a process: its settings, and the services that the command line and the pages use.
+
+Parts of the core are joined here and nowhere else. A service is created, and its modules are imported, on first use, so
+that a command pays only for what it needs.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from koderz_core import process
+from koderz_core.analysis.timing import seconds_left
+from koderz_core.config import Settings, load_settings
+from koderz_core.lazy import part
+from koderz_core.store.results import Results
+from koderz_core.store.store import Store
+from koderz_core.workspace.names import Names
+
+if TYPE_CHECKING:
+    from koderz_core.plan.costs import Costs
+    from koderz_core.plan.evidence import Evidence
+    from koderz_core.plan.planner import Planner
+    from koderz_core.runner.background import Running
+    from koderz_core.workspace.background import Awaiting
+    from koderz_core.workspace.bundles import Bundles
+    from koderz_core.workspace.comparisons import Comparisons
+    from koderz_core.workspace.datasets import Datasets
+    from koderz_core.workspace.experiments import Experiments
+    from koderz_core.workspace.exports import Exports
+    from koderz_core.workspace.grading import Grading
+    from koderz_core.workspace.health import Health
+    from koderz_core.workspace.memories import Memories
+    from koderz_core.workspace.mirror_thread import MirrorThread
+    from koderz_core.workspace.models import Models
+    from koderz_core.workspace.runs import Runs
+    from koderz_core.workspace.upkeep import Upkeep
+
+Closable = TypeVar("Closable", "Running", "MirrorThread", "Grading")
+
+
+def open_workspace(**settings: Any) -> Workspace:  # Any: settings by field name, validated
+    """Open a workspace under the user's settings, overridden by these. Raises ConfigError."""
+    return Workspace(load_settings(**settings))
+
+
+def the_workspace() -> Workspace:
+    """Return the process's workspace, opened under the user's settings on first use. Raises ConfigError."""
+    return process.the_one("workspace", open_workspace)
+
+
+def leave() -> None:
+    """Close and forget the process's workspace, if there is one."""
+    workspace = cast(Workspace | None, process.forget("workspace"))  # its class may be from before a reload
+    if workspace is not None:
+        workspace.close()
+
+
+class Workspace:
+    """Close it, or use it as a context manager: models and the sandbox hold child processes."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.guard = RLock()  # guards the creation of services, and _closed
+        self._closed = False
+        self.settings = settings
+        self.results = Results(Store(settings.store_path, settings.journals_dir), seconds_left)
+        self.names = Names(self.results)
+
+    @part
+    def datasets(self) -> Datasets:
+        from koderz_core.workspace.datasets import Datasets
+
+        return Datasets(self.settings)
+
+    @part
+    def grading(self) -> Grading:
+        from koderz_core.workspace.grading import Grading
+
+        return self._closed_too(Grading(self.settings, self.datasets))
+
+    @part
+    def models(self) -> Models:
+        from koderz_core.workspace.models import Models
+
+        return Models(self.settings, lambda dataset: self.datasets.load(dataset).solutions())
+
+    @part
+    def costs(self) -> Costs:
+        from koderz_core.plan.costs import Costs
+
+        return Costs(self.settings, self._evidence)
+
+    @part
+    def plans(self) -> Planner:
+        from koderz_core.plan.planner import Planner
+
+        return Planner(self.settings, self._evidence, self.costs, self.datasets.load, self.grading.gate)
+
+    @part
+    def runs(self) -> Runs:
+        from koderz_core.workspace.runs import Runs
+
+        return Runs(
+            settings=self.settings,
+            results=self.results,
+            models=self.models,
+            grading=self.grading,
+            recall=self.memories.recall,
+            check_budget=self.costs.check,
+            follow=self._mirror.follow,
+            background=self._running,
+        )
+
+    @part
+    def experiments(self) -> Experiments:
+        from koderz_core.workspace.experiments import Experiments
+
+        return Experiments(self.settings, self.results, self.datasets)
+
+    @part
+    def comparisons(self) -> Comparisons:
+        from koderz_core.workspace.comparisons import Comparisons
+
+        return Comparisons(self.settings, self.results, self.costs, self.datasets)
+
+    @part
+    def background(self) -> Awaiting:
+        from koderz_core.workspace.background import Awaiting
+
+        return Awaiting(self.results, self.comparisons)
+
+    @part
+    def exports(self) -> Exports:
+        from koderz_core.workspace.exports import Exports
+
+        return Exports(self.settings.home, self.results, self.names, lambda: self.comparisons)
+
+    @part
+    def bundles(self) -> Bundles:
+        from koderz_core.workspace.bundles import Bundles
+
+        return Bundles(self.settings, self.results, self.exports)
+
+    @part
+    def memories(self) -> Memories:
+        from koderz_core.workspace.memories import Memories
+
+        return Memories(self.settings, self.results, self.datasets.load, self.grading.may_solve)
+
+    @part
+    def upkeep(self) -> Upkeep:
+        from koderz_core.workspace.upkeep import Upkeep
+
+        return Upkeep(self.settings, self.results)
+
+    @part
+    def health(self) -> Health:
+        from koderz_core.workspace.health import Health
+
+        return Health(self.settings, self.models, self.upkeep)
+
+    @part
+    def _evidence(self) -> Evidence:
+        from koderz_core.plan.evidence import Evidence
+        from koderz_core.runner.header import recorded_plan
+        from koderz_core.store.measurements import measurements
+
+        return Evidence(
+            measurements=partial(measurements, self.results.store),
+            baselines=self.results.measured,
+            experiments=self.results.experiments,
+            summaries=self.results.summaries,
+            past=self.results.past,
+            plan=lambda benchmark: recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl"),
+        )
+
+    @part
+    def _mirror(self) -> MirrorThread:
+        from koderz_core.workspace.mirror_thread import MirrorThread
+
+        return self._closed_too(MirrorThread(self.settings))
+
+    @part
+    def _running(self) -> Running:
+        from koderz_core.runner.background import Running
+
+        return self._closed_too(Running(self.settings.journals_dir))
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        self.close(patient=failure is None)
+
+    def close(self, *, patient: bool = False) -> None:
+        """Stop the benchmarks of this process, wait until they have ended, and close every model. Idempotent.
+
+        ``patient``: wait some seconds until the memory is complete; otherwise the next start completes it.
+        """
+        with self.guard:
+            self._closed = True
+        if running := Workspace._running.made(self):
+            running.close()
+        if mirror := Workspace._mirror.made(self):
+            mirror.close(patient=patient)
+        if models := Workspace.models.made(self):
+            models.close()
+        if grading := Workspace.grading.made(self):
+            grading.close()
+
+    def abandon(self) -> None:
+        """End every child process now, also those of calls that hang: for a process that is about to end itself."""
+        if grading := Workspace.grading.made(self):
+            grading.close()
+        if mirror := Workspace._mirror.made(self):
+            mirror.abandon()
+        if models := Workspace.models.made(self):
+            models.abandon()
+
+    def _closed_too(self, service: Closable) -> Closable:
+        """Close a service that is first used after the workspace was closed."""
+        if self._closed:
+            service.close()
+        return service

@@ -1,0 +1,156 @@
+"""The parts of the Experiment page: links, files and commands of an experiment, and a second one side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from koderz_core import KoderzError, Workspace
+from koderz_core.records.rows import ExperimentDetails, ExperimentRow
+from koderz_core.report.dump import zipped
+from koderz_core.report.formats import MARKS
+from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
+from koderz_core.workspace.experiments import Beside, aligned
+from pages.ui.address import choice, chosen_line, keep
+from pages.ui.edge import edge
+from pages.ui.tables import frame, show_words, tall
+from pages.ui.text import show_diff, show_text
+
+KEYS = ("Alt+PageUp", "Alt+PageDown")
+OF_ONE = ("experiment", "step", "beside", "pair")  # in the address, and about one experiment; the view is kept for all
+NONE = ""
+STEPS = {"step": st.column_config.TextColumn("step", pinned=True)}  # stays in sight on a narrow screen
+
+
+def show_links(workspace: Workspace, row: ExperimentRow) -> None:
+    """The experiment's name, and links to its neighbours, its files and its benchmark."""
+    near = workspace.results.neighbours(row.id)
+    st.text(f"{row.problem} · {row.label}" + (f" · repeat {row.repeat + 1}" if row.repeat else ""))
+    with st.container(horizontal=True, vertical_alignment="center", key="ways"):
+        _neighbour("Previous", "⬅️", KEYS[0], near.previous)
+        _neighbour("Next", "➡️", KEYS[1], near.next)
+        st.download_button(
+            "Files",
+            lambda: zipped(workspace.experiments.files(row.id)),  # runs only after a click
+            f"{row.id}.zip",
+            "application/zip",
+            key="files",
+            icon="⬇️",
+            on_click="ignore",
+            help="Prompts, replies, programs and test results, one file each.",
+        )
+        st.page_link("pages/live.py", label="Its benchmark", icon="📡", query_params={"benchmark": row.benchmark})
+        st.caption(row.id)
+
+
+def _neighbour(label: str, icon: str, key: str, other: str | None) -> None:
+    if st.button(label, label, icon=icon, shortcut=key, disabled=other is None):
+        for name in OF_ONE:
+            keep(name, None)
+        keep("experiment", other)
+        st.rerun()
+
+
+def show_commands(workspace: Workspace, row: ExperimentRow) -> None:
+    """Commands that show or repeat the experiment. Built only when opened, because that reads the plan and dataset."""
+    place = st.expander("The same in a terminal", icon="⌨️", key="terminal", on_change="rerun")
+    if not place.open:
+        return
+    with place:
+        try:
+            commands = workspace.experiments.commands(row)
+        except KoderzError as error:
+            st.info("There is no command for it.", icon="⌨️")
+            st.text(str(error))
+            return
+        for about, command in (
+            ("Show it, and write its prompts, answers, programs and results into a folder:", commands.look),
+            ("Run its configuration on this problem again, as a benchmark of its own:", commands.alone),
+            ("Run its whole benchmark; recorded experiments are not run again:", commands.whole),
+        ):
+            st.caption(about)
+            st.code(command, language=None, wrap_lines=True)
+
+
+def show_pair(workspace: Workspace, row: ExperimentRow) -> None:
+    """Offer the other experiments on the problem; show the chosen one side by side with this one."""
+    others = {other.id: other for other in workspace.experiments.peers(row)}
+    if not others:
+        st.caption("No other experiment on this problem has started, so there is nothing to compare with.")
+        return
+
+    @st.fragment(key="beside")
+    def draw() -> None:
+        with edge():
+            options = [NONE, *others]
+            chosen = choice(
+                "beside", "Another experiment on this problem", options, lambda name: _label(others.get(name), row)
+            )
+            if chosen != NONE:
+                _show_both(workspace, row.id, chosen)
+
+    draw()
+
+
+def _label(other: ExperimentRow | None, row: ExperimentRow) -> str:
+    """Hostile text."""
+    if other is None:
+        return "no other"
+    where = "" if other.benchmark == row.benchmark else other.benchmark
+    repeat = f"repeat {other.repeat + 1}" if other.repeat or other.configuration == row.configuration else ""
+    return " · ".join(part for part in (MARKS[other.shown], other.label, repeat, where, other.id) if part)
+
+
+def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
+    left, right = (workspace.results.experiment(name) for name in (experiment, other))
+    differing = settings_beside(workspace.experiments.differences(left.experiment, right.experiment))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{SIDES[0]} is the experiment above, {SIDES[1]} the other one. Settings that differ:")
+        st.page_link("pages/experiment.py", label=f"Open {SIDES[1]}", icon="🔬", query_params={"experiment": other})
+    if differing.rows:
+        show_words(differing)
+    else:
+        st.text("None: the same configuration under the same conditions.")
+    pairs = aligned(left.steps, right.steps)
+    table = steps_beside(pairs, left.experiment, right.experiment)
+    keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
+    st.caption(
+        "Step by step: iterations with their gate tests; returned programs with the tests that score them. Choose a "
+        "line."
+    )
+    options = {"column_config": STEPS, "height": tall(table), "alt": table.title}
+    line = chosen_line(frame(table), "pair", keys, **options)
+    _show_programs(workspace, (left, right), _programs(left, right, pairs, line))
+
+
+def _programs(
+    left: ExperimentDetails, right: ExperimentDetails, pairs: Sequence[Beside], line: str
+) -> tuple[str | None, str | None]:
+    """The two programs of a line, by SHA-256."""
+    if line == RETURNED:
+        return left.experiment.code, right.experiment.code
+    pair = pairs[int(line) - 1]
+    left_code, right_code = (None if step is None else step.program for step in (pair.left, pair.right))
+    return left_code, right_code
+
+
+def _show_programs(
+    workspace: Workspace, both: Sequence[ExperimentDetails], codes: tuple[str | None, str | None]
+) -> None:
+    texts = workspace.results.texts([code for code in codes if code])
+    for column, side, details, code in zip(st.columns(2), SIDES, both, codes, strict=True):
+        with column:
+            _show_program(side, details.experiment, texts, code)
+    before, after = (texts.get(code or "") for code in codes)
+    if before is not None and after is not None:
+        st.caption(f"From {SIDES[0]} to {SIDES[1]}")
+        show_diff(before, after, "beside-diff", SIDES)
+
+
+def _show_program(side: str, row: ExperimentRow, texts: Mapping[str, str], code: str | None) -> None:
+    st.text(f"{side} · {row.label}")
+    if program := texts.get(code or ""):
+        show_text(program, f"beside-{side}", "python")
+    else:
+        st.info("This step has no program.", icon="🕳️")

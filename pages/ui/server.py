@@ -1,0 +1,252 @@
+"""The dashboard's server: who may reach it, the headers of its answers, fixes of Streamlit, and imports ahead of time.
+
+The dashboard runs code and spends money, so users beyond this machine must log in. Only its own pages may send it
+requests, and the browser loads nothing from elsewhere, whatever text a page shows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+from streamlit.errors import StreamlitSecretNotFoundError
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequestType
+
+from koderz_core import process
+from koderz_core.addresses import is_loopback, url_of
+from koderz_core.errors import UsageError
+
+PROTECTIONS: tuple[tuple[str, object, str], ...] = (
+    ("server.enableCORS", True, "'false' lets every website use the dashboard, which runs code"),
+    ("server.enableXsrfProtection", True, "'false' lets every website upload files to the dashboard"),
+    ("server.corsAllowedOrigins", [], "lets other websites use the dashboard, which runs code"),
+    ("server.enableAgentApi", False, "lets programs press every button of the dashboard"),
+    ("global.developmentMode", False, "lets every website read the dashboard's answers"),
+    ("logger.hideWelcomeMessage", True, "'false' asks an outside server for the address of this machine"),
+)
+"""Options of Streamlit, the only value with which the dashboard starts, and the effect of any other value."""
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit's and Plotly's own code needs both
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+}
+REFUSED = "This origin is not the dashboard's own. Open the dashboard at its own address.\n"
+WARM_UP = "warming"
+RETRY_SECONDS = 0.005  # until the thread of an ended script has sent its last message
+
+
+def check_exposure() -> None:
+    """End the process with a message if the server's options would let strangers in."""
+    try:
+        _check()
+    except UsageError as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(error.exit_code) from error
+
+
+def ask_login() -> None:
+    """If a login is configured, show pages only to users who have logged in."""
+    if _login_wanted() and not st.user.is_logged_in:
+        st.title("koderz")
+        st.button("Log in", on_click=st.login, icon="🔑")
+        st.stop()
+
+
+def _check() -> None:
+    address = str(st.get_option("server.address") or "")  # empty: all interfaces
+    wanted = _login_wanted()
+    if not wanted and not is_loopback(url_of(address)):
+        raise UsageError(
+            f"The dashboard runs code, and server.address {address!r} would offer that to the network. Remove the "
+            "option and use an SSH tunnel, or configure a login: [auth] in .streamlit/secrets.toml, with "
+            "streamlit[auth] installed."
+        )
+    for option, safe, why in PROTECTIONS:
+        if st.get_option(option) != safe:
+            raise UsageError(f"{option} {why}. Remove this option: the dashboard does not start with it.")
+    hosts = st.get_option("server.allowedHosts")
+    if not wanted and (not hosts or "*" in hosts):
+        raise UsageError(
+            "server.allowedHosts accepts every host name, so any website could reach the dashboard by DNS rebinding. "
+            "List the host names that you use, or remove this option."
+        )
+
+
+def _login_wanted() -> bool:
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError as error:
+        if error.error_id == "no-secrets-found":
+            return False
+        raise UsageError(f"The login settings cannot be read: {error}. Fix that file.") from error
+
+
+class SecureHeaders:
+    """ASGI middleware that sets ``HEADERS`` on each response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class SameOrigin:
+    """ASGI middleware that answers 403 to every request whose ``Origin`` is not the host and port it was sent to.
+
+    It runs before Streamlit's own check, which accepts ``localhost`` on any port. For any other origin that check asks
+    an outside server for this machine's public address and trusts the answer. Browsers always send the origin when they
+    open a WebSocket; other programs need not. Streamlit checks the host itself (``server.allowedHosts``), which stops
+    DNS rebinding. A reverse proxy must pass the ``Host`` header on. Source: RFC 6454 and RFC 6455, section 10.2.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or _is_own(Headers(scope=scope)):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocketClose()(scope, receive, send)  # before it is accepted: the server answers 403
+        else:
+            await PlainTextResponse(REFUSED, status_code=403)(scope, receive, send)
+
+
+def _is_own(headers: Headers) -> bool:
+    origins, hosts = headers.getlist("origin"), headers.getlist("host")
+    if not origins:
+        return True
+    return len(origins) == len(hosts) == 1 and _host_of(origins[0]) == hosts[0].lower()
+
+
+def _host_of(origin: str) -> str | None:
+    """Host and port of an ``http`` or ``https`` origin in the form of a ``Host`` header; None for any other."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:  # brackets that hold no address
+        return None
+    return parts.netloc.lower() if parts.scheme in ("http", "https") else None
+
+
+def fix_streamlit() -> None:
+    """Apply two fixes of Streamlit 1.67 to every session of this process."""
+    ignore_left_pages()
+    AppSession.request_rerun = after_last_message(AppSession.request_rerun)  # type: ignore[method-assign, assignment]
+
+
+def ignore_left_pages() -> None:
+    """Ignore requests of repeating parts that belong to a page which the user has left.
+
+    Streamlit would run such a part after the next page is drawn, as part of the page that was left. The browser then
+    discards the new page, finds no place for the part ("Cannot set a node at a delta path") and stays empty.
+    """
+    run = ScriptRunner._run_script
+
+    def run_if_shown(self: ScriptRunner, rerun_data: RerunData) -> None:
+        shown = self._pages_manager.current_page_script_hash
+        if not rerun_data.fragment_id_queue or rerun_data.page_script_hash == shown:
+            run(self, rerun_data)
+
+    ScriptRunner._run_script = run_if_shown  # type: ignore[method-assign]
+
+
+Request = Callable[[AppSession, ClientState | None], None]
+
+
+def after_last_message(request: Request) -> Request:
+    """Let the request of a part wait until all messages of the last run are handled.
+
+    The thread of a run ends before the event loop has handled all its messages. If a request arrives in between,
+    Streamlit starts a new thread and ignores what the old one sent: when a part that repeats was due at that moment,
+    the result of a click never reached the browser. (``AppSession.request_rerun`` describes the cause.)
+    """
+
+    @wraps(request)
+    def request_in_turn(self: AppSession, client_state: ClientState | None) -> None:
+        runner = self._scriptrunner
+        ended = runner is not None and runner._requests._state is ScriptRequestType.STOP
+        if ended and client_state is not None and client_state.fragment_id:
+            self._event_loop.call_later(RETRY_SECONDS, request_in_turn, self, client_state)
+        else:
+            request(self, client_state)
+
+    return request_in_turn
+
+
+def begin_warm_up(script: Path) -> None:
+    """Import, in a thread of its own, the modules that a page's script imports.
+
+    The thread only imports, because a process that is asked to end waits for it.
+    """
+    process.the_one(WARM_UP, lambda: _submitted(script))
+
+
+def wait_for_imports() -> None:
+    """Wait until the warm-up has ended, so that two threads never import the same packages at once.
+
+    Packages that import each other could otherwise be used half imported. Returns at once if no warm-up was started, as
+    in a test of one page. An import that failed fails again in the page, which shows the error.
+    """
+    wait([process.the_one(WARM_UP, _nothing_to_import)])
+
+
+def imported_by(script: Path) -> Iterator[str]:
+    """The modules that a script imports at its top."""
+    for node in ast.parse(script.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def _submitted(script: Path) -> Future[None]:
+    worker = ThreadPoolExecutor(1, WARM_UP)
+    future = worker.submit(_import, script)
+    worker.shutdown(wait=False)  # the thread ends after this job
+    return future
+
+
+def _import(script: Path) -> None:
+    for name in imported_by(script):
+        import_module(name)
+
+
+def _nothing_to_import() -> Future[None]:
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
