@@ -14,7 +14,7 @@ import pytest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.journal import read_all
-from koderz_core.memory.journal_memories import Story
+from koderz_core.memory.journal_memories import MemoryExtractor
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.workspace import remembering
 
@@ -105,7 +105,7 @@ def test_of_a_benchmark_with_real_and_scripted_models_only_the_real_ones_are_rem
     real, mock = (Configuration("direct", {"coder": (name,)}) for name in ("ollama/it", "scripted/weak"))
     plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (real, mock))
     header = BenchmarkOpened(1, "0", plan.id, plan, {}, "prices", "none", {})
-    story = Story(str)
+    story = MemoryExtractor(str)
     ended = ExperimentFinished("unsolved", "iterations", "oracle", None, 1.0)
     told = [story.tell(Entry(1.0, header))]
     for one in plan.experiments():

@@ -14,9 +14,9 @@ from koderz_core.errors import CortexError
 from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
 from koderz_core.memory.cortex.write_tools import remember
-from koderz_core.memory.leak_guard import akin, named_in_tests
-from koderz_core.memory.lessons import Evidence, Lesson, kept
-from koderz_core.memory.memory_file import opened
+from koderz_core.memory.leak_guard import named_in_tests, same_problem
+from koderz_core.memory.lessons import Evidence, Lesson, lesson_metadata
+from koderz_core.memory.memory_file import open_memory_file
 from koderz_core.memory.patterns import ADVICE
 from koderz_core.records import Asker, Plan, Query
 from koderz_core.strategies import recorded
@@ -98,17 +98,17 @@ def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
     workspace: Workspace, stored: list[Lesson], solving: int
 ) -> None:
     Path(workspace.settings.home / "cortex.db").unlink(missing_ok=True)
-    with opened(workspace.settings, make=True) as cortex:
+    with open_memory_file(workspace.settings, make=True) as cortex:
         assert cortex is not None
         for one in stored:
-            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=kept(one))
+            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=lesson_metadata(one))
     problems = {one.id: one for one in workspace.dataset().problems}
     problem = problems[f"HumanEval/{solving}"]
     for error in ERRORS:
         for memory in workspace.memories.recall(Query("lesson", {"error": error}), asker(workspace, problem.id)):
             sources = memory.tags["problems"].split()
             assert len(sources) >= 3
-            assert not any(akin(problems[one].public, problem.public) for one in sources)
+            assert not any(same_problem(problems[one].public, problem.public) for one in sources)
             assert not named_in_tests(problem) & set(memory.text.split())
 
 

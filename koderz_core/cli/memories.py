@@ -18,9 +18,9 @@ from koderz_core.errors import CortexError
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.cortex.search import StoredMemory, one_line
 from koderz_core.memory.lessons import LEAST_PROBLEMS, Lesson
-from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Sought
-from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.mirror_status import Condition, Standing, condition, journals, standing
+from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, MemoryQuery
+from koderz_core.memory.mirror import open_mirror
+from koderz_core.memory.mirror_status import JournalStatus, ServerStatus, journal_files, journal_status, server_status
 from koderz_core.memory.mirror_status import backfill as bring
 from koderz_core.report.formats import numbered, plain
 
@@ -43,7 +43,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     """Find memories by words, kind and category. Without WORDS, show the newest. A search changes no memory."""
     asked = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
-        found = opened.memories.find(Sought(" ".join(words), **asked))  # type: ignore[arg-type]  # parsed by click
+        found = opened.memories.find(MemoryQuery(" ".join(words), **asked))  # type: ignore[arg-type]  # parsed by click
     if as_json:
         print_json({"memories": [memory.brief() for memory in found.memories], "more": found.more})
         return
@@ -65,7 +65,7 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
         shown = opened.memories.show(number)
     if as_json:
         related = [{"how": memory.how, **memory.memory.brief()} for memory in shown.related]
-        print_json({**shown.memory.whole(), "retired": shown.retired, "related": related})
+        print_json({**shown.memory.full(), "retired": shown.retired, "related": related})
         return
     memory = shown.memory
     click.echo(f"[{memory.id}] {plain(one_line(memory.title))}{' (retired)' if shown.retired else ''}")
@@ -115,16 +115,16 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
     The server that comes with koderz stores nothing twice.
     """
     settings = load_settings(home=data_dir)
-    files, reported = journals(settings.journals_dir, benchmark), list[Standing]()
+    files, reported = journal_files(settings.journals_dir, benchmark), list[JournalStatus]()
     if not files:
         click.echo(f"There are no journals in {settings.journals_dir}. Start with: koderz quickstart")
         return 0
 
-    def report(one: Standing) -> None:
+    def report(one: JournalStatus) -> None:
         reported.append(one)
         click.echo(worded(one))
 
-    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
+    with open_mirror(settings, Client(server_of(settings), __version__)) as parts:
         bring(parts, settings.journals_dir, files, report, again=again)
     return 0 if all(one.complete for one in reported) else CortexError.exit_code
 
@@ -136,9 +136,9 @@ def status(data_dir: Path | None, *, as_json: bool) -> int:
     """Show whether the memory server answers, what it stores of each journal, and what is missing and why."""
     settings = load_settings(home=data_dir)
     folder = settings.journals_dir
-    with mirroring(settings, Client(server_of(settings), __version__)) as parts:
-        server = condition(parts)
-        rows = [standing(folder, parts.ledger, file) for file in journals(folder)]
+    with open_mirror(settings, Client(server_of(settings), __version__)) as parts:
+        server = server_status(parts)
+        rows = [journal_status(folder, parts.ledger, file) for file in journal_files(folder)]
     if as_json:
         told = {"memory": settings.memory, "server": server, "journals": rows}
         click.echo(json.dumps(msgspec.to_builtins(told), indent=2))
@@ -162,7 +162,7 @@ def _learnt_from(problems: Iterable[str]) -> str:
     return plain(f"From: {', '.join(names[:MOST_PROBLEMS])}{more}")
 
 
-def worded(one: Standing) -> str:
+def worded(one: JournalStatus) -> str:
     """One journal: how much of it is in memory, then what is missing."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(one.memories.items())) or "none"
     lines = [f"{one.benchmark}: {one.mirrored} of {one.events} events mirrored; memories: {kinds}"]
@@ -175,7 +175,7 @@ def worded(one: Standing) -> str:
     return "\n".join(lines)
 
 
-def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
+def worded_condition(server: ServerStatus, rows: Sequence[JournalStatus], memory: str) -> Iterator[str]:
     """The state of the server, each journal with memories or losses, and what to do."""
     yield f"Server: {plain(server.command)}"
     yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"
@@ -191,7 +191,7 @@ def worded_condition(server: Condition, rows: Sequence[Standing], memory: str) -
     yield from _cure(rows)
 
 
-def _cure(rows: Iterable[Standing]) -> Iterator[str]:
+def _cure(rows: Iterable[JournalStatus]) -> Iterator[str]:
     behind = sum(not row.complete for row in rows)
     if behind:
         yield f"Not fully in memory: {numbered(behind, 'benchmark')}. To add the rest: koderz cortex backfill"

@@ -10,7 +10,7 @@ import click
 
 from koderz_core.config import load_settings
 from koderz_core.errors import ConfigError, UsageError
-from koderz_core.notices.commands import perform
+from koderz_core.notices.commands import run_command
 from koderz_core.notices.delivery import UNSET, Notices
 from koderz_core.notices.messages import Notice, command_ended, test_notice
 from koderz_core.report.formats import plain
@@ -36,7 +36,7 @@ def notify(test: bool, command: tuple[str, ...]) -> int:
     if not command:
         raise UsageError("No command was given. For example: koderz notify -- make test")
     notices = _notices()
-    ended = perform(command)
+    ended = run_command(command)
     if ended.trouble:
         _say(f"Error: {plain(ended.trouble)}")
     if notices is not None:

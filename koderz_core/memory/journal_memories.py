@@ -27,7 +27,7 @@ from koderz_core.events import (
 )
 from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.memory import memory_text
-from koderz_core.memory.memory_text import Spent, Tally, Told, benchmark_summary, known_as
+from koderz_core.memory.memory_text import JournalMemory, Spent, Tally, benchmark_summary, display_name
 from koderz_core.records import Configuration, Experiment, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import MODES
@@ -36,7 +36,7 @@ from koderz_core.times import iso
 MAX_TAGS = 10  # claude-cortex-core drops what is beyond
 
 
-class Story:
+class MemoryExtractor:
     """Told a journal from its beginning, event by event, it says what each leaves behind."""
 
     def __init__(self, text: Callable[[str], str], *, scripted: bool = False) -> None:
@@ -49,7 +49,7 @@ class Story:
         self._unanswered = Unanswered()
         self._titles = Counter[str]()
 
-    def tell(self, entry: Entry) -> Told | None:
+    def tell(self, entry: Entry) -> JournalMemory | None:
         """What this event leaves behind, None if nothing. Events behind it must not have been told yet."""
         event = entry.event
         for call in self._unanswered.add(entry):
@@ -67,7 +67,7 @@ class Story:
             return self._step(event, self._tallies[entry.experiment], entry)
         return None
 
-    def _step(self, event: Event, tally: Tally, entry: Entry) -> Told | None:
+    def _step(self, event: Event, tally: Tally, entry: Entry) -> JournalMemory | None:
         if isinstance(event, CallStarted):
             tally.asked[entry.ordinal] = (event.role, event.model)
         elif isinstance(event, CallFinished):
@@ -79,7 +79,7 @@ class Story:
             return self._remembered(tell(event, tally, self._text), tally, entry.at)
         return None
 
-    def _remembered(self, found: Told, tally: Tally, at: float) -> Told:
+    def _remembered(self, found: JournalMemory, tally: Tally, at: float) -> JournalMemory:
         one = tally.experiment
         head = (*found.tags[:1], one.id, *found.tags[1:], one.problem)
         shared, tags = self._shared(at), (*head, *self._tags(one))
@@ -92,7 +92,7 @@ class Story:
             at=iso(at),
         )
 
-    def _benchmark(self, event: BenchmarkClosed, at: float) -> Told | None:
+    def _benchmark(self, event: BenchmarkClosed, at: float) -> JournalMemory | None:
         opened = self._opened
         if opened is None or not self._configurations:
             return None
@@ -100,9 +100,9 @@ class Story:
         benchmark = opened.benchmark
         planned = len(opened.plan.experiments())
         metadata = {"reason": event.reason, "planned": planned, "configurations": summary}
-        strategies = dict.fromkeys(known_as(configuration) for configuration in self._configurations.values())
+        strategies = dict.fromkeys(display_name(configuration) for configuration in self._configurations.values())
         tags = ("benchmark_run", benchmark, *strategies, *opened.plan.models())
-        return Told(
+        return JournalMemory(
             "benchmark",
             self._unique(f"Benchmark {benchmark}"),
             memory_text.of_benchmark(benchmark, event.reason, planned, summary),
@@ -135,7 +135,7 @@ class Story:
         if known is None:
             return {"configuration_id": experiment.configuration}
         modes = (name for name, strategies in MODES.items() if strategies == (known.strategy,))
-        configured = {"configuration_id": known.id, "called": known_as(known), "mode": next(modes, known.strategy)}
+        configured = {"configuration_id": known.id, "called": display_name(known), "mode": next(modes, known.strategy)}
         return {**configured, **asdict(known)}
 
     def _tags(self, experiment: Experiment) -> Iterable[str]:
@@ -144,7 +144,7 @@ class Story:
             yield self._opened.benchmark
             yield self._opened.plan.dataset.name
         if known := self._configurations.get(experiment.configuration):
-            yield known_as(known)
+            yield display_name(known)
             for models in known.models.values():
                 yield from models
 
@@ -165,7 +165,7 @@ def _without_scripts(plan: Plan) -> Plan:
     return replace(plan, configurations=tuple(kept))
 
 
-Telling = Callable[[Any, Tally, Callable[[str], str]], Told]  # Any: each takes the event that it stands beside
+Telling = Callable[[Any, Tally, Callable[[str], str]], JournalMemory]  # Any: each takes the event that it stands beside
 TELLING: Mapping[type[Event], Telling] = {
     SpecWritten: memory_text.of_spec,
     CodeTested: memory_text.of_iteration,

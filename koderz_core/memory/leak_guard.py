@@ -43,7 +43,7 @@ _LAYOUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DE
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class SourcedText:
     """A text that is to be shown, every problem that something in it is from, and the program that it holds, if any."""
 
     text: str
@@ -51,18 +51,18 @@ class Learnt:
     program: str = ""
 
 
-def admissible(learnt: Learnt, problem: Problem) -> bool:
+def admissible(learnt: SourcedText, problem: Problem) -> bool:
     """Whether it may be shown to who solves this problem."""
     return not (
-        any(akin(source, problem.public) for source in learnt.sources)
-        or held(problem.public.prompt, learnt.text) >= NEAR
+        any(same_problem(source, problem.public) for source in learnt.sources)
+        or containment(problem.public.prompt, learnt.text) >= NEAR
         or _names(problem, learnt.text)
         or gives_away(learnt.program, problem.canonical_solution)
     )
 
 
 @lru_cache(65536)
-def akin(one: PublicProblem, other: PublicProblem) -> bool:
+def same_problem(one: PublicProblem, other: PublicProblem) -> bool:
     """Whether two problems count as one."""
     return (
         one.id.casefold() == other.id.casefold()
@@ -78,7 +78,7 @@ def resemblance(one: str, other: str) -> float:
     return len(first & second) / either if either else 0.0
 
 
-def held(prompt: str, text: str) -> float:
+def containment(prompt: str, text: str) -> float:
     """How many of a prompt's runs of five words are in a text that may be much longer, from 0 to 1 (containment)."""
     asked = _word_runs(prompt)
     return len(asked & _word_runs(text)) / len(asked) if asked else 0.0
@@ -135,7 +135,7 @@ def gives_away(program: str, solution: str) -> bool:
     return both / len(ours | theirs) >= ALIKE or both / len(theirs) >= HELD
 
 
-def under_name(name: str, source: PublicProblem, program: str) -> Iterator[str]:
+def renamed_programs(name: str, source: PublicProblem, program: str) -> Iterator[str]:
     """A program that solves ``source``, once for each function that it defines, with that function as ``name``.
 
     The function that solves it comes first. What ``source`` gives to its programs is part of them; no program where

@@ -53,7 +53,7 @@ class Trouble:
     said: str
 
 
-class Ledger:
+class MirrorLedger:
     """For one server. Several processes may have one open on the same file; for one thread."""
 
     def __init__(self, path: Path, server: str) -> None:

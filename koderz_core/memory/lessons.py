@@ -19,7 +19,7 @@ from itertools import groupby, islice
 import msgspec
 
 from koderz_core.errors import KoderzError
-from koderz_core.memory.leak_guard import Learnt, admissible, akin, under_name
+from koderz_core.memory.leak_guard import SourcedText, admissible, renamed_programs, same_problem
 from koderz_core.memory.patterns import ADVICE, pattern_of
 from koderz_core.prompts.coder import example
 from koderz_core.prompts.programs import Reader
@@ -31,7 +31,7 @@ TAG = "lesson"
 MOST_EXPERIMENTS = 3  # of each problem, by which a person can look it up
 MOST_CHANGES = 3  # that a lesson names
 
-Known = Callable[[str, str], PublicProblem | None]
+ProblemLookup = Callable[[str, str], PublicProblem | None]
 """A dataset and the id of a problem in it to the problem, None if it cannot be had."""
 MOST_CHARACTERS = 20_000  # of a program that is looked at
 REWRITTEN = "most of the program was written anew"
@@ -105,7 +105,7 @@ def ranked(lessons: Iterable[Lesson]) -> list[Lesson]:
     return sorted(lessons, key=lambda one: (-len(one.problems), -one.times, one.title))
 
 
-def read(metadata: str | None) -> Lesson | None:
+def stored_lesson(metadata: str | None) -> Lesson | None:
     """The lesson that a memory keeps; None for what is none, whatever it says of itself."""
     try:
         lesson = msgspec.json.decode(metadata or "", type=_Kept).lesson
@@ -119,28 +119,28 @@ def read(metadata: str | None) -> Lesson | None:
     return lesson if told else None
 
 
-def kept(lesson: Lesson) -> dict[str, object]:
+def lesson_metadata(lesson: Lesson) -> dict[str, object]:
     """The metadata that ``read`` reads."""
     return {"lesson": msgspec.to_builtins(lesson)}
 
 
-def for_problem(lesson: Lesson, problem: Problem, known: Known) -> Memory | None:
+def for_problem(lesson: Lesson, problem: Problem, known: ProblemLookup) -> Memory | None:
     """What may be said of it to who solves this problem; None if too little is left of it.
 
     Of its evidence only problems are left that are known and surely others.
     """
     others = [(failure, source) for failure in lesson.evidence if (source := known(failure.dataset, failure.problem))]
-    left = [(one, source) for one, source in others if not akin(source, problem.public)]
+    left = [(one, source) for one, source in others if not same_problem(source, problem.public)]
     told = replace(lesson, evidence=tuple(one for one, _ in left))
     if len(told.problems) < LEAST_PROBLEMS:
         return None
-    if not admissible(Learnt(told.text, tuple(source for _, source in left)), problem):
+    if not admissible(SourcedText(told.text, tuple(source for _, source in left)), problem):
         return None
     tags = {"error": lesson.error, "problems": " ".join(told.problems)}
     return Memory(told.text, f"{len(told.problems)} other problems", tags)
 
 
-def looked_up(problems: Callable[[str], Mapping[str, Problem]]) -> Known:
+def problem_lookup(problems: Callable[[str], Mapping[str, Problem]]) -> ProblemLookup:
     """``problems``: a dataset's name to its problems by id; may raise KoderzError, and then they are not known."""
 
     def known(dataset: str, problem: str) -> PublicProblem | None:
@@ -262,7 +262,9 @@ KINDS: Mapping[str, tuple[Callable[[Iterable[ast.AST]], Features], bool]] = {
 """What can change, by its words: how it is seen, and whether only more of it counts."""
 
 
-def examples(solved: Iterable[Solved], problem: Problem, known: Known, may_solve: MaySolve, limit: int) -> list[Memory]:
+def examples(
+    solved: Iterable[Solved], problem: Problem, known: ProblemLookup, may_solve: MaySolve, limit: int
+) -> list[Memory]:
     """At most ``limit`` of those that are known and surely of other problems, no two of them of the same.
 
     First come those whose texts share most words with this problem's, as far as the guard lets them. Only a program
@@ -279,16 +281,18 @@ def _told(sources: Iterable[tuple[PublicProblem, Solved]], problem: Problem, may
     taken: list[PublicProblem] = []
     for source, one in sources:
         text = example(source.prompt, one.code)
-        if any(akin(source, other) for other in taken):
+        if any(same_problem(source, other) for other in taken):
             continue
-        if admissible(Learnt(text, (source,), one.code), problem) and not _solves(source, one.code, problem, may_solve):
+        if admissible(SourcedText(text, (source,), one.code), problem) and not _solves(
+            source, one.code, problem, may_solve
+        ):
             taken.append(source)
             yield Memory(text, one.experiment, {"problem": one.problem, "dataset": one.dataset})
 
 
 def _solves(source: PublicProblem, code: str, problem: Problem, may_solve: MaySolve) -> bool:
     """Whether a function of the program may solve this problem, too; what cannot be tried may."""
-    renamed = list(under_name(problem.public.entry_point, source, code))
+    renamed = list(renamed_programs(problem.public.entry_point, source, code))
     return not renamed or any(may_solve(problem, one) for one in renamed)
 
 

@@ -16,11 +16,10 @@ from koderz_core.config import Settings
 from koderz_core.errors import CortexError
 from koderz_core.memory.client import memory_file, server_of
 from koderz_core.memory.cortex.administration import memory_stats
-from koderz_core.memory.cortex.project import EVERYWHERE, Cortex
+from koderz_core.memory.cortex.database import EVERYWHERE, Cortex, koderz_error, transaction
 from koderz_core.memory.cortex.read_tools import get_related
-from koderz_core.memory.cortex.schema import explained, transaction
-from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed, search
-from koderz_core.memory.ledger import FILE_NAME, Ledger
+from koderz_core.memory.cortex.search import Filters, SearchResult, StoredMemory, list_memories, search
+from koderz_core.memory.ledger import FILE_NAME, MirrorLedger
 
 KINDS: Mapping[str, str] = {
     "spec": "spec",
@@ -37,7 +36,7 @@ MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class MemoryQuery:
     """What is looked for; "" is any. ``kind``: of ``KINDS``. ``faded``: also what has faded or is retired."""
 
     words: str = ""
@@ -69,7 +68,7 @@ class Counts:
 
 
 @contextmanager
-def opened(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]:
+def open_memory_file(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]:
     """The file of koderz' memories while it lasts, None where there is none yet unless it is to be made.
 
     Raises CortexError also for what goes wrong in it meanwhile, ConfigError.
@@ -87,12 +86,12 @@ def opened(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]
     try:
         yield cortex
     except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
-        raise explained(error) from error
+        raise koderz_error(error) from error
     finally:
         cortex.close()
 
 
-def find(cortex: Cortex, sought: Sought) -> Found:
+def find(cortex: Cortex, sought: MemoryQuery) -> SearchResult:
     """The memories that fit. Words order by how well they fit, unless another order is asked for."""
     filters = Filters(
         category=sought.category or None,
@@ -101,7 +100,7 @@ def find(cortex: Cortex, sought: Sought) -> Found:
     )
     if not sought.words.strip():
         order = "recent" if sought.order == "best" else sought.order
-        return listed(cortex.connection, filters, order, sought.limit, cortex.now())
+        return list_memories(cortex.connection, filters, order, sought.limit, cortex.now())
     found = search(cortex.connection, sought.words, filters, sought.limit, cortex.now())
     return replace(found, memories=tuple(sorted(found.memories, key=_KEYS[sought.order], reverse=True)))
 
@@ -111,7 +110,7 @@ def related(cortex: Cortex, memory: StoredMemory, experiment: str) -> list[Relat
     linked = get_related(cortex, id=memory.id).content["related"]
     found = [Related(str(one["relationship"]), cortex.fetch(one["memory"]["id"])) for one in linked]  # type: ignore[attr-defined]  # a reply is JSON
     if experiment:
-        of_it = listed(cortex.connection, Filters(tags=[experiment]), "recent", MOST, cortex.now())
+        of_it = list_memories(cortex.connection, Filters(tags=[experiment]), "recent", MOST, cortex.now())
         known = {memory.id, *(one.memory.id for one in found)}
         found += [Related("same experiment", one) for one in of_it.memories if one.id not in known]
     return found
@@ -132,33 +131,33 @@ _KEYS: Mapping[str, Callable[[StoredMemory], tuple[str | float, ...]]] = {
 }
 
 
-def remembered_of(settings: Settings, benchmark: str) -> int | None:
+def count_of_benchmark(settings: Settings, benchmark: str) -> int | None:
     """How many memories a benchmark has left behind, None where another server keeps them. Raises CortexError."""
-    if kept_elsewhere(settings):
+    if uses_other_server(settings):
         return None
-    with opened(settings) as cortex:
+    with open_memory_file(settings) as cortex:
         if cortex is None:
             return 0
         (count,) = cortex.connection.execute(f"select count(*) {_OF}", [benchmark]).fetchone()
         return int(count)
 
 
-def forget(settings: Settings, benchmark: str) -> None:
+def forget_benchmark(settings: Settings, benchmark: str) -> None:
     """Delete them, but for those that another server keeps, and what is known of who was told them. Raises as above."""
-    if not kept_elsewhere(settings):
-        with opened(settings) as cortex:
+    if not uses_other_server(settings):
+        with open_memory_file(settings) as cortex:
             if cortex is not None:
                 with transaction(cortex.connection) as connection:
                     connection.execute(f"delete {_OF}", [benchmark])
     if (settings.home / FILE_NAME).exists():
-        ledger = Ledger(settings.home / FILE_NAME, server_of(settings).key)
+        ledger = MirrorLedger(settings.home / FILE_NAME, server_of(settings).key)
         try:
             ledger.forget(f"{benchmark}.jsonl")
         finally:
             ledger.close()
 
 
-def kept_elsewhere(settings: Settings) -> bool:
+def uses_other_server(settings: Settings) -> bool:
     """Whether the settings name a memory server that is not koderz' own."""
     return bool(settings.cortex_command or settings.cortex_path)
 

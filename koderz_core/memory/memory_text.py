@@ -27,7 +27,7 @@ Kind = Literal["spec", "iteration", "checkpoint", "result", "benchmark"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JournalMemory:
     """One memory, at first without what all memories of its experiment share; ``at``: when it happened, ISO 8601.
 
     Titles are unique within a journal, and of plain characters.
@@ -43,7 +43,7 @@ class Told:
     at: str = ""
 
 
-def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> Told:
+def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> JournalMemory:
     one = tally.experiment
     recalled = event.origin is not None
     metadata = {
@@ -54,10 +54,10 @@ def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> Told:
     }
     content = f"Experiment: {one.id}\nProblem: {one.problem}\n\nSpec:\n{event.text}"
     title = f"Spec: {one.id} - {plain(one.problem)}"
-    return Told("spec", title, content, "architecture", "critical", ("spec", "experiment"), metadata)
+    return JournalMemory("spec", title, content, "architecture", "critical", ("spec", "experiment"), metadata)
 
 
-def of_iteration(event: CodeTested, tally: Tally, text: Text) -> Told:
+def of_iteration(event: CodeTested, tally: Tally, text: Text) -> JournalMemory:
     """The whole program, and what the strategy was told of it."""
     one, verdict = tally.experiment, event.verdict
     tally.iterations = event.iteration
@@ -78,10 +78,10 @@ def of_iteration(event: CodeTested, tally: Tally, text: Text) -> Told:
     }
     title = f"Experiment {one.id} - Iteration {event.iteration}"
     tags = ("iteration", f"iter_{event.iteration}", "passed" if verdict.passed else "failed")
-    return Told("iteration", title, f"{code}\n\n{_feedback(verdict)}", "custom", "high", tags, metadata)
+    return JournalMemory("iteration", title, f"{code}\n\n{_feedback(verdict)}", "custom", "high", tags, metadata)
 
 
-def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> Told:
+def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> JournalMemory:
     review = "\n\n".join(f"## {heading}\n{said}" for heading, said in event.sections.items())
     metadata = {
         "checkpoint_num": event.checkpoint,
@@ -94,10 +94,10 @@ def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> Told:
     }
     title = f"Experiment {tally.experiment.id} - Checkpoint {event.checkpoint}"
     content = f"Review:\n{review}\n\nGuidance:\n{event.guidance}" if review else f"Guidance:\n{event.guidance}"
-    return Told("checkpoint", title, content, "learning", "high", ("checkpoint",), metadata)
+    return JournalMemory("checkpoint", title, content, "learning", "high", ("checkpoint",), metadata)
 
 
-def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> Told:
+def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> JournalMemory:
     """The outcome, with the program that was handed in: of a strategy that tests nothing it stands nowhere else."""
     one, spent, scored = tally.experiment, tally.spent, tally.scored
     tally.ended, tally.scored = event, None
@@ -118,7 +118,7 @@ def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> Told:
     }
     title = f"Experiment {one.id} - {'COMPLETED' if completed else event.outcome.upper()}"
     tags = ("result", "completed" if completed else event.outcome, event.outcome)
-    return Told("result", title, _result(event, tally, text), "learning", "high", tags, metadata)
+    return JournalMemory("result", title, _result(event, tally, text), "learning", "high", tags, metadata)
 
 
 def of_benchmark(benchmark: str, reason: str, planned: int, summary: Sequence[Mapping[str, object]]) -> str:
@@ -240,7 +240,7 @@ def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> di
     for tally in tallies:
         if tally.ended:
             outcomes[tally.ended.outcome] += 1
-    about: dict[str, object] = {"configuration_id": name, "called": known_as(known) if known else name}
+    about: dict[str, object] = {"configuration_id": name, "called": display_name(known) if known else name}
     about |= {"models": known.models, "parameters": known.parameters} if known else {}
     return (
         about
@@ -250,6 +250,6 @@ def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> di
     )
 
 
-def known_as(configuration: Configuration) -> str:
+def display_name(configuration: Configuration) -> str:
     """The name of its strategy under its parameters."""
     return called(configuration.strategy, configuration.parameters)

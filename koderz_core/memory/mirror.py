@@ -20,12 +20,12 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import CortexError, JournalError, UsageError
 from koderz_core.events import BenchmarkClosed, TextStored, decode
-from koderz_core.memory.client import Answer, Client
-from koderz_core.memory.cortex.project import DEFAULT_PROJECT
+from koderz_core.memory.client import Client, ToolAnswer
+from koderz_core.memory.cortex.database import DEFAULT_PROJECT
 from koderz_core.memory.cortex.write_tools import SALIENCES
-from koderz_core.memory.journal_memories import Story
-from koderz_core.memory.ledger import FILE_NAME, Ledger, Loss
-from koderz_core.memory.memory_text import Told
+from koderz_core.memory.journal_memories import MemoryExtractor
+from koderz_core.memory.ledger import FILE_NAME, Loss, MirrorLedger
+from koderz_core.memory.memory_text import JournalMemory
 
 TRIES = 2  # at one memory, before it is passed over: it may be what the server cannot bear
 GIVEN_UP_AFTER = 3  # failures of the server in a row, where somebody waits
@@ -38,12 +38,12 @@ WHY_CHARS = 300
 class Mirror:
     """For one thread. What it raises as CortexError changes nothing: the same call later goes on where it was."""
 
-    def __init__(self, client: Client, ledger: Ledger, journals_dir: Path, *, scripted: bool = False) -> None:
+    def __init__(self, client: Client, ledger: MirrorLedger, journals_dir: Path, *, scripted: bool = False) -> None:
         """``scripted`` as ``Story`` has it."""
         self._scripted = scripted
         self._client, self._ledger, self._folder = client, ledger, journals_dir
-        self._followed: dict[str, Followed] = {}
-        self._waiting: dict[str, list[Read]] = {}  # read, and not answered yet
+        self._followed: dict[str, JournalReader] = {}
+        self._waiting: dict[str, list[ReadLine]] = {}  # read, and not answered yet
         self._size, self._tries, self._doubtful = 0, 0, True
         self.answered = 0  # memories, whatever the server said to them
 
@@ -83,7 +83,7 @@ class Mirror:
             self._ledger.begin(file)
         return size != done
 
-    def _catch_up(self, file: str, followed: Followed, enough: Callable[[], bool]) -> None:
+    def _catch_up(self, file: str, followed: JournalReader, enough: Callable[[], bool]) -> None:
         done = self._ledger.offset(file)
         waiting = self._waiting[file] = [read for read in self._waiting.get(file, []) if read.end > done]
         self._flush(file, waiting, 0, enough)  # of a time when the server was lost
@@ -106,12 +106,12 @@ class Mirror:
         if followed.closed:
             self._drop(file)
 
-    def _flush(self, file: str, waiting: list[Read], allowed: int, enough: Callable[[], bool]) -> None:
+    def _flush(self, file: str, waiting: list[ReadLine], allowed: int, enough: Callable[[], bool]) -> None:
         """Offer them until no more than ``allowed`` wait; what was answered is taken out."""
         while len(waiting) > allowed and not enough():
             self._offer_first(file, waiting)
 
-    def _offer_first(self, file: str, waiting: list[Read]) -> None:
+    def _offer_first(self, file: str, waiting: list[ReadLine]) -> None:
         most = BATCH if self._client.open().name == OWN_SERVER else 1
         self._size = min(self._size or most, most)
         offered = list(_within(waiting[: self._size], BATCH_CHARS))
@@ -126,7 +126,7 @@ class Mirror:
         self._ledger.advance(file, offered[-1].end, stored, losses)
         del waiting[: len(offered)]
 
-    def _offer(self, memories: Sequence[Told]) -> list[Kept]:
+    def _offer(self, memories: Sequence[JournalMemory]) -> list[StoreResult]:
         self._client.open()  # that nobody is there is the fault of no memory
         try:
             kept = store(self._client, memories, doubtful=self._doubtful)
@@ -136,20 +136,20 @@ class Mirror:
             if self._tries < TRIES:
                 raise
             self._tries = 0
-            return [Kept(False, f"the server was lost at it {TRIES} times: {error}")]
+            return [StoreResult(False, f"the server was lost at it {TRIES} times: {error}")]
         self._size, self._tries, self._doubtful = self._size * 2, 0, False
         self.answered += len(kept)
         return kept
 
-    def _opened(self, file: str) -> Followed:
-        return Followed(self._folder / file, scripted=self._scripted)
+    def _opened(self, file: str) -> JournalReader:
+        return JournalReader(self._folder / file, scripted=self._scripted)
 
     def _drop(self, file: str) -> None:
         self._followed.pop(file, None)
         self._waiting.pop(file, None)
 
 
-def _within(reads: Sequence[Read], chars: int) -> Iterator[Read]:
+def _within(reads: Sequence[ReadLine], chars: int) -> Iterator[ReadLine]:
     """The first of them, and those behind it that fit in."""
     for place, read in enumerate(reads):
         chars -= len(read.remembered.content) if read.remembered else 0
@@ -159,20 +159,20 @@ def _within(reads: Sequence[Read], chars: int) -> Iterator[Read]:
 
 
 @dataclass(frozen=True, slots=True)
-class Mirroring:
+class MirrorSession:
     """For the thread that opened it."""
 
     client: Client
-    ledger: Ledger
+    ledger: MirrorLedger
     mirror: Mirror
 
 
 @contextmanager
-def mirroring(settings: Settings, client: Client) -> Iterator[Mirroring]:
+def open_mirror(settings: Settings, client: Client) -> Iterator[MirrorSession]:
     """While it lasts, the ledger is open and the server is, once it was needed. Raises CortexError."""
-    ledger = Ledger(settings.home / FILE_NAME, client.server.key)
+    ledger = MirrorLedger(settings.home / FILE_NAME, client.server.key)
     try:
-        yield Mirroring(
+        yield MirrorSession(
             client, ledger, Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
         )
     finally:
@@ -181,14 +181,14 @@ def mirroring(settings: Settings, client: Client) -> Iterator[Mirroring]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoreResult:
     """What became of one memory. ``why`` empty: it is stored as it is; else it is cut, or (not ``stored``) lost."""
 
     stored: bool
     why: str = ""
 
 
-def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept]:
+def store(client: Client, batch: Sequence[JournalMemory], *, doubtful: bool) -> list[StoreResult]:
     """What became of each. ``doubtful``: the first may have arrived before.
 
     Raises CortexError if the server fails, so that it is not known what it holds; offering the same again is right.
@@ -196,10 +196,10 @@ def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept
     if client.open().name == OWN_SERVER:
         return _import(client, batch)
     known = doubtful and _is_there(client, batch[0].title)
-    return [Kept(True) if known and not place else _remember(client, one) for place, one in enumerate(batch)]
+    return [StoreResult(True) if known and not place else _remember(client, one) for place, one in enumerate(batch)]
 
 
-def as_entry(one: Told) -> dict[str, object]:
+def as_entry(one: JournalMemory) -> dict[str, object]:
     """As an export has it. The time is that of the event, so that the same memory is known again."""
     return {
         "title": one.title,
@@ -214,7 +214,7 @@ def as_entry(one: Told) -> dict[str, object]:
     }
 
 
-def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
+def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]:
     answer = client.call(
         "import_memories", {"data": msgspec.json.encode([as_entry(memory) for memory in batch]).decode()}
     )
@@ -222,15 +222,15 @@ def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
             raise CortexError(f"The memory server was given {len(batch)} memories and says: {_shown(answer.text)}.")
-        return [Kept(True)] * len(batch)
+        return [StoreResult(True)] * len(batch)
     if answer.content.get("kind") != UsageError.__name__:
         raise CortexError(_shown(answer.text))
     if len(batch) == 1:
-        return [Kept(False, _shown(answer.text))]
+        return [StoreResult(False, _shown(answer.text))]
     return [kept for memory in batch for kept in _import(client, [memory])]
 
 
-def _remember(client: Client, one: Told) -> Kept:
+def _remember(client: Client, one: JournalMemory) -> StoreResult:
     answer = client.call(
         "remember",
         {
@@ -247,14 +247,14 @@ def _remember(client: Client, one: Told) -> Kept:
     return _judged(answer)
 
 
-def _judged(answer: Answer) -> Kept:
+def _judged(answer: ToolAnswer) -> StoreResult:
     first, _, rest = answer.text.partition("\n")
     if answer.wrong or not first.startswith("Remembered"):
-        return Kept(False, _shown(answer.text) or "the server said nothing")
+        return StoreResult(False, _shown(answer.text) or "the server said nothing")
     if "Updated existing" in rest:
-        return Kept(False, "the server took it for another memory of a similar title and stored nothing")
+        return StoreResult(False, "the server took it for another memory of a similar title and stored nothing")
     cut = next((line for line in rest.splitlines() if "WARNING" in line or "truncated" in line.lower()), "")
-    return Kept(True, f"cut: {_shown(cut)}" if cut else "")
+    return StoreResult(True, f"cut: {_shown(cut)}" if cut else "")
 
 
 def _is_there(client: Client, title: str) -> bool:
@@ -270,14 +270,14 @@ def _shown(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadLine:
     """One line that was read: what it leaves behind, if anything, and the offset (bytes) behind it."""
 
     end: int
-    remembered: Told | None
+    remembered: JournalMemory | None
 
 
-class Followed:
+class JournalReader:
     """One journal. For one thread."""
 
     def __init__(self, path: Path, *, scripted: bool = False) -> None:
@@ -286,7 +286,7 @@ class Followed:
         self.offset = 0
         self.closed = False  # whether the last line says that nobody writes it any more
         self._places: dict[str, int] = {}  # hash of a text -> offset of its line
-        self._story = Story(self._text, scripted=scripted)
+        self._story = MemoryExtractor(self._text, scripted=scripted)
 
     @property
     def size(self) -> int:
@@ -296,7 +296,7 @@ class Followed:
         except OSError:
             return 0
 
-    def read(self) -> Iterator[Read]:
+    def read(self) -> Iterator[ReadLine]:
         """What is new, line by line; a torn last line is not read yet. Raises JournalError at a line that is none."""
         if self.size <= self.offset:
             return
@@ -310,7 +310,7 @@ class Followed:
         except OSError as error:
             raise JournalError(f"The journal {self.path.name} cannot be read: {error}. Check its folder.") from error
 
-    def _take(self, line: bytes) -> Read:
+    def _take(self, line: bytes) -> ReadLine:
         try:
             entry = decode(line)
             if entry and isinstance(entry.event, TextStored):
@@ -323,7 +323,7 @@ class Followed:
             ) from error
         self.offset += len(line)
         self.closed = entry is not None and isinstance(entry.event, BenchmarkClosed)
-        return Read(self.offset, remembered)
+        return ReadLine(self.offset, remembered)
 
     def _text(self, digest: str) -> str:
         if digest not in self._places:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.errors import CortexError, JournalError, UnknownNameError
-from koderz_core.memory.ledger import Ledger, Loss, Trouble
-from koderz_core.memory.mirror import GIVEN_UP_AFTER, Mirroring
+from koderz_core.memory.ledger import Loss, MirrorLedger, Trouble
+from koderz_core.memory.mirror import GIVEN_UP_AFTER, MirrorSession
 
 _CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JournalStatus:
     """One journal: how many of its events were mirrored, which memories they made, and what of them was lost or cut.
 
     ``fault``: why it did not come further, empty if nothing kept it.
@@ -33,7 +33,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ServerStatus:
     """The memory server: how it is started, who answered (``fault`` empty) and how many memories it says to hold."""
 
     command: str
@@ -44,7 +44,7 @@ class Condition:
     trouble: Trouble | None
 
 
-def journals(folder: Path, chosen: str = "") -> list[str]:
+def journal_files(folder: Path, chosen: str = "") -> list[str]:
     """The files of all journals, or of one benchmark by the beginning of its id. Raises UnknownNameError."""
     names = sorted(path.name for path in folder.glob("*.jsonl"))
     if not chosen:
@@ -57,27 +57,32 @@ def journals(folder: Path, chosen: str = "") -> list[str]:
     return found
 
 
-def standing(folder: Path, ledger: Ledger, file: str, fault: str = "") -> Standing:
+def journal_status(folder: Path, ledger: MirrorLedger, file: str, fault: str = "") -> JournalStatus:
     """Where one journal stands. Raises CortexError."""
     mirrored, events = _lines(folder / file, ledger.offset(file))
     counts, losses = ledger.acknowledged(file), ledger.losses(file)
-    return Standing(file.removesuffix(".jsonl"), mirrored, events, counts, losses, fault)
+    return JournalStatus(file.removesuffix(".jsonl"), mirrored, events, counts, losses, fault)
 
 
-def condition(parts: Mirroring) -> Condition:
+def server_status(parts: MirrorSession) -> ServerStatus:
     """Ask the server who it is; that it fails is an answer too."""
     trouble, shown = parts.ledger.trouble(), parts.client.server.shown
     try:
         who = parts.client.open()
         answer = parts.client.call("memory_stats", {"project": "*"}) if "memory_stats" in who.tools else None
     except CortexError as error:
-        return Condition(shown, "", "", None, str(error), trouble)
+        return ServerStatus(shown, "", "", None, str(error), trouble)
     total = answer.content.get("total") if answer else None
-    return Condition(shown, who.name, who.version, total if isinstance(total, int) else None, "", trouble)
+    return ServerStatus(shown, who.name, who.version, total if isinstance(total, int) else None, "", trouble)
 
 
 def backfill(
-    parts: Mirroring, folder: Path, files: Iterable[str], report: Callable[[Standing], None], *, again: bool = False
+    parts: MirrorSession,
+    folder: Path,
+    files: Iterable[str],
+    report: Callable[[JournalStatus], None],
+    *,
+    again: bool = False,
 ) -> None:
     """Offer all that is missing of these journals, and report each. ``again``: also what was acknowledged before.
 
@@ -87,11 +92,11 @@ def backfill(
         if again:
             parts.ledger.forget(file)
         parts.ledger.begin(file)
-        report(standing(folder, parts.ledger, file, _brought(parts, file)))
+        report(journal_status(folder, parts.ledger, file, _brought(parts, file)))
     parts.ledger.troubled(None)
 
 
-def _brought(parts: Mirroring, file: str) -> str:
+def _brought(parts: MirrorSession, file: str) -> str:
     """Why a journal could not be brought to its end, empty if it could."""
     lost = {loss.end: loss for loss in parts.ledger.losses(file) if not loss.stored}
     try:
@@ -102,7 +107,7 @@ def _brought(parts: Mirroring, file: str) -> str:
     return ""
 
 
-def _catch_up(parts: Mirroring, file: str) -> None:
+def _catch_up(parts: MirrorSession, file: str) -> None:
     failures, before = 0, parts.mirror.answered
     while True:
         try:

@@ -28,7 +28,7 @@ FORWARDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandResult:
     """How a command ended: with ``code``, as a shell tells it. ``tail``: the end of its output, hostile text.
 
     ``trouble``: why it could not be run at all, "" if it was.
@@ -40,7 +40,7 @@ class Ended:
     trouble: str = ""
 
 
-def perform(command: Sequence[str], clock: Callable[[], float] = time.monotonic) -> Ended:
+def run_command(command: Sequence[str], clock: Callable[[], float] = time.monotonic) -> CommandResult:
     """Run it to its end, without a shell. It reads our input, and what it writes is passed on at once.
 
     Its output is a terminal where ours is one. Signals that come for this process are passed on to it.
@@ -51,7 +51,7 @@ def perform(command: Sequence[str], clock: Callable[[], float] = time.monotonic)
         try:
             process = subprocess.Popen(command, stdout=outputs[0].given, stderr=outputs[-1].given)
         except OSError as error:
-            return Ended(*_refused(command[0], error, clock() - began))
+            return CommandResult(*_refused(command[0], error, clock() - began))
         finally:
             for output in outputs:
                 os.close(output.given)
@@ -64,7 +64,7 @@ def perform(command: Sequence[str], clock: Callable[[], float] = time.monotonic)
         over.set()
         for pump in pumps:
             pump.join()
-    return Ended(code if code >= 0 else BY_SIGNAL - code, clock() - began, tail.text())
+    return CommandResult(code if code >= 0 else BY_SIGNAL - code, clock() - began, tail.text())
 
 
 def _refused(name: str, error: OSError, seconds: float) -> tuple[int, float, str, str]:

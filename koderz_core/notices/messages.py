@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from koderz_core.notices.commands import Ended
+from koderz_core.notices.commands import CommandResult
 from koderz_core.notices.mask import masked_command, masked_output
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import duration, money, plain
@@ -46,7 +46,7 @@ def benchmark_ended(name: str, status: str, seconds: float, host: str, rows: Seq
     )
 
 
-def command_ended(command: Sequence[str], ended: Ended, host: str) -> Notice:
+def command_ended(command: Sequence[str], ended: CommandResult, host: str) -> Notice:
     """The last lines of the output are shown, secrets masked."""
     return Notice(
         f"koderz: {_line(masked_command(command))} {_manner(ended.code)}",

@@ -24,10 +24,10 @@ from koderz_core.upkeep.restore import (
     MANIFEST,
     MEMORIES,
     SETTINGS,
-    Kept,
+    FileEntry,
     Manifest,
-    spoiled,
-    verified,
+    damaged,
+    verify,
 )
 
 
@@ -41,7 +41,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class BackedUp:
+class BackupReport:
     """What stands in ``path`` now; ``left_out``: what could not be read, and why; ``secrets``: settings left out."""
 
     path: Path
@@ -51,7 +51,7 @@ class BackedUp:
     secrets: tuple[str, ...]
 
 
-def back_up(source: Source, path: Path, version: str, now: float) -> BackedUp:
+def back_up(source: Source, path: Path, version: str, now: float) -> BackupReport:
     """Write a backup to ``path`` and read it back. ``version``: koderz'; ``now``: seconds since 1970.
 
     A journal that is being written is in it up to its last whole line. Raises UsageError if the file exists, DataError.
@@ -69,21 +69,21 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackedUp:
                 manifest = Manifest(FORMAT, version, now, made.files)
                 archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
             sync(whole)
-            if verified(Path(whole.name)) != manifest:
-                raise spoiled(Path(whole.name), "it reads otherwise than it was written")
+            if verify(Path(whole.name)) != manifest:
+                raise damaged(Path(whole.name), "it reads otherwise than it was written")
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
             f"The backup {path} cannot be written ({why}). Make room there, or name another file."
         ) from error
-    return BackedUp(path, manifest, path.stat().st_size, tuple(made.left_out), tuple(made.secrets))
+    return BackupReport(path, manifest, path.stat().st_size, tuple(made.left_out), tuple(made.secrets))
 
 
 class _Made:
     """What has been put into a backup so far."""
 
     def __init__(self) -> None:
-        self.files: dict[str, Kept] = {}
+        self.files: dict[str, FileEntry] = {}
         self.left_out: list[str] = []
         self.secrets: list[str] = []
 
@@ -133,7 +133,7 @@ class _Made:
             for chunk in chunks:
                 digest.update(chunk)
                 size += member.write(chunk)
-        self.files[name] = Kept(digest.hexdigest(), size, written_at)
+        self.files[name] = FileEntry(digest.hexdigest(), size, written_at)
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:

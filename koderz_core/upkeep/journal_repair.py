@@ -24,7 +24,7 @@ _EXPERIMENT = re.compile(rb"exp_[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class Repair:
     """What was done to something that was broken. ``whole``: whether it is sound now; if not, ``said`` ends in why."""
 
     subject: str
@@ -43,34 +43,34 @@ class _Seen:
     named: frozenset[str]
 
 
-def mend_journals(folder: Path) -> Iterator[Mended]:
+def repair_journals(folder: Path) -> Iterator[Repair]:
     """Mend every journal of a folder that nobody writes now, and clear away what the dead have left beside them."""
     for path in sorted(folder.glob("*.jsonl")):
         try:
             yield from _mend(path)
         except (JournalError, OSError) as error:
-            yield Mended(path.stem, _what(error), whole=False)
+            yield Repair(path.stem, _what(error), whole=False)
     for stem in sorted({left.stem for suffix in ("lock", "control") for left in folder.glob(f"*.{suffix}")}):
         yield from _clear(folder / f"{stem}.jsonl")
 
 
-def _clear(journal: Path) -> Iterator[Mended]:
+def _clear(journal: Path) -> Iterator[Repair]:
     """Remove the lock and the wishes of a journal that is gone."""
     if journal.exists() or holder(journal) is not None:
         return
     with acquire(journal):
         journal.with_suffix(".control").unlink(missing_ok=True)
         beside(journal).unlink(missing_ok=True)
-    yield Mended(journal.stem, "has no journal any more; what stood beside it was removed")
+    yield Repair(journal.stem, "has no journal any more; what stood beside it was removed")
 
 
-def _mend(path: Path) -> Iterator[Mended]:
+def _mend(path: Path) -> Iterator[Repair]:
     if (pid := holder(path)) is not None:
-        yield Mended(path.stem, f"is being written by process {pid or 'unknown'} and was left alone")
+        yield Repair(path.stem, f"is being written by process {pid or 'unknown'} and was left alone")
         return
     condition = check(path)
     if condition.later:
-        yield Mended(path.stem, "was written by a later koderz and was left alone: upgrade koderz", whole=False)
+        yield Repair(path.stem, "was written by a later koderz and was left alone: upgrade koderz", whole=False)
         return
     if condition.corrupt:
         yield _mend_lines(path)
@@ -82,15 +82,15 @@ def _mend(path: Path) -> Iterator[Mended]:
         said.append(f"the torn last line ({condition.torn} bytes) was cut off")
     if said:
         Journal(path).close()  # which does both
-        yield Mended(path.stem, " and ".join(said))
+        yield Repair(path.stem, " and ".join(said))
 
 
-def _mend_lines(path: Path) -> Mended:
+def _mend_lines(path: Path) -> Repair:
     """Write the journal anew without what is lost or may be wrong. On JournalError and OSError it is as before."""
     with acquire(path):
         seen = [_seen(line) for line in lines(path)]
         if not _begins_well(path):
-            return Mended(
+            return Repair(
                 path.stem, "its first line, which says what was planned, is lost: restore it from a backup", whole=False
             )
         lost = _suspects(seen) | _unfinished(seen)
@@ -100,7 +100,7 @@ def _mend_lines(path: Path) -> Mended:
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
     again = f". Experiments to be done again, since that may be of them: {len(lost)} (koderz resume {path.stem})"
     said = f"what cannot be read was taken out (line {shown}){again if lost else ''}. As it was, it is {before.name}"
-    return Mended(path.stem, said)
+    return Repair(path.stem, said)
 
 
 def _rewrite(path: Path, kept: Iterable[Line], before: Path) -> None:

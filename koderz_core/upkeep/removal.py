@@ -11,7 +11,7 @@ from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
 from koderz_core.journal.lock import acquire, beside, holder, reason
-from koderz_core.upkeep.journal_repair import Mended
+from koderz_core.upkeep.journal_repair import Repair
 
 PIN_SUFFIX = ".pin"
 BESIDE = (".control", ".part", PIN_SUFFIX)
@@ -30,7 +30,7 @@ def require_removable(journal: Path) -> None:
         raise UsageError(f"{benchmark} is pinned, so it is not deleted. To allow it: koderz unpin {benchmark}")
 
 
-def size_of(journal: Path) -> int:
+def size_in_bytes(journal: Path) -> int:
     """Bytes of what ``remove`` removes."""
     return sum(path.stat().st_size for path in _files(journal) if path.exists())
 
@@ -77,12 +77,12 @@ def _cannot(journal: Path, error: OSError) -> JournalError:
     return JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}")
 
 
-def clear_left(home: Path, now: float) -> Iterator[Mended]:
+def remove_left_copies(home: Path, now: float) -> Iterator[Repair]:
     """Remove such folders that nothing was put into for a day. ``now``: seconds since 1970."""
     for folder in sorted(path for prefix in COPY_PREFIXES for path in home.glob(f"{prefix}*") if path.is_dir()):
         try:
             if now - folder.stat().st_mtime > COPY_SECONDS:
                 shutil.rmtree(folder)
-                yield Mended(folder.name, "was left by a process that was killed; it was removed")
+                yield Repair(folder.name, "was left by a process that was killed; it was removed")
         except OSError as error:
-            yield Mended(folder.name, f"was left by a process that was killed and stays: {reason(error)}", whole=False)
+            yield Repair(folder.name, f"was left by a process that was killed and stays: {reason(error)}", whole=False)

@@ -40,7 +40,7 @@ _MOST_MANIFEST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FileEntry:
     """One file of a backup. ``written_at``: when it was last written to, in seconds since 1970."""
 
     sha256: str
@@ -55,11 +55,11 @@ class Manifest:
     format: int
     koderz_version: str
     made_at: float
-    files: Mapping[str, Kept]
+    files: Mapping[str, FileEntry]
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreReport:
     """Names of what was put into the data folder, and of what was there already, byte for byte."""
 
     manifest: Manifest
@@ -67,7 +67,7 @@ class Restored:
     there: tuple[str, ...]
 
 
-def verified(path: Path) -> Manifest:
+def verify(path: Path) -> Manifest:
     """Read a whole backup; what its manifest says. Raises DataError if any byte of it is wrong."""
     with _opened(path) as archive:
         manifest = read_manifest(archive, path)
@@ -76,7 +76,7 @@ def verified(path: Path) -> Manifest:
     return manifest
 
 
-def restore(path: Path, home: Path, memories: Path) -> Restored:
+def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
     """Put what a backup holds into the data folder ``home``; its memories become the file ``memories``.
 
     Raises UsageError if something else stands there already, DataError; then nothing was put there.
@@ -100,7 +100,7 @@ def restore(path: Path, home: Path, memories: Path) -> Restored:
             f"{path} cannot be restored into {home} ({error.strerror or error}). Make room there, or name another "
             "--data-dir, then restore again: what is there already is passed over."
         ) from error
-    return Restored(manifest, tuple(put), tuple(there))
+    return RestoreReport(manifest, tuple(put), tuple(there))
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -111,7 +111,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
         raise DataError(f"{path} cannot be read as a backup ({error}). Take another one.") from error
 
 
-def _is_there(target: Path, kept: Kept) -> bool:
+def _is_there(target: Path, kept: FileEntry) -> bool:
     if not target.is_file() or target.stat().st_size != kept.size:
         return False
     return sha256_of(target) == kept.sha256
@@ -131,12 +131,12 @@ def _refuse_programs(settings: Path, path: Path) -> None:
     try:
         told = tomllib.loads(settings.read_text("utf-8-sig")) if settings.exists() else {}
     except ValueError as error:
-        raise spoiled(path, f"settings.toml is not valid TOML ({error})") from error
+        raise damaged(path, f"settings.toml is not valid TOML ({error})") from error
     if named := sorted(PROGRAMS.intersection(told)):
-        raise spoiled(path, f"its settings.toml sets {named[0]}, a program, which no backup does")
+        raise damaged(path, f"its settings.toml sets {named[0]}, a program, which no backup does")
 
 
-def _check(archive: zipfile.ZipFile, name: str, kept: Kept, path: Path, copy: Path | None = None) -> None:
+def _check(archive: zipfile.ZipFile, name: str, kept: FileEntry, path: Path, copy: Path | None = None) -> None:
     """Read one file to its end, into ``copy`` if that is given. Raises DataError for a byte too many, few or wrong."""
     digest, size = hashlib.sha256(), 0
     try:
@@ -148,9 +148,9 @@ def _check(archive: zipfile.ZipFile, name: str, kept: Kept, path: Path, copy: Pa
                 digest.update(chunk)
                 write(chunk)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise spoiled(path, f"{name} cannot be read ({error})") from error
+        raise damaged(path, f"{name} cannot be read ({error})") from error
     if size != kept.size or digest.hexdigest() != kept.sha256:
-        raise spoiled(path, f"{name} is not what its manifest says")
+        raise damaged(path, f"{name} is not what its manifest says")
     if copy:
         os.utime(copy, (kept.written_at, kept.written_at))
 
@@ -185,7 +185,7 @@ def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     try:
         told = archive.getinfo(MANIFEST)
         if told.file_size > _MOST_MANIFEST_BYTES:
-            raise spoiled(path, "its manifest is too long")
+            raise damaged(path, "its manifest is too long")
         manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
     except (KeyError, msgspec.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, OSError, RuntimeError) as error:
         raise DataError(f"{path} is no backup of koderz. Name a file that `koderz backup` has written.") from error
@@ -195,12 +195,12 @@ def read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
         )
     names = sorted(one.filename for one in archive.infolist())
     if names != sorted([MANIFEST, *manifest.files]):
-        raise spoiled(path, "it holds other files than its manifest says")
+        raise damaged(path, "it holds other files than its manifest says")
     if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
-        raise spoiled(path, f"{foreign[0]!r} belongs into no data folder")
+        raise damaged(path, f"{foreign[0]!r} belongs into no data folder")
     return manifest
 
 
-def spoiled(path: Path, why: str) -> DataError:
+def damaged(path: Path, why: str) -> DataError:
     """What to tell of a backup that is not as it was written."""
     return DataError(f"The backup {path} is damaged or was changed: {why}. Nothing of it was used. Take another one.")

@@ -11,18 +11,18 @@ from koderz_core.config import Settings
 from koderz_core.errors import CortexError, UsageError
 from koderz_core.memory import memory_file
 from koderz_core.memory.client import Client, server_of
-from koderz_core.memory.cortex.project import DEFAULT_PROJECT, Cortex
-from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed
+from koderz_core.memory.cortex.database import DEFAULT_PROJECT, Cortex
+from koderz_core.memory.cortex.search import Filters, SearchResult, StoredMemory, list_memories
 from koderz_core.memory.cortex.write_tools import (
     SALIENCES,
     NewMemory,
-    Renewed,
+    UpsertCounts,
     as_json,
-    renew,
     restore,
     retire,
     tags_text,
     type_for,
+    upsert,
 )
 from koderz_core.memory.lessons import (
     TAG,
@@ -31,13 +31,13 @@ from koderz_core.memory.lessons import (
     distil,
     examples,
     for_problem,
-    kept,
-    looked_up,
+    lesson_metadata,
+    problem_lookup,
     ranked,
-    read,
+    stored_lesson,
 )
-from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.mirror_status import Condition, condition
+from koderz_core.memory.mirror import open_mirror
+from koderz_core.memory.mirror_status import ServerStatus, server_status
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query
 from koderz_core.records.plans import scripted
 from koderz_core.store.measurements import lapses, solved
@@ -70,26 +70,26 @@ class Memories:
         self._settings, self._results, self._may_solve = settings, results, may_solve
         self._problems = cache(lambda name: {problem.id: problem for problem in load(name).problems})
 
-    def find(self, sought: memory_file.Sought) -> Found:
+    def find(self, sought: memory_file.MemoryQuery) -> SearchResult:
         """The memories that fit."""
-        with memory_file.opened(self._settings) as cortex:
-            return memory_file.find(cortex, sought) if cortex else Found(())
+        with memory_file.open_memory_file(self._settings) as cortex:
+            return memory_file.find(cortex, sought) if cortex else SearchResult(())
 
     def counts(self) -> memory_file.Counts | None:
         """How much there is, None if nothing was ever remembered."""
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             return memory_file.counts(cortex) if cortex else None
 
     def show(self, number: int) -> Shown:
         """One memory, in full. Raises UsageError if there is none of that id."""
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet. Run a benchmark first.")
             memory = cortex.fetch(number)
-            metadata = memory.whole()["metadata"]
+            metadata = memory.full()["metadata"]
             known: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
             found = memory_file.related(cortex, memory, str(known.get("experiment_id") or ""))
-            return Shown(memory, known, tuple(found), read(memory.metadata))
+            return Shown(memory, known, tuple(found), stored_lesson(memory.metadata))
 
     def retire(self, number: int) -> None:
         """Let a memory be found no more, and a lesson reach no prompt, until it is restored. Raises UsageError."""
@@ -99,10 +99,10 @@ class Memories:
         """Take back that a memory was retired. Raises UsageError."""
         self._change(number, restore)
 
-    def server(self) -> Condition:
+    def server(self) -> ServerStatus:
         """Ask the memory server who it is; it is started for that, which takes a second or two."""
-        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
-            return condition(parts)
+        with open_mirror(self._settings, Client(server_of(self._settings), __version__)) as parts:
+            return server_status(parts)
 
     def distilled(self) -> list[Lesson]:
         """What recurred in all journals, of scripted models only if they are remembered; nothing is kept of it.
@@ -111,20 +111,20 @@ class Memories:
         """
         return distil(lapses(self._results.store, scripted=self._settings.memory == "all"))
 
-    def keep(self, lessons: Sequence[Lesson]) -> Renewed:
+    def keep(self, lessons: Sequence[Lesson]) -> UpsertCounts:
         """Remember lessons, each in the place of the one on the same failure. Experiments are told of no others."""
-        with memory_file.opened(self._settings, make=True) as cortex:
+        with memory_file.open_memory_file(self._settings, make=True) as cortex:
             if cortex is None:
                 raise CortexError("The memory file could not be made. Look at its disk.")
-            return renew(cortex, [_memory(cortex, one) for one in lessons])
+            return upsert(cortex, [_memory(cortex, one) for one in lessons])
 
     def lessons(self) -> list[Lesson]:
         """The lessons that are kept and not retired, the most common first."""
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 return []
-            found = listed(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
-        kept_ones = (read(one.metadata) for one in found.memories if one.salience > 0)
+            found = list_memories(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
+        kept_ones = (stored_lesson(one.metadata) for one in found.memories if one.salience > 0)
         return ranked(kept_one for kept_one in kept_ones if kept_one)
 
     def recall(self, query: Query, asker: Asker) -> list[Memory]:
@@ -140,16 +140,16 @@ class Memories:
                 return []
             if query.kind == "solved":
                 found = solved(self._results.store, asker, scripted=by_script)
-                return examples(found, problem, looked_up(self._problems), self._may_solve, query.limit)
+                return examples(found, problem, problem_lookup(self._problems), self._may_solve, query.limit)
             lessons = self.lessons()
         except UsageError as error:  # no experiment ends because of a dataset's name or a setting of the memory's
             raise CortexError(str(error)) from error
         fitting = (one for one in lessons if query.tags.get("error") in (None, one.error) and one.scripted == by_script)
-        told = (for_problem(one, problem, looked_up(self._problems)) for one in fitting)
+        told = (for_problem(one, problem, problem_lookup(self._problems)) for one in fitting)
         return [one for one in told if one][: query.limit]
 
     def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet.")
             change(cortex, number)
@@ -170,5 +170,5 @@ def _memory(cortex: Cortex, lesson: Lesson) -> NewMemory:
         created_at=now,
         last_accessed=now,
         tags=tags_text((TAG, lesson.error, *(("scripted",) if lesson.scripted else ()))),
-        metadata=as_json({**kept(lesson), "koderz_version": __version__}),
+        metadata=as_json({**lesson_metadata(lesson), "koderz_version": __version__}),
     )

@@ -17,7 +17,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, CortexError, JournalError
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.ledger import Trouble
-from koderz_core.memory.mirror import Mirroring, mirroring
+from koderz_core.memory.mirror import MirrorSession, open_mirror
 from koderz_core.report.formats import plain
 
 EVERY_SECONDS = 1.0
@@ -65,7 +65,7 @@ class Remembering:
         with self._guard:
             thread, client = self._thread, self._client
         if thread and client:
-            client.hurry(seconds)
+            client.limit(seconds)
             thread.join()
 
     def abandon(self) -> None:
@@ -86,7 +86,7 @@ class Remembering:
 
     def _run(self, client: Client) -> None:
         try:
-            with mirroring(self._settings, client) as parts:
+            with open_mirror(self._settings, client) as parts:
                 self._mirror(parts)
                 if self._patient:
                     self._report_missing(parts)
@@ -95,7 +95,7 @@ class Remembering:
         except Exception:  # noqa: BLE001 (the edge of this thread)
             _LOG.exception("A bug of koderz: what experiments leave behind is not remembered now. %s", CURE)
 
-    def _mirror(self, parts: Mirroring) -> None:
+    def _mirror(self, parts: MirrorSession) -> None:
         left, pause, busy, warned = list(parts.ledger.begun()), EVERY_SECONDS, time.monotonic(), False
         while True:
             closing, before = self._closing.is_set(), parts.mirror.answered
@@ -114,7 +114,7 @@ class Remembering:
                 parts.client.close()
             self._closing.wait(pause)
 
-    def _pass(self, parts: Mirroring, left: list[str]) -> list[str]:
+    def _pass(self, parts: MirrorSession, left: list[str]) -> list[str]:
         """Bring what runs here up to date, and what was left before; gives what of that is left now."""
         with self._guard:
             files = list(self._files)
@@ -132,7 +132,7 @@ class Remembering:
         parts.ledger.troubled(None)
         return []
 
-    def _report_missing(self, parts: Mirroring) -> None:
+    def _report_missing(self, parts: MirrorSession) -> None:
         with self._guard:
             files = list(self._files)
         missing = [file for file in files if parts.mirror.is_behind(file)]
@@ -143,7 +143,7 @@ class Remembering:
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end
 
-    def _tell(self, parts: Mirroring, error: CortexError, warned: bool) -> bool:
+    def _tell(self, parts: MirrorSession, error: CortexError, warned: bool) -> bool:
         """Once on the screen, always where ``koderz cortex status`` finds it."""
         parts.ledger.troubled(Trouble(time.time(), str(error)))
         if not warned:

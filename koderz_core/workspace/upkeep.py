@@ -13,14 +13,14 @@ from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.memory.client import memory_file
-from koderz_core.memory.memory_file import forget, remembered_of
+from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
 from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
 from koderz_core.upkeep import removal
-from koderz_core.upkeep.backup import BackedUp, Source, back_up
-from koderz_core.upkeep.journal_repair import Mended, mend_journals
-from koderz_core.upkeep.removal import clear_left, remove, require_removable, size_of
-from koderz_core.upkeep.restore import Restored, restore
+from koderz_core.upkeep.backup import BackupReport, Source, back_up
+from koderz_core.upkeep.journal_repair import Repair, repair_journals
+from koderz_core.upkeep.removal import remove, remove_left_copies, require_removable, size_in_bytes
+from koderz_core.upkeep.restore import RestoreReport, restore
 from koderz_core.workspace.names import benchmark_named
 
 DAY_SECONDS = 86_400.0
@@ -49,18 +49,18 @@ class Upkeep:
         """``clock``: seconds since 1970."""
         self._settings, self._results, self._clock = settings, results, clock
 
-    def mend(self) -> Iterator[Mended]:
+    def mend(self) -> Iterator[Repair]:
         """Mend what can be mended without losing anything that is sound: journals, locks, left copies, the index."""
-        mended = list(mend_journals(self._settings.journals_dir))
+        mended = list(repair_journals(self._settings.journals_dir))
         yield from mended
-        yield from clear_left(self._settings.home, self._clock())
+        yield from remove_left_copies(self._settings.home, self._clock())
         if fault := self.index_fault():
             try:
                 events = self._results.reindex().events
             except StoreError as error:
-                yield Mended("index", f"cannot be built anew: {error}", whole=False)
+                yield Repair("index", f"cannot be built anew: {error}", whole=False)
             else:
-                yield Mended("index", f"was built anew from {events} events, because: {fault}")
+                yield Repair("index", f"was built anew from {events} events, because: {fault}")
 
     def index_fault(self) -> str:
         """Why the index cannot be used as it is, "" if it can; what is only missing or damaged mends itself."""
@@ -72,12 +72,12 @@ class Upkeep:
             return str(error)
         return ""
 
-    def back_up(self, path: Path) -> BackedUp:
+    def back_up(self, path: Path) -> BackupReport:
         """Write a backup. Raises UsageError if the file exists, DataError."""
         source = Source(self._settings.home, memory_file(self._settings), _is_secret)
         return back_up(source, path.expanduser(), __version__, self._clock())
 
-    def restore(self, path: Path) -> Restored:
+    def restore(self, path: Path) -> RestoreReport:
         """Put a backup into this data folder. Raises UsageError if something else stands there, DataError."""
         return restore(path.expanduser(), self._settings.home, memory_file(self._settings))
 
@@ -99,7 +99,7 @@ class Upkeep:
         """What ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
         journal = self._journal(benchmark)
         require_removable(journal)
-        return Unwanted(benchmark, size_of(journal), remembered_of(self._settings, benchmark))
+        return Unwanted(benchmark, size_in_bytes(journal), count_of_benchmark(self._settings, benchmark))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
         """The benchmarks beyond the newest ``keep`` and not written to for ``days``, the oldest first.
@@ -119,7 +119,7 @@ class Upkeep:
         try:
             for benchmark in benchmarks:
                 found = self.unwanted(benchmark)
-                forget(self._settings, benchmark)
+                forget_benchmark(self._settings, benchmark)
                 remove(self._journal(benchmark))
                 for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
                     left.unlink(missing_ok=True)

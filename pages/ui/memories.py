@@ -13,9 +13,9 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.search import Found, StoredMemory, one_line
+from koderz_core.memory.cortex.search import SearchResult, StoredMemory, one_line
 from koderz_core.memory.lessons import Lesson
-from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, Related, Sought
+from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, MemoryQuery, Related
 from koderz_core.report.formats import count, plain
 from koderz_core.workspace.memories import Shown
 from pages.ui.address import choice, chosen_line, keep
@@ -35,7 +35,7 @@ COLUMNS = {
 }
 
 
-def choose_sought(counts: Counts) -> Sought:
+def choose_sought(counts: Counts) -> MemoryQuery:
     """What is looked for; all of it is part of the page's address."""
     words = _words()
     with st.container(horizontal=True):  # two beside each other where the screen is narrow
@@ -43,10 +43,10 @@ def choose_sought(counts: Counts) -> Sought:
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
         by = choice("order", "First come", ORDERS)
         more = choice("faded", "Faded and retired", ("without", "with"))
-    return Sought(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
+    return MemoryQuery(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
-def with_asked(workspace: Workspace, found: Found, sought: Sought) -> Found:
+def with_asked(workspace: Workspace, found: SearchResult, sought: MemoryQuery) -> SearchResult:
     """What was found, with the memory that the address asks for; a choice among what another search found is over."""
     asked, beside = st.query_params.get("memory", ""), "memory beside what was found"
     if not re.fullmatch(r"[0-9]{1,18}", asked) or int(asked) in {memory.id for memory in found.memories}:
@@ -63,7 +63,7 @@ def with_asked(workspace: Workspace, found: Found, sought: Sought) -> Found:
     return replace(found, memories=(memory, *found.memories))
 
 
-def choose_memory(found: Found) -> int:
+def choose_memory(found: SearchResult) -> int:
     """The table of what was found, at least one; the id of the chosen memory."""
     table = pd.DataFrame([_line(memory) for memory in found.memories])
     keys = [str(memory.id) for memory in found.memories]

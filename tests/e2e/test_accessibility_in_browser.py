@@ -20,9 +20,9 @@ from serving import clean_environment, serving, serving_home, streamlit_alone
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
 from koderz_core.examples import EXAMPLE
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
-from koderz_core.memory.mirror import Followed, as_entry
+from koderz_core.memory.mirror import JournalReader, as_entry
 from koderz_core.workspace.upkeep import open_example
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def experiment(shown: dict[str, str]) -> str:
 def remember_example(home: Path) -> None:
     """The example's journal in a data folder, and in its memory what a server would have remembered of it."""
     open_example(load_settings(home=home))
-    told = [one for read in Followed(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
+    told = [one for read in JournalReader(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
     cortex = Cortex(home / "cortex.db")
     call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
     cortex.close()

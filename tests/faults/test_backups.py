@@ -13,7 +13,7 @@ import pytest
 from breaking import finished
 
 from koderz_core.journal import Journal
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.write_tools import remember
 
 

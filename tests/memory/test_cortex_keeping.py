@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import CortexError, UsageError
-from koderz_core.memory.cortex.project import Cortex, CortexLimits, Reply
+from koderz_core.memory.cortex.database import Cortex, CortexLimits, Reply
 from koderz_core.memory.cortex.server import call
 
 Ask = Callable[..., Reply]
@@ -23,7 +23,7 @@ def _total(ask: Ask) -> object:
 def test_a_memory_beyond_the_limit_is_refused_and_one_at_it_is_kept_whole(tmp_path: Path) -> None:
     cortex = Cortex(tmp_path / "small.db", CortexLimits(chars=100))
     call(cortex, "remember", {"title": "t", "content": "x" * 97})
-    with pytest.raises(UsageError, match=r"101 characters.*takes 100.*Nothing was stored.*--max-chars"):
+    with pytest.raises(UsageError, match=r"101 characters.*accepts 100.*Nothing was stored.*--max-chars"):
         call(cortex, "remember", {"title": "t", "content": "x" * 98})
     assert len(str(call(cortex, "get_memory", {"id": 1}).content["content"])) == 97
     cortex.close()
@@ -47,7 +47,7 @@ def test_half_a_character_is_refused(ask: Ask) -> None:
 
 
 def test_an_argument_that_is_unknown_missing_or_wrong_is_refused_with_what_there_is(ask: Ask) -> None:
-    with pytest.raises(UsageError, match=r"'search' was unexpected.*It takes: query, category"):
+    with pytest.raises(UsageError, match=r"'search' was unexpected.*Parameters: query, category"):
         ask("recall", search="x")
     with pytest.raises(UsageError, match="'content' is a required property"):
         ask("remember", title="t")

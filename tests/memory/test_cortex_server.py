@@ -130,7 +130,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_heard(raw: Ra
     for line in ('{"jsonrpc": "2.0", "id": 7, "method": "x", "params": {"a": "\\ud83d"}}', "[1", "\0"):
         raw.send(line)
         refused = raw.hear()
-        assert "no message of MCP" in refused["error"]["message"]
+        assert "not an MCP message" in refused["error"]["message"]
         assert refused["id"] == (7 if "id" in line else None)
     raw.remember(1)
     assert raw.acknowledged() == 1
