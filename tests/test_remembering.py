@@ -105,12 +105,12 @@ def test_of_a_benchmark_with_real_and_scripted_models_only_the_real_ones_are_rem
     real, mock = (Configuration("direct", {"coder": (name,)}) for name in ("ollama/it", "scripted/weak"))
     plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (real, mock))
     header = BenchmarkOpened(1, "0", plan.id, plan, {}, "prices", "none", {})
-    story = MemoryExtractor(str)
+    extractor = MemoryExtractor(str)
     ended = ExperimentFinished("unsolved", "iterations", "oracle", None, 1.0)
-    told = [story.tell(Entry(1.0, header))]
+    told = [extractor.add(Entry(1.0, header))]
     for one in plan.experiments():
-        told += [story.tell(Entry(1.0, event, one.id)) for event in (ExperimentStarted(one), ended)]
-    told += [story.tell(Entry(1.0, BenchmarkClosed("finished")))]
+        told += [extractor.add(Entry(1.0, event, one.id)) for event in (ExperimentStarted(one), ended)]
+    told += [extractor.add(Entry(1.0, BenchmarkClosed("finished")))]
     result, benchmark = (one for one in told if one)
     assert result.metadata["configuration_id"] == real.id
     assert benchmark.metadata["planned"] == 1

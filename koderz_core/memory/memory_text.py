@@ -1,6 +1,6 @@
-"""The text of one memory: title, content and metadata of an event, and the totals of its experiment and benchmark.
+"""The title, content and metadata of the memory of an event, and the totals of its experiment and benchmark.
 
-Totals are as of the event's place in the journal.
+Totals include the events before it in the journal.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Kind = Literal["spec", "iteration", "checkpoint", "result", "benchmark"]
 
 @dataclass(frozen=True, slots=True)
 class JournalMemory:
-    """One memory, at first without what all memories of its experiment share; ``at``: when it happened, ISO 8601.
+    """A memory from a journal; ``at``: the time of its event, ISO 8601.
 
-    Titles are unique within a journal, and of plain characters.
+    Titles are unique within a journal and use plain characters only.
     """
 
     kind: Kind
@@ -44,7 +44,7 @@ class JournalMemory:
 
 
 def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> JournalMemory:
-    one = tally.experiment
+    experiment = tally.experiment
     recalled = event.origin is not None
     metadata = {
         "model": None if recalled else tally.models.get("spec"),
@@ -52,14 +52,14 @@ def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> JournalMemory:
         "prompt": event.prompt,
         "origin": event.origin,
     }
-    content = f"Experiment: {one.id}\nProblem: {one.problem}\n\nSpec:\n{event.text}"
-    title = f"Spec: {one.id} - {plain(one.problem)}"
+    content = f"Experiment: {experiment.id}\nProblem: {experiment.problem}\n\nSpec:\n{event.text}"
+    title = f"Spec: {experiment.id} - {plain(experiment.problem)}"
     return JournalMemory("spec", title, content, "architecture", "critical", ("spec", "experiment"), metadata)
 
 
 def of_iteration(event: CodeTested, tally: Tally, text: Text) -> JournalMemory:
-    """The whole program, and what the strategy was told of it."""
-    one, verdict = tally.experiment, event.verdict
+    """The whole program, with the feedback that the strategy received."""
+    experiment, verdict = tally.experiment, event.verdict
     tally.iterations = event.iteration
     code = "(the reply held no program)" if event.code is None else text(event.code)
     metadata = {
@@ -76,7 +76,7 @@ def of_iteration(event: CodeTested, tally: Tally, text: Text) -> JournalMemory:
         "isolation": verdict.isolation,
         "how": event.how,
     }
-    title = f"Experiment {one.id} - Iteration {event.iteration}"
+    title = f"Experiment {experiment.id} - Iteration {event.iteration}"
     tags = ("iteration", f"iter_{event.iteration}", "passed" if verdict.passed else "failed")
     return JournalMemory("iteration", title, f"{code}\n\n{_feedback(verdict)}", "custom", "high", tags, metadata)
 
@@ -98,8 +98,8 @@ def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> Journ
 
 
 def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> JournalMemory:
-    """The outcome, with the program that was handed in: of a strategy that tests nothing it stands nowhere else."""
-    one, spent, scored = tally.experiment, tally.spent, tally.scored
+    """The outcome with the submitted program, which strategies without tests record nowhere else."""
+    experiment, spent, scored = tally.experiment, tally.spent, tally.scored
     tally.ended, tally.scored = event, None
     completed = event.outcome in ("solved", "unsolved")
     metadata = {
@@ -116,22 +116,22 @@ def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> JournalMem
         **spent.told(),
         "cost_analysis": {model: part.told() for model, part in tally.by_model.items()},
     }
-    title = f"Experiment {one.id} - {'COMPLETED' if completed else event.outcome.upper()}"
+    title = f"Experiment {experiment.id} - {'COMPLETED' if completed else event.outcome.upper()}"
     tags = ("result", "completed" if completed else event.outcome, event.outcome)
     return JournalMemory("result", title, _result(event, tally, text), "learning", "high", tags, metadata)
 
 
 def of_benchmark(benchmark: str, reason: str, planned: int, summary: Sequence[Mapping[str, object]]) -> str:
     lines = [f"Benchmark {benchmark}: {planned} experiments planned, {reason}.", ""]
-    for one in summary:
-        cost = "unpriced" if one["cost"] is None else f"${one['cost']:.6g}"
-        outcomes = ", ".join(f"{one[name]} {name}" for name in ("solved", "unsolved", "cancelled", "error"))
-        lines.append(f"{one['called']} ({one['configuration_id']}): {outcomes}, {one['iterations']} iterations, {cost}")
+    for row in summary:
+        cost = "unpriced" if row["cost"] is None else f"${row['cost']:.6g}"
+        outcomes = ", ".join(f"{row[name]} {name}" for name in ("solved", "unsolved", "cancelled", "error"))
+        lines.append(f"{row['called']} ({row['configuration_id']}): {outcomes}, {row['iterations']} iterations, {cost}")
     return "\n".join(lines)
 
 
 def plain(text: str) -> str:
-    """A title of characters that every server stores and finds: letters, digits and what names of problems hold."""
+    """A title of characters that every server can store and search: letters, digits and _./:-."""
     return re.sub(r"[^A-Za-z0-9_./:-]+", " ", text).strip()[:TITLE_CHARS]
 
 
@@ -146,15 +146,15 @@ def _feedback(verdict: Verdict) -> str:
     if verdict.message:
         lines.append(verdict.message)
     for failure in verdict.failures:
-        seen = (("expected", failure.expected), ("got", failure.actual), ("said", failure.message or None))
-        lines += [failure.source, *(f"  {name}: {value}" for name, value in seen if value is not None)]
+        values = (("expected", failure.expected), ("got", failure.actual), ("said", failure.message or None))
+        lines += [failure.source, *(f"  {name}: {value}" for name, value in values if value is not None)]
     return "\n".join(lines)
 
 
 def _result(event: ExperimentFinished, tally: Tally, text: Text) -> str:
-    said = f"{tally.experiment.problem}: {event.outcome}"
-    said += f" ({event.reason})" if event.reason else ""
-    lines = [f"{said} after {tally.iterations} iteration(s), {event.seconds:.1f} s."]
+    outcome = f"{tally.experiment.problem}: {event.outcome}"
+    outcome += f" ({event.reason})" if event.reason else ""
+    lines = [f"{outcome} after {tally.iterations} iteration(s), {event.seconds:.1f} s."]
     lines += [f"Failed with {event.failure}."] if event.failure else []
     lines += [f"Error: {event.error}"] if event.error else []
     lines += ["", "Program:", text(event.code)] if event.code else []
@@ -228,11 +228,11 @@ def total(parts: Iterable[Spent]) -> Spent:
 
 
 def benchmark_summary(tallies: Iterable[Tally], configurations: Mapping[str, Configuration]) -> list[dict[str, object]]:
-    """Each configuration with its outcomes and costs so far."""
+    """The outcomes and costs of each configuration so far."""
     by_configuration: dict[str, list[Tally]] = {name: [] for name in configurations}
     for tally in tallies:
         by_configuration.setdefault(tally.experiment.configuration, []).append(tally)
-    return [_summary(name, found, configurations.get(name)) for name, found in by_configuration.items()]
+    return [_summary(name, group, configurations.get(name)) for name, group in by_configuration.items()]
 
 
 def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> dict[str, object]:
@@ -251,5 +251,5 @@ def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> di
 
 
 def display_name(configuration: Configuration) -> str:
-    """The name of its strategy under its parameters."""
+    """The name of the strategy with its parameters."""
     return called(configuration.strategy, configuration.parameters)

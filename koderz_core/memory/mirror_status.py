@@ -1,4 +1,4 @@
-"""What is remembered of which journal, what is missing and why, and whether the memory server is there."""
+"""How much of each journal a memory server has, what is missing and why, and whether the server answers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class JournalStatus:
-    """One journal: how many of its events were mirrored, which memories they made, and what of them was lost or cut.
+    """One journal: its events, the mirrored ones, their memories by kind, and the memories that were lost or cut.
 
-    ``fault``: why it did not come further, empty if nothing kept it.
+    ``fault``: the error that stopped the mirror, empty if there was none.
     """
 
     benchmark: str
@@ -34,7 +34,10 @@ class JournalStatus:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """The memory server: how it is started, who answered (``fault`` empty) and how many memories it says to hold."""
+    """The memory server: its command, name and version, and the number of memories that it reports to hold.
+
+    ``fault``: why it does not answer, empty if it does.
+    """
 
     command: str
     name: str
@@ -44,83 +47,83 @@ class ServerStatus:
     trouble: Trouble | None
 
 
-def journal_files(folder: Path, chosen: str = "") -> list[str]:
-    """The files of all journals, or of one benchmark by the beginning of its id. Raises UnknownNameError."""
+def journal_files(folder: Path, benchmark: str = "") -> list[str]:
+    """The files of all journals, or of one benchmark by the start of its id. Raises UnknownNameError."""
     names = sorted(path.name for path in folder.glob("*.jsonl"))
-    if not chosen:
+    if not benchmark:
         return names
-    found = [name for name in names if name.removesuffix(".jsonl") == chosen] or [
-        name for name in names if name.startswith(chosen)
+    matches = [name for name in names if name.removesuffix(".jsonl") == benchmark] or [
+        name for name in names if name.startswith(benchmark)
     ]
-    if len(found) != 1:
-        raise UnknownNameError("benchmark", chosen, (name.removesuffix(".jsonl") for name in found or names))
-    return found
+    if len(matches) != 1:
+        raise UnknownNameError("benchmark", benchmark, (name.removesuffix(".jsonl") for name in matches or names))
+    return matches
 
 
 def journal_status(folder: Path, ledger: MirrorLedger, file: str, fault: str = "") -> JournalStatus:
-    """Where one journal stands. Raises CortexError."""
+    """The status of one journal. Raises CortexError."""
     mirrored, events = _lines(folder / file, ledger.offset(file))
     counts, losses = ledger.acknowledged(file), ledger.losses(file)
     return JournalStatus(file.removesuffix(".jsonl"), mirrored, events, counts, losses, fault)
 
 
-def server_status(parts: MirrorSession) -> ServerStatus:
-    """Ask the server who it is; that it fails is an answer too."""
-    trouble, shown = parts.ledger.trouble(), parts.client.server.shown
+def server_status(session: MirrorSession) -> ServerStatus:
+    """Ask the server for its name and number of memories. Its failure is part of the status."""
+    trouble, shown = session.ledger.trouble(), session.client.server.shown
     try:
-        who = parts.client.open()
-        answer = parts.client.call("memory_stats", {"project": "*"}) if "memory_stats" in who.tools else None
+        info = session.client.open()
+        answer = session.client.call("memory_stats", {"project": "*"}) if "memory_stats" in info.tools else None
     except CortexError as error:
         return ServerStatus(shown, "", "", None, str(error), trouble)
     total = answer.content.get("total") if answer else None
-    return ServerStatus(shown, who.name, who.version, total if isinstance(total, int) else None, "", trouble)
+    return ServerStatus(shown, info.name, info.version, total if isinstance(total, int) else None, "", trouble)
 
 
 def backfill(
-    parts: MirrorSession,
+    session: MirrorSession,
     folder: Path,
     files: Iterable[str],
     report: Callable[[JournalStatus], None],
     *,
     again: bool = False,
 ) -> None:
-    """Offer all that is missing of these journals, and report each. ``again``: also what was acknowledged before.
+    """Offer the missing memories of these journals, and report each journal. ``again``: also confirmed memories.
 
-    Raises CortexError once the server has failed several times in a row; another call goes on from there.
+    Raises CortexError after several consecutive failures of the server; another call continues from there.
     """
     for file in files:
         if again:
-            parts.ledger.forget(file)
-        parts.ledger.begin(file)
-        report(journal_status(folder, parts.ledger, file, _brought(parts, file)))
-    parts.ledger.troubled(None)
+            session.ledger.forget(file)
+        session.ledger.add(file)
+        report(journal_status(folder, session.ledger, file, _offer_missing(session, file)))
+    session.ledger.set_trouble(None)
 
 
-def _brought(parts: MirrorSession, file: str) -> str:
-    """Why a journal could not be brought to its end, empty if it could."""
-    lost = {loss.end: loss for loss in parts.ledger.losses(file) if not loss.stored}
+def _offer_missing(session: MirrorSession, file: str) -> str:
+    """Offer new and lost memories of a journal. Returns the fault that stopped it, empty if it is complete."""
+    lost = {loss.end: loss for loss in session.ledger.losses(file) if not loss.stored}
     try:
-        _catch_up(parts, file)
-        parts.mirror.recover(file, lost)
+        _catch_up(session, file)
+        session.mirror.recover(file, lost)
     except JournalError as error:
         return str(error)
     return ""
 
 
-def _catch_up(parts: MirrorSession, file: str) -> None:
-    failures, before = 0, parts.mirror.answered
+def _catch_up(session: MirrorSession, file: str) -> None:
+    failures, before = 0, session.mirror.answered
     while True:
         try:
-            return parts.mirror.catch_up(file)
+            return session.mirror.catch_up(file)
         except CortexError:
-            failures = failures + 1 if parts.mirror.answered == before else 1
+            failures = failures + 1 if session.mirror.answered == before else 1
             if failures == GIVEN_UP_AFTER:
                 raise
-            before = parts.mirror.answered
+            before = session.mirror.answered
 
 
 def _lines(path: Path, offset: int) -> tuple[int, int]:
-    """How many lines stand before ``offset``, and how many in all."""
+    """The number of lines before ``offset``, and of all lines."""
     before = total = position = 0
     try:
         with path.open("rb") as file:

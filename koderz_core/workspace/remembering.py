@@ -96,7 +96,7 @@ class Remembering:
             _LOG.exception("A bug of koderz: what experiments leave behind is not remembered now. %s", CURE)
 
     def _mirror(self, parts: MirrorSession) -> None:
-        left, pause, busy, warned = list(parts.ledger.begun()), EVERY_SECONDS, time.monotonic(), False
+        left, pause, busy, warned = list(parts.ledger.offsets()), EVERY_SECONDS, time.monotonic(), False
         while True:
             closing, before = self._closing.is_set(), parts.mirror.answered
             try:
@@ -119,7 +119,7 @@ class Remembering:
         with self._guard:
             files = list(self._files)
         for file in files:
-            parts.ledger.begin(file)
+            parts.ledger.add(file)
         if self._closing.is_set():
             if not (self._patient or parts.client.is_open):
                 return left  # to start a server takes longer than there is
@@ -129,7 +129,7 @@ class Remembering:
                 return left
             with suppress(JournalError):  # the index of the journals says that to everybody
                 parts.mirror.catch_up(file, self._is_over)
-        parts.ledger.troubled(None)
+        parts.ledger.set_trouble(None)
         return []
 
     def _report_missing(self, parts: MirrorSession) -> None:
@@ -145,7 +145,7 @@ class Remembering:
 
     def _tell(self, parts: MirrorSession, error: CortexError, warned: bool) -> bool:
         """Once on the screen, always where ``koderz cortex status`` finds it."""
-        parts.ledger.troubled(Trouble(time.time(), str(error)))
+        parts.ledger.set_trouble(Trouble(time.time(), str(error)))
         if not warned:
             _LOG.warning("The memory server fails; experiments go on without it. %s %s", plain(str(error)), CURE)
         return True

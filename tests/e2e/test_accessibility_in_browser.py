@@ -82,7 +82,7 @@ def experiment(shown: dict[str, str]) -> str:
 def remember_example(home: Path) -> None:
     """The example's journal in a data folder, and in its memory what a server would have remembered of it."""
     open_example(load_settings(home=home))
-    told = [one for read in JournalReader(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
+    told = [one for read in JournalReader(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.memory)]
     cortex = Cortex(home / "cortex.db")
     call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
     cortex.close()

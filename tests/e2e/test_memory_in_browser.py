@@ -26,7 +26,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = tmp_path_factory.mktemp("remembered")
     (home / "journals").mkdir()
     shutil.copy(GOLDEN, home / "journals" / "bench_d53bbf8f03e3.jsonl")
-    told = [one for read in JournalReader(GOLDEN, scripted=True).read() if (one := read.remembered)]
+    told = [one for read in JournalReader(GOLDEN, scripted=True).read() if (one := read.memory)]
     cortex = Cortex(home / "cortex.db")
     call(cortex, "import_memories", {"data": json.dumps([as_entry(one) for one in told])})
     cortex.close()

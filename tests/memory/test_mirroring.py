@@ -28,7 +28,7 @@ Offer = Callable[..., JournalStatus]
 
 
 def told() -> list[JournalMemory]:
-    return [read.remembered for read in JournalReader(GOLDEN, scripted=True).read() if read.remembered]
+    return [read.memory for read in JournalReader(GOLDEN, scripted=True).read() if read.memory]
 
 
 TITLES = [one.title for one in told()]
@@ -136,7 +136,7 @@ def test_a_memory_that_the_server_cannot_bear_is_passed_over_and_named(moody: Of
     one = moody("bears no iteration")
     missing = [title for title in TITLES if "Iteration 1" in title]
     assert [loss.title for loss in one.losses] == missing
-    assert "lost at it 2 times" in one.losses[0].why
+    assert "failed on it 2 times" in one.losses[0].why
     assert moody("obeys").complete
     assert sorted(stored(log)) == sorted(TITLES)
 
