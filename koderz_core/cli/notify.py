@@ -46,7 +46,7 @@ def notify(test: bool, command: tuple[str, ...]) -> int:
 
 def _test() -> int:
     notices = Notices(load_settings())
-    troubles: Sequence[str] = notices.send(test_notice(platform.node())) if notices.wanted else (UNSET.rstrip("."),)
+    troubles: Sequence[str] = notices.send(test_notice(platform.node())) if notices.configured else (UNSET.rstrip("."),)
     for trouble in troubles:
         _say(f"Error: no notice was sent: {trouble}.")
     if not troubles:
@@ -61,7 +61,7 @@ def _notices() -> Notices | None:
     except ConfigError as error:
         _say(f"Warning: no notice will be sent. {plain(str(error))}")
         return None
-    if not notices.wanted:
+    if not notices.configured:
         _say(f"Warning: no notice will be sent. {UNSET}")
         return None
     return notices

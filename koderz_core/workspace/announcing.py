@@ -50,7 +50,7 @@ class Announcing:
             raise
 
     def _tell(self, begun: float, runner: Runner) -> None:
-        if not (self._notices.wanted and runner.remaining):
+        if not (self._notices.configured and runner.remaining):
             return
         name = f"{runner.asked.name} ({runner.benchmark})" if runner.asked.name else runner.benchmark
         seconds = self._clock() - begun

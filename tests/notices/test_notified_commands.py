@@ -18,7 +18,7 @@ import pytest
 
 from koderz_core.notices.commands import run_command
 
-FLAG = "import sys; from koderz_core.notices.commands import perform; sys.exit(perform(sys.argv[1:]).code)"
+FLAG = "import sys; from koderz_core.notices.commands import run_command; sys.exit(run_command(sys.argv[1:]).code)"
 IN_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {FLAG}"
 COUNTS = """
 import os, signal, sys
