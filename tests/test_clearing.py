@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from koderz_core.upkeep.removal import COPY_SECONDS, remove_left_copies
+from koderz_core.upkeep.journals import COPY_SECONDS, remove_left_copies
 
 
 def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path) -> None:

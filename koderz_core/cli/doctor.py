@@ -53,10 +53,9 @@ def _repaired(opened: Workspace) -> bool:
     """Repair, print the repairs, and return whether everything is intact now."""
     whole = True
     for journal in opened.upkeep.mend():
-        whole = whole and journal.whole
-        click.echo(
-            f"{'Repaired' if journal.whole else 'Not repaired'}: {plain(journal.subject)} {plain(journal.said, 1000)}"
-        )
+        whole = whole and journal.sound
+        verdict = "Repaired" if journal.sound else "Not repaired"
+        click.echo(f"{verdict}: {plain(journal.subject)} {plain(journal.message, 1000)}")
     if whole:
         click.echo("All journals and the index are intact.")
     return whole

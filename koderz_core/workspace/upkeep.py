@@ -16,11 +16,16 @@ from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
 from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
-from koderz_core.upkeep import removal
-from koderz_core.upkeep.backup import BackupReport, Source, back_up
-from koderz_core.upkeep.journal_repair import Repair, repair_journals
-from koderz_core.upkeep.removal import remove, remove_left_copies, require_removable, size_in_bytes
-from koderz_core.upkeep.restore import RestoreReport, restore
+from koderz_core.upkeep.backup import BackupReport, RestoreReport, Source, back_up, restore
+from koderz_core.upkeep.journals import (
+    Repair,
+    remove,
+    remove_left_copies,
+    repair_journals,
+    require_removable,
+    set_pin,
+    size_in_bytes,
+)
 from koderz_core.workspace.names import benchmark_named
 
 DAY_SECONDS = 86_400.0
@@ -58,7 +63,7 @@ class Upkeep:
             try:
                 events = self._results.reindex().events
             except StoreError as error:
-                yield Repair("index", f"cannot be built anew: {error}", whole=False)
+                yield Repair("index", f"cannot be built anew: {error}", sound=False)
             else:
                 yield Repair("index", f"was built anew from {events} events, because: {fault}")
 
@@ -89,11 +94,11 @@ class Upkeep:
 
     def pin(self, benchmark: str) -> None:
         """Let nothing delete the benchmark of that id. Raises JournalError."""
-        removal.pin(self._journal(benchmark))
+        set_pin(self._journal(benchmark), pinned=True)
 
     def unpin(self, benchmark: str) -> None:
         """Take that back. Raises JournalError."""
-        removal.unpin(self._journal(benchmark))
+        set_pin(self._journal(benchmark), pinned=False)
 
     def unwanted(self, benchmark: str) -> Unwanted:
         """What ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
