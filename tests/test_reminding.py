@@ -41,13 +41,14 @@ def test_a_coder_that_failed_is_told_lessons_and_the_journal_knows_which() -> No
         plan = workspace.plan(Order([Wanted("supervised", {"coder": "scripted/weak"}, FEW | {"lessons": True})], "0:3"))
         workspace.run(plan, concurrency=1)
         entries = list(read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl"))
-        recalled = [one.event for one in entries if isinstance(one.event, MemoryRecalled) and one.event.memories]
+        events = [entry.event for entry in entries]
+        recalled = [event for event in events if isinstance(event, MemoryRecalled) and event.memories]
         assert recalled
         assert "HumanEval/100" in recalled[0].memories[0].tags["problems"]
-        said = [one.event.text for one in entries if isinstance(one.event, TextStored)]
+        texts = [event.text for event in events if isinstance(event, TextStored)]
     assert any(
         "Lessons from other problems:\n- a wrong answer: None (8 times on 4 problems)" in text and "Problem:" in text
-        for text in said
+        for text in texts
     )
 
 
@@ -100,15 +101,15 @@ def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
     Path(workspace.settings.home / "cortex.db").unlink(missing_ok=True)
     with open_memory_file(workspace.settings, make=True) as cortex:
         assert cortex is not None
-        for one in stored:
-            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=lesson_metadata(one))
-    problems = {one.id: one for one in workspace.dataset().problems}
+        for lesson in stored:
+            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=lesson_metadata(lesson))
+    problems = {problem.id: problem for problem in workspace.dataset().problems}
     problem = problems[f"HumanEval/{solving}"]
     for error in ERRORS:
         for memory in workspace.memories.recall(Query("lesson", {"error": error}), asker(workspace, problem.id)):
             sources = memory.tags["problems"].split()
             assert len(sources) >= 3
-            assert not any(same_problem(problems[one].public, problem.public) for one in sources)
+            assert not any(same_problem(problems[source].public, problem.public) for source in sources)
             assert not named_in_tests(problem) & set(memory.text.split())
 
 
@@ -119,12 +120,12 @@ def order(coder: str, seed: int, **parameters: bool) -> Order:
 def prompts(workspace: Workspace, asked: Plan) -> dict[str, str]:
     """The problem of each experiment with what its coder was told."""
     entries = list(read_all(workspace.settings.journals_dir / f"{asked.id}.jsonl"))
-    texts = {one.event.sha256: one.event.text for one in entries if isinstance(one.event, TextStored)}
-    names = {one.id: one.problem for one in asked.experiments()}
+    texts = {entry.event.sha256: entry.event.text for entry in entries if isinstance(entry.event, TextStored)}
+    names = {experiment.id: experiment.problem for experiment in asked.experiments()}
     return {
-        names[str(one.experiment)]: "".join(texts[message.text] for message in one.event.messages)
-        for one in entries
-        if isinstance(one.event, CallStarted)
+        names[str(entry.experiment)]: "".join(texts[message.text] for message in entry.event.messages)
+        for entry in entries
+        if isinstance(entry.event, CallStarted)
     }
 
 
@@ -134,7 +135,7 @@ def test_examples_are_of_other_problems_that_an_earlier_benchmark_solved() -> No
         workspace.run(before, concurrency=1)
         workspace.run(after, concurrency=1)
         told = prompts(workspace, after)
-        problems = {one.id: one.public for one in workspace.dataset().problems}
+        problems = {problem.id: problem.public for problem in workspace.dataset().problems}
     assert all(prompt.count("A program that passed its tests:") == 2 for prompt in told.values())
     for name, prompt in told.items():
         assert prompt.count(f"def {problems[name].entry_point}(") == 1
@@ -162,7 +163,7 @@ TWINS = {  # a problem, and another of MBPP+ whose published solution passes its
 def recalled(workspace: Workspace, problem: str, dataset: str) -> set[str]:
     """The problems whose programs whoever solves this one would be shown, however many they are."""
     about = Asker("exp_0", problem, workspace.dataset(dataset).origin, {"coder": ("scripted/strong",)})
-    return {one.tags["problem"] for one in workspace.memories.recall(Query("solved", limit=99), about)}
+    return {memory.tags["problem"] for memory in workspace.memories.recall(Query("solved", limit=99), about)}
 
 
 def test_no_example_solves_the_problem_that_is_to_be_solved(test_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def problem(number: int, entry_point: str = "", prompt: str = "", tests: str = "
     return Problem(PublicProblem(f"t/{number}", f'def {name}(x):\n    """{words}"""\n', name), TestSet(tests), "")
 
 
-PROBLEMS = {one.id: one for one in map(problem, range(9))}
+PROBLEMS = {made.id: made for made in map(problem, range(9))}
 KNOWN = problem_lookup(lambda _: PROBLEMS)
 RECURRING = Lesson("name", "KeyError", tuple(Evidence(f"t/{at}", "tiny", 2) for at in range(4)))
 
@@ -209,10 +209,10 @@ def published(folder: Path) -> tuple[dict[str, Problem], dict[str, Problem]]:
 def test_twins_of_published_datasets_are_refused(test_data: Path) -> None:
     humaneval, mbpp = published(test_data)
     twins = {
-        (one.id, other.id)
-        for one in humaneval.values()
-        for other in mbpp.values()
-        if same_problem(one.public, other.public)
+        (first.id, second.id)
+        for first in humaneval.values()
+        for second in mbpp.values()
+        if same_problem(first.public, second.public)
     }
     assert len(twins) > 3
     for one, other in twins:

@@ -27,11 +27,11 @@ FILE = f"{BENCHMARK}.jsonl"
 Offer = Callable[..., JournalStatus]
 
 
-def told() -> list[JournalMemory]:
-    return [read.memory for read in JournalReader(GOLDEN, scripted=True).read() if read.memory]
+def golden_memories() -> list[JournalMemory]:
+    return [line.memory for line in JournalReader(GOLDEN, scripted=True).read() if line.memory]
 
 
-TITLES = [one.title for one in told()]
+TITLES = [memory.title for memory in golden_memories()]
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_titles_are_unique_and_of_characters_that_every_server_finds() -> None:
 
 
 def test_a_result_says_who_solved_what_how_and_at_what_cost() -> None:
-    result = next(one for one in told() if one.kind == "result" and "supervised" in one.tags)
+    result = next(memory for memory in golden_memories() if memory.kind == "result" and "supervised" in memory.tags)
     expected: dict[str, Any] = {
         "outcome": "solved",
         "dataset": "humaneval",

@@ -65,7 +65,7 @@ def test_whatever_is_stored_no_prompt_holds_anything_of_the_problem_or_its_twins
     stored: list[int], solving: int, limit: int
 ) -> None:
     found = recalled([solved(8, "tiny+"), *(solved(at) for at in stored)], solving, limit)
-    brief = Brief(TINY[f"t/{solving}"].public, examples=tuple(one.text for one in found))
+    brief = Brief(TINY[f"t/{solving}"].public, examples=tuple(memory.text for memory in found))
     prompt = "\n".join(message.content for message in first_attempt(brief))
     shown = {at for at in range(10) if f"mark{at}." in prompt}
     near = next((twins for twins in TWINS if solving in twins), {solving})
@@ -98,7 +98,7 @@ def test_the_examples_most_like_the_problem_come_first() -> None:
     like = replace(TINY["t/6"], public=replace(TINY["t/6"].public, prompt="cut a list of numbers into halves"))
     known = problem_lookup(lambda _: {**TINY, "t/9": problem(9, "nine", "cut a word into halves")})
     found = examples([solved(7), solved(8), solved(9)], like, known, never, 1)
-    assert [one.tags["problem"] for one in found] == ["t/9"]
+    assert [memory.tags["problem"] for memory in found] == ["t/9"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_programs_are_tried_in_the_order_of_their_rank_until_enough_may_be_shown
         return "mark7." in program
 
     found = examples([solved(at) for at in (6, 7, 8, 0)], TINY["t/9"], KNOWN, may_solve, 2)
-    assert [one.tags["problem"] for one in found] == ["t/6", "t/8"]
+    assert [memory.tags["problem"] for memory in found] == ["t/6", "t/8"]
     assert list(tried) == ["mark6", "mark7", "mark8"]
 
 
@@ -143,7 +143,7 @@ def test_functions_that_a_dataset_calls_all_the_same_do_not_refuse_each_other() 
 
 
 def test_published_twins_in_other_words_are_never_shown(test_data: Any) -> None:
-    problems = {one.id: one for one in load("mbpp+", load_settings(datasets_dir=test_data)).problems}
+    problems = {problem.id: problem for problem in load("mbpp+", load_settings(datasets_dir=test_data)).problems}
     known = problem_lookup(lambda _: problems)
     for name, other in (("Mbpp/394", "Mbpp/281"), ("Mbpp/629", "Mbpp/412"), ("Mbpp/800", "Mbpp/451")):
         assert not same_problem(problems[name].public, problems[other].public)

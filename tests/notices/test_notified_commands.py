@@ -29,7 +29,7 @@ def hear(*_):
     print("heard", len(heard), flush=True)
 
 signal.signal(signal.SIGINT, hear)
-print([os.isatty(one) for one in (0, 1, 2)], os.get_terminal_size().columns, flush=True)
+print([os.isatty(stream) for stream in (0, 1, 2)], os.get_terminal_size().columns, flush=True)
 sys.stdin.readline()
 print("in all", len(heard))
 """
