@@ -41,26 +41,25 @@ class Mirror:
 
     def __init__(self, client: Client, ledger: MirrorLedger, journals_dir: Path, *, scripted: bool = False) -> None:
         """``scripted``: as ``MemoryExtractor`` takes it."""
-        self._scripted = scripted
-        self._client, self._ledger, self._folder = client, ledger, journals_dir
-        self._readers: dict[str, JournalReader] = {}
-        self._waiting: dict[str, list[JournalLine]] = {}  # read, but not answered yet
-        self._size, self._tries, self._doubtful = 0, 0, True
+        self.client, self.ledger = client, ledger
         self.answered = 0  # memories that the server has answered for, stored or not
+        self._folder, self._scripted = journals_dir, scripted
+        self._readers: dict[str, JournalReader] = {}
+        self._size, self._tries, self._doubtful = 0, 0, True
 
     def catch_up(self, file: str, enough: Callable[[], bool] = lambda: False) -> None:
         """Offer the new memories of a journal until ``enough``. Does nothing if another process mirrors the journal.
 
         Raises CortexError, JournalError.
         """
-        with self._ledger.claim(file) as claimed:
+        with self.ledger.claim(file) as claimed:
             if claimed and self.is_behind(file):
-                self._catch_up(file, self._readers.setdefault(file, self._reader(file)), enough)
+                self._catch_up(self._readers.setdefault(file, self._reader(file)), enough)
 
     def recover(self, file: str, lost: Mapping[int, Loss]) -> None:
         """Offer lost memories again, given by their position. Raises as ``catch_up``."""
         failures = 0
-        with self._ledger.claim(file) as claimed:
+        with self.ledger.claim(file) as claimed:
             for line in self._reader(file).read() if claimed and lost else ():
                 if line.end not in lost or not line.memory:
                     continue
@@ -73,64 +72,61 @@ class Mirror:
                     continue
                 failures = 0
                 if result.stored:
-                    self._ledger.resolve(file, lost[line.end])
+                    self.ledger.resolve(file, lost[line.end])
 
     def is_behind(self, file: str) -> bool:
         """Whether parts of this journal are not answered yet. A journal that became shorter starts again."""
-        size, done = self._reader(file).size, self._ledger.offset(file)
+        size, done = self._reader(file).size, self.ledger.offset(file)
         if size < done:
-            self._ledger.forget(file)
-            self._drop(file)
-            self._ledger.add(file)
+            self.ledger.forget(file)
+            self._readers.pop(file, None)
+            self.ledger.add(file)
         return size != done
 
-    def _catch_up(self, file: str, reader: JournalReader, enough: Callable[[], bool]) -> None:
-        done = self._ledger.offset(file)
-        waiting = self._waiting[file] = [line for line in self._waiting.get(file, []) if line.end > done]
-        self._flush(file, waiting, 0, enough)  # lines from before the server failed
+    def _catch_up(self, reader: JournalReader, enough: Callable[[], bool]) -> None:
+        done = self.ledger.offset(reader.file)
+        reader.waiting = [line for line in reader.waiting if line.end > done]
+        self._flush(reader, 0, enough)  # lines from before the server failed
         fault = None
         try:
             for line in reader.read():
                 if line.memory and line.end > done:
-                    waiting.append(line)
-                    self._flush(file, waiting, BATCH, enough)
+                    reader.waiting.append(line)
+                    self._flush(reader, BATCH, enough)
                 if enough():
                     return
         except JournalError as error:
             fault = error  # the lines before it are mirrored all the same
-        self._flush(file, waiting, 0, enough)
-        if waiting:
+        self._flush(reader, 0, enough)
+        if reader.waiting:
             return
-        self._ledger.advance(file, reader.offset, (), ())
+        self.ledger.advance(reader.file, reader.offset, (), ())
         if fault:
             raise fault
         if reader.closed:
-            self._drop(file)
+            self._readers.pop(reader.file, None)
 
-    def _flush(self, file: str, waiting: list[JournalLine], allowed: int, enough: Callable[[], bool]) -> None:
+    def _flush(self, reader: JournalReader, allowed: int, enough: Callable[[], bool]) -> None:
         """Offer and remove waiting lines until at most ``allowed`` are left."""
-        while len(waiting) > allowed and not enough():
-            self._offer_first(file, waiting)
-
-    def _offer_first(self, file: str, waiting: list[JournalLine]) -> None:
-        most = BATCH if self._client.open().name == OWN_SERVER else 1
-        self._size = min(self._size or most, most)
-        offered = list(_within(waiting[: self._size], BATCH_CHARS))
-        memories = [line.memory for line in offered if line.memory]
-        results = self._offer(memories)
-        stored = [memory.kind for memory, result in zip(memories, results, strict=True) if result.stored]
-        losses = [
-            Loss(line.end, memory.kind, memory.title, result.why, result.stored)
-            for line, memory, result in zip(offered, memories, results, strict=True)
-            if result.why
-        ]
-        self._ledger.advance(file, offered[-1].end, stored, losses)
-        del waiting[: len(offered)]
+        while len(reader.waiting) > allowed and not enough():
+            most = BATCH if self.client.open().name == OWN_SERVER else 1
+            self._size = min(self._size or most, most)
+            offered = list(_within(reader.waiting[: self._size], BATCH_CHARS))
+            memories = [line.memory for line in offered if line.memory]
+            results = self._offer(memories)
+            stored = [memory.kind for memory, result in zip(memories, results, strict=True) if result.stored]
+            losses = [
+                Loss(line.end, memory.kind, memory.title, result.why, result.stored)
+                for line, memory, result in zip(offered, memories, results, strict=True)
+                if result.why
+            ]
+            self.ledger.advance(reader.file, offered[-1].end, stored, losses)
+            del reader.waiting[: len(offered)]
 
     def _offer(self, memories: Sequence[JournalMemory]) -> list[StoreResult]:
-        self._client.open()  # a server that does not start is not the fault of a memory
+        self.client.open()  # a server that does not start is not the fault of a memory
         try:
-            results = store(self._client, memories, doubtful=self._doubtful)
+            results = store(self.client, memories, doubtful=self._doubtful)
         except CortexError as error:
             self._size, self._doubtful = 1, True
             self._tries += len(memories) == 1
@@ -145,9 +141,16 @@ class Mirror:
     def _reader(self, file: str) -> JournalReader:
         return JournalReader(self._folder / file, scripted=self._scripted)
 
-    def _drop(self, file: str) -> None:
-        self._readers.pop(file, None)
-        self._waiting.pop(file, None)
+
+@contextmanager
+def open_mirror(settings: Settings, client: Client) -> Iterator[Mirror]:
+    """Open the record of mirrored memories; close it and the server at the end. Raises CortexError."""
+    ledger = MirrorLedger(settings.home / FILE_NAME, client.server.key)
+    try:
+        yield Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
+    finally:
+        client.close()
+        ledger.close()
 
 
 def _within(lines: Sequence[JournalLine], chars: int) -> Iterator[JournalLine]:
@@ -157,27 +160,6 @@ def _within(lines: Sequence[JournalLine], chars: int) -> Iterator[JournalLine]:
         if chars < 0 and place:
             return
         yield line
-
-
-@dataclass(frozen=True, slots=True)
-class MirrorSession:
-    """For the thread that opened it."""
-
-    client: Client
-    ledger: MirrorLedger
-    mirror: Mirror
-
-
-@contextmanager
-def open_mirror(settings: Settings, client: Client) -> Iterator[MirrorSession]:
-    """Open the record of mirrored memories; close it and the server at the end. Raises CortexError."""
-    ledger = MirrorLedger(settings.home / FILE_NAME, client.server.key)
-    try:
-        mirror = Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
-        yield MirrorSession(client, ledger, mirror)
-    finally:
-        client.close()
-        ledger.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +254,9 @@ class JournalReader:
 
     def __init__(self, path: Path, *, scripted: bool = False) -> None:
         """``scripted``: as ``MemoryExtractor`` takes it."""
-        self.path = path
+        self.path, self.file = path, path.name
         self.offset = 0
+        self.waiting: list[JournalLine] = []  # read, but not answered yet
         self.closed = False  # whether the last line closes the benchmark
         self._places: dict[str, int] = {}  # hash of a text -> offset of its line
         self._extractor = MemoryExtractor(self._text, scripted=scripted)
@@ -298,7 +281,7 @@ class JournalReader:
                         return
                     yield self._parse(line)
         except OSError as error:
-            raise JournalError(f"The journal {self.path.name} cannot be read: {error}. Check its folder.") from error
+            raise JournalError(f"The journal {self.file} cannot be read: {error}. Check its folder.") from error
 
     def _parse(self, line: bytes) -> JournalLine:
         try:
@@ -308,7 +291,7 @@ class JournalReader:
             memory = self._extractor.add(entry) if entry else None
         except JournalError as error:
             raise JournalError(
-                f"The journal {self.path.name} cannot be read at byte {self.offset}: {error}. Later lines are not "
+                f"The journal {self.file} cannot be read at byte {self.offset}: {error}. Later lines are not "
                 "stored as memories."
             ) from error
         self.offset += len(line)

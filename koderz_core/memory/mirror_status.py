@@ -8,7 +8,7 @@ from pathlib import Path
 
 from koderz_core.errors import CortexError, JournalError, UnknownNameError
 from koderz_core.memory.ledger import Loss, MirrorLedger, Trouble
-from koderz_core.memory.mirror import GIVEN_UP_AFTER, MirrorSession
+from koderz_core.memory.mirror import GIVEN_UP_AFTER, Mirror
 
 _CHUNK_BYTES = 1 << 20
 
@@ -67,12 +67,12 @@ def journal_status(folder: Path, ledger: MirrorLedger, file: str, fault: str = "
     return JournalStatus(file.removesuffix(".jsonl"), mirrored, events, counts, losses, fault)
 
 
-def server_status(session: MirrorSession) -> ServerStatus:
+def server_status(mirror: Mirror) -> ServerStatus:
     """Ask the server for its name and number of memories. Its failure is part of the status."""
-    trouble, shown = session.ledger.trouble(), session.client.server.shown
+    trouble, shown = mirror.ledger.trouble(), mirror.client.server.shown
     try:
-        info = session.client.open()
-        answer = session.client.call("memory_stats", {"project": "*"}) if "memory_stats" in info.tools else None
+        info = mirror.client.open()
+        answer = mirror.client.call("memory_stats", {"project": "*"}) if "memory_stats" in info.tools else None
     except CortexError as error:
         return ServerStatus(shown, "", "", None, str(error), trouble)
     total = answer.content.get("total") if answer else None
@@ -80,7 +80,7 @@ def server_status(session: MirrorSession) -> ServerStatus:
 
 
 def backfill(
-    session: MirrorSession,
+    mirror: Mirror,
     folder: Path,
     files: Iterable[str],
     report: Callable[[JournalStatus], None],
@@ -93,33 +93,33 @@ def backfill(
     """
     for file in files:
         if again:
-            session.ledger.forget(file)
-        session.ledger.add(file)
-        report(journal_status(folder, session.ledger, file, _offer_missing(session, file)))
-    session.ledger.set_trouble(None)
+            mirror.ledger.forget(file)
+        mirror.ledger.add(file)
+        report(journal_status(folder, mirror.ledger, file, _offer_missing(mirror, file)))
+    mirror.ledger.set_trouble(None)
 
 
-def _offer_missing(session: MirrorSession, file: str) -> str:
+def _offer_missing(mirror: Mirror, file: str) -> str:
     """Offer new and lost memories of a journal. Returns the fault that stopped it, empty if it is complete."""
-    lost = {loss.end: loss for loss in session.ledger.losses(file) if not loss.stored}
+    lost = {loss.end: loss for loss in mirror.ledger.losses(file) if not loss.stored}
     try:
-        _catch_up(session, file)
-        session.mirror.recover(file, lost)
+        _catch_up(mirror, file)
+        mirror.recover(file, lost)
     except JournalError as error:
         return str(error)
     return ""
 
 
-def _catch_up(session: MirrorSession, file: str) -> None:
-    failures, before = 0, session.mirror.answered
+def _catch_up(mirror: Mirror, file: str) -> None:
+    failures, before = 0, mirror.answered
     while True:
         try:
-            return session.mirror.catch_up(file)
+            return mirror.catch_up(file)
         except CortexError:
-            failures = failures + 1 if session.mirror.answered == before else 1
+            failures = failures + 1 if mirror.answered == before else 1
             if failures == GIVEN_UP_AFTER:
                 raise
-            before = session.mirror.answered
+            before = mirror.answered
 
 
 def _lines(path: Path, offset: int) -> tuple[int, int]:

@@ -10,11 +10,12 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fcntl import ioctl
 from types import FrameType
+from typing import Self
 
 STDOUT, STDERR = 1, 2
 KEPT_BYTES = 1 << 14  # of the output
@@ -47,7 +48,7 @@ def run_command(command: Sequence[str], clock: Callable[[], float] = time.monoto
     """
     started, tail = clock(), _Tail()
     outputs = _outputs()
-    with _forwarding(outputs) as forwarding:
+    with _Forwarding(outputs) as forwarding:
         try:
             process = subprocess.Popen(command, stdout=outputs[0].command_end, stderr=outputs[-1].command_end)
         except OSError as error:
@@ -153,13 +154,22 @@ class _Forwarding:
         self._outputs = outputs
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: list[int] = []
+        heeded = [number for number in FORWARDED if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
+        self._before = [(number, signal.signal(number, self._forward)) for number in heeded]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler)
 
     def start(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         for number in self._waiting:
             process.send_signal(number)
 
-    def forward(self, number: int, _frame: FrameType | None) -> None:
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
         if number in (signal.SIGINT, signal.SIGQUIT) and _in_foreground():
             return  # the terminal has sent the signal of its keys to the command already
         if number == signal.SIGWINCH:
@@ -169,18 +179,6 @@ class _Forwarding:
             self._waiting.append(number)
         else:
             self._process.send_signal(number)
-
-
-@contextmanager
-def _forwarding(outputs: Sequence[_Output]) -> Iterator[_Forwarding]:
-    forwarding = _Forwarding(outputs)
-    heeded = [number for number in FORWARDED if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
-    before = [(number, signal.signal(number, forwarding.forward)) for number in heeded]
-    try:
-        yield forwarding
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 def _in_foreground() -> bool:

@@ -64,6 +64,9 @@ class Notices:
             yield partial(self._send_by_apprise, url)
 
     def _post(self, url: str, seconds: float, notice: Notice) -> None:
+        """Send to a webhook. Raises NoticeError, which does not show the address: it allows anyone to write there."""
+        import httpx  # noqa: PLC0415 (heavy, and most notices are never sent)
+
         try:
             address(url)
         except ValueError:
@@ -71,12 +74,42 @@ class Notices:
                 "SLACK_WEBHOOK_URL is not an address. Copy it again from the page of the webhook"
             ) from None
         self._settings.check_egress(url, "a notice")
-        post(url, notice, seconds)
+        message = {
+            "text": notice.text.translate(_ENTITIES),
+            "mrkdwn": False,
+            "unfurl_links": False,
+            "unfurl_media": False,
+        }
+        timeouts = {"timeout": httpx.Timeout(seconds).as_dict()}
+        try:
+            # A transport instead of a client, which would log the address and follow redirects.
+            with httpx.HTTPTransport(proxy=_proxy(url)) as transport:
+                answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=timeouts))
+                body = next(answer.iter_bytes(), b"") if answer.status_code >= 300 else b""
+                answer.close()
+        except httpx.HTTPError as error:
+            raise NoticeError(f"the webhook cannot be reached ({type(error).__name__})") from None
+        if answer.status_code >= 300:
+            reason = body.decode(errors="replace")
+            why = f": {reason}" if re.fullmatch("[a-z_]{1,60}", reason) else ""  # Slack's reasons; others may quote
+            raise NoticeError(f"the webhook answered {answer.status_code}{why}")
 
     def _send_by_apprise(self, url: str, notice: Notice) -> None:
+        """Send to one address in the format of Apprise. Raises NoticeError, which does not show the address."""
         if self._settings.offline:
             raise NoticeError("KODERZ_OFFLINE is set, and an address in KODERZ_NOTICES may lead to the internet")
-        send_by_apprise(url, notice)
+        try:
+            from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 (optional, heavy)
+        except ImportError:
+            raise NoticeError("KODERZ_NOTICES needs a package: pip install 'koderz[notices]'") from None
+        log = logging.getLogger("apprise")
+        log.propagate = False  # koderz itself warns once
+        log.addHandler(logging.NullHandler())
+        apprise = Apprise(asset=AppriseAsset(app_id="koderz", http_redirects=False))
+        if not apprise.add(url):
+            raise NoticeError(f"KODERZ_NOTICES contains an address that Apprise does not support; see {SCHEMES}")
+        if not apprise.notify(title=notice.title, body="\n".join(notice.lines), body_format=NotifyFormat.TEXT):
+            raise NoticeError("an address in KODERZ_NOTICES did not accept it; `apprise -vv ADDRESS` shows why")
 
 
 class _Attempt:
@@ -107,28 +140,6 @@ def _without_mentions(text: str) -> str:
     return text.replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
-def post(url: str, notice: Notice, seconds: float) -> None:
-    """Send to a webhook. Raises NoticeError, which does not show the address: it allows anyone to write there."""
-    import httpx  # noqa: PLC0415 (heavy, and most notices are never sent)
-
-    message = {"text": notice.text.translate(_ENTITIES), "mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
-    timeouts = {"timeout": httpx.Timeout(seconds).as_dict()}
-    try:
-        # A transport instead of a client, which would log the address and follow redirects.
-        with httpx.HTTPTransport(proxy=_proxy(url)) as transport:
-            answer = transport.handle_request(httpx.Request("POST", url, json=message, extensions=timeouts))
-            body = next(answer.iter_bytes(), b"") if answer.status_code >= 300 else b""
-            answer.close()
-    except httpx.HTTPError as error:
-        raise NoticeError(f"the webhook cannot be reached ({type(error).__name__})") from None
-    if answer.status_code >= 300:
-        reason = body.decode(errors="replace")
-        why = (
-            f": {reason}" if re.fullmatch("[a-z_]{1,60}", reason) else ""
-        )  # Slack's reasons; other texts may quote the notice
-        raise NoticeError(f"the webhook answered {answer.status_code}{why}")
-
-
 def _proxy(url: str) -> str | None:
     """The proxy of the environment, or on macOS of the system. Requests to this machine use none."""
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 (heavy)
@@ -136,19 +147,3 @@ def _proxy(url: str) -> str | None:
     parts = urlsplit(url)
     direct = is_loopback(url) or proxy_bypass(parts.hostname or "")
     return None if direct else getproxies().get(parts.scheme)
-
-
-def send_by_apprise(url: str, notice: Notice) -> None:
-    """Send to one address in the format of Apprise. Raises NoticeError, which does not show the address."""
-    try:
-        from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 (optional, heavy)
-    except ImportError:
-        raise NoticeError("KODERZ_NOTICES needs a package: pip install 'koderz[notices]'") from None
-    log = logging.getLogger("apprise")
-    log.propagate = False  # koderz itself warns once
-    log.addHandler(logging.NullHandler())
-    apprise = Apprise(asset=AppriseAsset(app_id="koderz", http_redirects=False))
-    if not apprise.add(url):
-        raise NoticeError(f"KODERZ_NOTICES contains an address that Apprise does not support; see {SCHEMES}")
-    if not apprise.notify(title=notice.title, body="\n".join(notice.lines), body_format=NotifyFormat.TEXT):
-        raise NoticeError("an address in KODERZ_NOTICES did not accept it; `apprise -vv ADDRESS` shows why")

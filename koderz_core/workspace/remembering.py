@@ -17,7 +17,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, CortexError, JournalError
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.ledger import Trouble
-from koderz_core.memory.mirror import MirrorSession, open_mirror
+from koderz_core.memory.mirror import Mirror, open_mirror
 from koderz_core.report.formats import plain
 
 EVERY_SECONDS = 1.0
@@ -95,10 +95,10 @@ class Remembering:
         except Exception:  # noqa: BLE001 (the edge of this thread)
             _LOG.exception("A bug of koderz: what experiments leave behind is not remembered now. %s", CURE)
 
-    def _mirror(self, parts: MirrorSession) -> None:
+    def _mirror(self, parts: Mirror) -> None:
         left, pause, busy, warned = list(parts.ledger.offsets()), EVERY_SECONDS, time.monotonic(), False
         while True:
-            closing, before = self._closing.is_set(), parts.mirror.answered
+            closing, before = self._closing.is_set(), parts.answered
             try:
                 left = self._pass(parts, left)
                 pause, self._failing = EVERY_SECONDS, False
@@ -106,7 +106,7 @@ class Remembering:
                 pause, self._failing = min(2 * pause, LONGEST_SECONDS), True
                 if not closing:
                     warned = self._tell(parts, error, warned)
-            if parts.mirror.answered > before:
+            if parts.answered > before:
                 busy = time.monotonic()
             if closing:
                 return
@@ -114,7 +114,7 @@ class Remembering:
                 parts.client.close()
             self._closing.wait(pause)
 
-    def _pass(self, parts: MirrorSession, left: list[str]) -> list[str]:
+    def _pass(self, parts: Mirror, left: list[str]) -> list[str]:
         """Bring what runs here up to date, and what was left before; gives what of that is left now."""
         with self._guard:
             files = list(self._files)
@@ -128,14 +128,14 @@ class Remembering:
             if self._is_over():
                 return left
             with suppress(JournalError):  # the index of the journals says that to everybody
-                parts.mirror.catch_up(file, self._is_over)
+                parts.catch_up(file, self._is_over)
         parts.ledger.set_trouble(None)
         return []
 
-    def _report_missing(self, parts: MirrorSession) -> None:
+    def _report_missing(self, parts: Mirror) -> None:
         with self._guard:
             files = list(self._files)
-        missing = [file for file in files if parts.mirror.is_behind(file)]
+        missing = [file for file in files if parts.is_behind(file)]
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
             _LOG.warning("The memory does not hold everything of %s yet; the next benchmark adds it. %s", names, CURE)
@@ -143,7 +143,7 @@ class Remembering:
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end
 
-    def _tell(self, parts: MirrorSession, error: CortexError, warned: bool) -> bool:
+    def _tell(self, parts: Mirror, error: CortexError, warned: bool) -> bool:
         """Once on the screen, always where ``koderz cortex status`` finds it."""
         parts.ledger.set_trouble(Trouble(time.time(), str(error)))
         if not warned:

@@ -98,11 +98,11 @@ class StoredMemory:
             "metadata": None if self.metadata is None else json.loads(self.metadata),
         }
 
-    def brief(self, chars: int = EXCERPT_CHARS) -> dict[str, object]:
+    def brief(self) -> dict[str, object]:
         """All fields except metadata and content; of the content its beginning and its length."""
         fields = self.full()
         del fields["content"], fields["metadata"]
-        return {**fields, "excerpt": self.content[:chars], "content_chars": len(self.content)}
+        return {**fields, "excerpt": self.content[:EXCERPT_CHARS], "content_chars": len(self.content)}
 
     def line(self) -> str:
         """Id and title on one line."""
