@@ -173,11 +173,9 @@ def _lines(program: str) -> Iterator[list[str]]:
     for token in tokenize.generate_tokens(io.StringIO(program).readline):
         if token.type == tokenize.NEWLINE:
             if line[0].string not in ("import", "from") and [part.type for part in line] != [tokenize.STRING]:
-                yield [_word(part) for part in line]
+                yield [
+                    "_" if part.type == tokenize.NAME and part.string not in _PYTHON else part.string for part in line
+                ]
             line = []
         elif token.type not in _LAYOUT:
             line.append(token)
-
-
-def _word(token: tokenize.TokenInfo) -> str:
-    return token.string if token.type != tokenize.NAME or token.string in _PYTHON else "_"

@@ -20,7 +20,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import CortexError, JournalError, UsageError
 from koderz_core.events import BenchmarkClosed, TextStored, decode
-from koderz_core.memory.client import Client, ToolAnswer
+from koderz_core.memory.client import Client
 from koderz_core.memory.cortex.database import DEFAULT_PROJECT
 from koderz_core.memory.cortex.search import one_line
 from koderz_core.memory.cortex.write_tools import SALIENCES
@@ -133,7 +133,7 @@ class Mirror:
             if self._tries < TRIES:
                 raise
             self._tries = 0
-            return [StoreResult(False, f"the server failed on it {TRIES} times: {error}")]
+            return [StoreResult(False, f"the server failed {TRIES} times on this memory: {error}")]
         self._size, self._tries, self._doubtful = self._size * 2, 0, False
         self.answered += len(results)
         return results
@@ -216,10 +216,7 @@ def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]
 def _remember(client: Client, memory: JournalMemory) -> StoreResult:
     arguments = as_entry(memory)
     del arguments["salience"], arguments["created_at"]
-    return _result(client.call("remember", {**arguments, "importance": memory.importance}))
-
-
-def _result(answer: ToolAnswer) -> StoreResult:
+    answer = client.call("remember", {**arguments, "importance": memory.importance})
     first, _, rest = answer.text.partition("\n")
     if answer.failed or not first.startswith("Remembered"):
         return StoreResult(False, _shown(answer.text) or "the server gave no reason")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,20 +104,16 @@ def _repair_lines(path: Path) -> Repair:
         lost = _suspects(infos) | _unfinished(infos)
         taken = len([*path.parent.glob(f"{path.name}.damaged*")])
         before = path.with_name(f"{path.name}.damaged{f'-{taken + 1}' if taken else ''}")
-        _rewrite(path, (line for line in lines(path) if _stays(line, lost)), before)
+        with replacement(path, part=path.with_suffix(".part")) as file:
+            file.writelines(line.content for line in lines(path) if _stays(line, lost))
+            sync(file)
+            shutil.copystat(path, file.name)  # the time of the last write is the age of the benchmark
+            before.hardlink_to(path)
     corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
     shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
     again = f". Experiments that may be affected and have to run again: {len(lost)} (koderz resume {path.stem})"
     message = f"unreadable lines were taken out (line {shown}){again if lost else ''}. The original is {before.name}"
     return Repair(path.stem, message)
-
-
-def _rewrite(path: Path, stays: Iterable[Line], before: Path) -> None:
-    with replacement(path, part=path.with_suffix(".part")) as file:
-        file.writelines(line.content for line in stays)
-        sync(file)
-        shutil.copystat(path, file.name)  # the time of the last write is the age of the benchmark
-        before.hardlink_to(path)
 
 
 def _info(line: Line) -> _LineInfo:

@@ -32,7 +32,7 @@ def test_a_memory_beyond_the_limit_is_refused_and_one_at_it_is_kept_whole(tmp_pa
 def test_a_full_file_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
     cortex = Cortex(tmp_path / "full.db", CortexLimits(megabytes=1))
     memory, stored = {"title": "t", "content": "word " * 20_000}, 0
-    with pytest.raises(CortexError, match=r"full: nothing was stored.*--max-megabytes"):  # noqa: PT012 (at some time)
+    with pytest.raises(CortexError, match=r"full, so nothing was stored.*--max-megabytes"):  # noqa: PT012 (at some time)
         while stored < 20:
             call(cortex, "remember", memory)
             stored += 1
@@ -174,7 +174,7 @@ def test_links_go_both_ways_and_end_with_their_memories(ask: Ask) -> None:
 def test_a_file_of_somebody_else_or_of_a_later_koderz_is_left_alone(tmp_path: Path, cortex: Cortex) -> None:
     with sqlite3.connect(tmp_path / "theirs.db") as theirs:
         theirs.execute("create table memories (id integer)")
-    with pytest.raises(CortexError, match="no memory file of koderz"):
+    with pytest.raises(CortexError, match="not a memory file of koderz"):
         Cortex(tmp_path / "theirs.db")
     cortex.connection.execute("pragma user_version = 99")
     with pytest.raises(CortexError, match="written by a later koderz"):

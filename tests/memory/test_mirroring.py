@@ -136,7 +136,7 @@ def test_a_memory_that_the_server_cannot_bear_is_passed_over_and_named(moody: Of
     one = moody("bears no iteration")
     missing = [title for title in TITLES if "Iteration 1" in title]
     assert [loss.title for loss in one.losses] == missing
-    assert "failed on it 2 times" in one.losses[0].why
+    assert "failed 2 times on this memory" in one.losses[0].why
     assert moody("obeys").complete
     assert sorted(stored(log)) == sorted(TITLES)
 

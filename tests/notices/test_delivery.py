@@ -111,7 +111,7 @@ def test_other_places_are_told_through_apprise(place: Server, caplog: pytest.Log
     place.answer = sends(500, "")
     (_, refused, unknown) = send(place.url, notices=f"{there} MARKED://x")
     assert refused == "an address in KODERZ_NOTICES did not accept it; `apprise -vv ADDRESS` shows why"
-    assert unknown.startswith("KODERZ_NOTICES has an address that Apprise does not know")
+    assert unknown.startswith("KODERZ_NOTICES contains an address that Apprise does not support")
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
     assert "MARKED" not in caplog.text
 

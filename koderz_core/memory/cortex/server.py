@@ -105,7 +105,9 @@ class _Handlers:
         uri = str(params.uri)
         if uri not in RESOURCES:
             raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri[:100]!r}. Known: {', '.join(RESOURCES)}.")
-        text = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=_resource(self.cortex, uri).text)
+        is_context = uri == "memory://context"
+        reply = get_context(self.cortex) if is_context else recall(self.cortex, mode=uri.removeprefix("memory://"))
+        text = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=reply.text)
         return types.ReadResourceResult(contents=[text])
 
     async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -130,12 +132,6 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, "Known prompts: restore_context, and search_memory with a query.")
         message = types.TextContent(type="text", text=f"{lead}\n\n{reply.text}")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=message)])
-
-
-def _resource(cortex: Cortex, uri: str) -> Reply:
-    if uri == "memory://context":
-        return get_context(cortex)
-    return recall(cortex, mode=uri.removeprefix("memory://"))
 
 
 TOOLS: Mapping[str, Callable[..., Reply]] = {

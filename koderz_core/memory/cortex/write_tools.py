@@ -82,10 +82,13 @@ def remember(  # noqa: PLR0913 (the tool has these parameters)
     memory.check_size(cortex.limits.chars)
     with transaction(cortex.connection) as connection:
         id_ = insert(connection, memory)
-    reason = f"importance {level}" + ("" if importance else f", from category {detected}")
+    return _remembered(memory, id_, f"importance {level}" + ("" if importance else f", from category {detected}"))
+
+
+def _remembered(memory: NewMemory, id_: int, reason: str) -> Reply:
     text = (
-        f'Remembered: "{one_line(title)}"\nID: {id_}\nType: {memory.type}\nCategory: {detected}\n'
-        f"Salience: {salience:.0%}\nReason: {reason}"
+        f'Remembered: "{one_line(memory.title)}"\nID: {id_}\nType: {memory.type}\nCategory: {memory.category}\n'
+        f"Salience: {memory.salience:.0%}\nReason: {reason}"
     )
     fields = ("type", "category", "salience", "project", "scope", "created_at")
     return Reply(text, {"id": id_, **{name: getattr(memory, name) for name in fields}})
