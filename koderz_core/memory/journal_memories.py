@@ -69,7 +69,7 @@ class MemoryExtractor:
 
     def _step(self, event: Event, tally: Tally, entry: Entry) -> JournalMemory | None:
         if isinstance(event, CallStarted):
-            tally.asked[entry.ordinal] = (event.role, event.model)
+            tally.open_calls[entry.ordinal] = (event.role, event.model)
         elif isinstance(event, CallFinished):
             tally.add(entry.ordinal, event)
         elif isinstance(event, CandidateScored):

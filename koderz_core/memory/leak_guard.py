@@ -128,11 +128,11 @@ def _word_runs(text: str) -> frozenset[tuple[str, ...]]:
 
 def gives_away(program: str, solution: str) -> bool:
     """Whether the program resembles or contains much of the solution. True if one of them cannot be parsed."""
-    ours, theirs = _token_runs(program), _token_runs(solution)
-    if not ours or not theirs:
+    runs, solution_runs = _token_runs(program), _token_runs(solution)
+    if not runs or not solution_runs:
         return bool(program and solution)
-    both = len(ours & theirs)
-    return both / len(ours | theirs) >= RESEMBLANCE_THRESHOLD or both / len(theirs) >= CONTAINMENT_THRESHOLD
+    both, either = len(runs & solution_runs), len(runs | solution_runs)
+    return both / either >= RESEMBLANCE_THRESHOLD or both / len(solution_runs) >= CONTAINMENT_THRESHOLD
 
 
 def renamed_programs(name: str, source: PublicProblem, program: str) -> Iterator[str]:

@@ -82,7 +82,7 @@ def of_iteration(event: CodeTested, tally: Tally, text: Text) -> JournalMemory:
 
 
 def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> JournalMemory:
-    review = "\n\n".join(f"## {heading}\n{said}" for heading, said in event.sections.items())
+    review = "\n\n".join(f"## {heading}\n{text}" for heading, text in event.sections.items())
     metadata = {
         "checkpoint_num": event.checkpoint,
         "iteration": event.after_iteration,
@@ -197,19 +197,19 @@ class Spent:
 
 @dataclass(slots=True)
 class Tally:
-    """One experiment so far: who was asked, at what cost, and what came of it."""
+    """One experiment so far: its open calls, the models and costs of its roles, and its outcome."""
 
     experiment: Experiment
-    asked: dict[int | None, tuple[str, str]] = field(default_factory=dict)  # ordinal -> role and model, until answered
+    open_calls: dict[int | None, tuple[str, str]] = field(default_factory=dict)  # ordinal -> role and model
     models: dict[str, str] = field(default_factory=dict)  # role -> the model that answered last
-    costs: dict[str, float | None] = field(default_factory=dict)  # role -> what its last answer cost
+    costs: dict[str, float | None] = field(default_factory=dict)  # role -> cost of its last answer
     by_model: dict[str, Spent] = field(default_factory=dict)
     iterations: int = 0
-    scored: CandidateScored | None = None  # the program that was handed in
+    scored: CandidateScored | None = None  # the submitted program
     ended: ExperimentFinished | None = None
 
     def add(self, ordinal: int | None, call: CallFinished) -> None:
-        role, model = self.asked.pop(ordinal, ("unknown", "unknown"))
+        role, model = self.open_calls.pop(ordinal, ("unknown", "unknown"))
         self.models[role], self.costs[role] = model, call.cost.usd
         self.by_model.setdefault(model, Spent()).add(call)
 

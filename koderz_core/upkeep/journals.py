@@ -179,7 +179,7 @@ def size_in_bytes(journal: Path) -> int:
 
 
 def remove(journal: Path) -> None:
-    """Delete a benchmark's files, with the copies that repairs kept.
+    """Delete the files of a benchmark, including the originals of repaired journals.
 
     Raises as ``require_removable``, also if the benchmark has just started.
     """

@@ -184,7 +184,7 @@ def transaction(connection: MemoryFile) -> Iterator[MemoryFile]:
 
 
 def koderz_error(error: sqlite3.Error | UnicodeEncodeError | OverflowError) -> CortexError | UsageError:
-    """The error of SQLite as one that says what to do."""
+    """An error of koderz for an error of SQLite, with what to do about it."""
     if isinstance(error, UnicodeEncodeError):
         return UsageError(
             "A text contains half a character (a lone surrogate), so nothing was stored. Cut the text elsewhere."

@@ -51,16 +51,16 @@ def recall(  # noqa: PLR0913 (the tool has these parameters)
         tags=tags or None,
         include_decayed=include_decayed,
     )
-    found = _find(cortex, query, filters, mode, whole_number(limit, "limit"))
+    result = _find(cortex, query, filters, mode, whole_number(limit, "limit"))
     left_out = 0 if include_decayed else _faded(cortex, filters)
-    _touch(cortex, found.memories)
+    _touch(cortex, result.memories)
     content = {
-        "memories": [memory.brief() for memory in found.memories],
-        "more": found.more,
-        "newest_only": found.newest_only,
+        "memories": [memory.brief() for memory in result.memories],
+        "more": result.more,
+        "newest_only": result.newest_only,
         "decayed_left_out": left_out,
     }
-    return Reply(_recalled(found, left_out), content)
+    return Reply(_recalled(result, left_out), content)
 
 
 def get_memory(cortex: Cortex, *, id: float) -> Reply:  # noqa: A002 (the tool's)
@@ -121,24 +121,24 @@ def _find(cortex: Cortex, query: str, filters: Filters, mode: str, limit: int) -
     return list_memories(cortex.connection, filters, "recent" if mode == "search" else mode, limit, cortex.now())
 
 
-def _part(title: str, found: SearchResult, chars: int) -> str:
-    lines = [f"- {memory.line()}: {memory.excerpt(chars)}" for memory in found.memories]
-    more = ["- … find more with recall"] if found.more else []
+def _part(title: str, result: SearchResult, chars: int) -> str:
+    lines = [f"- {memory.line()}: {memory.excerpt(chars)}" for memory in result.memories]
+    more = ["- … find more with recall"] if result.more else []
     return "\n".join([f"## {title}", *lines, *more])
 
 
-def _recalled(found: SearchResult, left_out: int) -> str:
+def _recalled(result: SearchResult, left_out: int) -> str:
     notes = []
-    if found.more:
+    if result.more:
         notes.append("More memories match: raise limit (50 at most) or narrow the query.")
-    if found.newest_only:
+    if result.newest_only:
         notes.append(f"Too many memories match: only the newest {CANDIDATES:,} were ranked. Rarer words search all.")
     if left_out:
         notes.append(f"{left_out} decayed memories were left out. To include them: includeDecayed.")
-    if not found.memories:
-        return "\n".join(["No memories found matching your query.", *notes])
-    entries = [f"{memory.line()}\n{memory.excerpt()}\n{memory.about()}" for memory in found.memories]
-    return "\n\n".join([f"Found {len(found.memories)} memories:", *entries, *(["\n".join(notes)] if notes else [])])
+    if not result.memories:
+        return "\n".join(["No memories result matching your query.", *notes])
+    entries = [f"{memory.line()}\n{memory.excerpt()}\n{memory.about()}" for memory in result.memories]
+    return "\n\n".join([f"Found {len(result.memories)} memories:", *entries, *(["\n".join(notes)] if notes else [])])
 
 
 def _faded(cortex: Cortex, filters: Filters) -> int:
