@@ -27,7 +27,7 @@ from typing import Any
 from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from koderz_core.memory.cortex import schema, write_tools
+from koderz_core.memory.cortex import database, write_tools
 
 SERVER = ["-c", "from koderz_core.cli import main; main()", "cortex", "serve", "--db"]
 SIGNS = "".join(map(chr, range(32, 127)))
@@ -61,7 +61,7 @@ def _arguments() -> argparse.Namespace:
 def _iterations(count: int) -> Iterator[Arguments]:
     """As koderz leaves them: code, metadata, four tags, titles that hardly differ."""
     words, seeded = (
-        Path(write_tools.__file__).read_text().split() + Path(schema.__file__).read_text().split(),
+        Path(write_tools.__file__).read_text().split() + Path(database.__file__).read_text().split(),
         random.Random(1),
     )
     for number in range(count):
@@ -77,7 +77,7 @@ def _iterations(count: int) -> Iterator[Arguments]:
 
 
 def _directly(path: Path, iterations: Sequence[Arguments]) -> float:
-    connection = schema.open_memories(path, max_megabytes=4096)
+    connection = database.open_memories(path, max_megabytes=4096)
     rows = [
         write_tools.NewMemory(
             iteration["title"], iteration["content"], "custom", "long_term", "koderz", "project", 0.8, 0.8,
@@ -88,7 +88,7 @@ def _directly(path: Path, iterations: Sequence[Arguments]) -> float:
     ]  # fmt: skip
     started = time.perf_counter()
     for row in rows:
-        with schema.transaction(connection):
+        with database.transaction(connection):
             write_tools.insert(connection, row)
     return len(rows) / (time.perf_counter() - started)
 

@@ -20,7 +20,7 @@ from typing import Any
 from koderz_core import open_workspace
 from koderz_core.grading.suites import base_and_plus
 from koderz_core.grading.testsets import TestPolicy
-from koderz_core.memory.leak_guard import Learnt, admissible, under_name
+from koderz_core.memory.leak_guard import SourcedText, admissible, renamed_programs
 from koderz_core.memory.lessons import examples
 from koderz_core.prompts.coding import example
 from koderz_core.records import Problem
@@ -57,7 +57,7 @@ def counted(counts: Counter[str], workspace: Workspace, source: Problem, target:
     """The guard's decision about the solution of ``source`` for an experiment on ``target``."""
     program = source.canonical_solution
     row = Solved("exp_0", source.id, "", program)
-    text = Learnt(example(source.public.prompt, program), (source.public,), program)
+    text = SourcedText(example(source.public.prompt, program), (source.public,), program)
     shown = examples([row], target, lambda _dataset, _problem: source.public, workspace.grading.may_solve, 1)
     passed_base, passed_plus = passes(workspace, source, target)
     counts["pairs that agree on the screened calls"] += 1
@@ -74,7 +74,7 @@ def counted(counts: Counter[str], workspace: Workspace, source: Problem, target:
 
 def passes(workspace: Workspace, source: Problem, target: Problem) -> tuple[bool, bool]:
     tests = workspace.grading.divide(target, TestPolicy(plus=True, by_canonical=True))
-    program = next(under_name(target.public.entry_point, source.public, source.canonical_solution))
+    program = next(renamed_programs(target.public.entry_point, source.public, source.canonical_solution))
     found = base_and_plus(tests.base, tests.plus, lambda suite: workspace.grading.judge.check(target, program, suite))
     return found[0].passed, all(verdict.passed for verdict in found)
 

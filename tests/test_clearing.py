@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from koderz_core.upkeep.removal import COPY_SECONDS, clear_left
+from koderz_core.upkeep.journals import COPY_SECONDS, remove_left_copies
 
 
 def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path) -> None:
@@ -16,5 +16,5 @@ def test_copies_that_nobody_is_at_any_more_go_and_all_else_stays(tmp_path: Path)
         path = home / name
         path.touch() if name == "copy-file" else (path / "inside").mkdir(parents=True)
         os.utime(path, times=(now, now if name == "copy-alive" else now - COPY_SECONDS - 1))
-    assert [one.subject for one in clear_left(home, now)] == ["copy-dead", "restore-dead"]
+    assert [one.subject for one in remove_left_copies(home, now)] == ["copy-dead", "restore-dead"]
     assert sorted(path.name for path in home.iterdir()) == ["backups", "copy-alive", "copy-file"]

@@ -14,7 +14,7 @@ import pytest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.journal import read_all
-from koderz_core.memory.journal_memories import Story
+from koderz_core.memory.journal_memories import MemoryExtractor
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.workspace import mirror_thread
 
@@ -36,9 +36,9 @@ def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
             eventually(lambda: way != "obeys" or "Benchmark" in said(tmp_path))
             begun = time.monotonic()
         assert time.monotonic() - begun < 8  # a second where nobody else wants the processor
-        events = [one.event for one in read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl")]
+        events = [entry.event for entry in read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl")]
         assert isinstance(events[-1], BenchmarkClosed)
-        return [one.outcome for one in events if isinstance(one, ExperimentFinished)]
+        return [event.outcome for event in events if isinstance(event, ExperimentFinished)]
 
     return run
 
@@ -61,7 +61,7 @@ def test_an_experiment_hears_nothing_of_a_server_that_fails(
 ) -> None:
     outcomes = remembered(way)
     assert (len(outcomes), set(outcomes) <= {"solved", "unsolved"}) == (3, True)
-    assert not [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_a_benchmark_is_remembered_while_it_runs(remembered: Callable[[str], list[str]], tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_command_that_could_not_wait_for_its_memory_says_so(
     remembered: Callable[[str], list[str]], caplog: pytest.LogCaptureFixture
 ) -> None:
     remembered("hangs")
-    assert [one.getMessage() for one in caplog.records if "does not hold everything of bench_" in one.getMessage()]
+    assert [record for record in caplog.records if "does not hold everything of bench_" in record.getMessage()]
 
 
 def test_what_scripted_models_did_is_not_remembered_unless_somebody_wants_it(tmp_path: Path) -> None:
@@ -105,13 +105,14 @@ def test_of_a_benchmark_with_real_and_scripted_models_only_the_real_ones_are_rem
     real, mock = (Configuration("direct", {"coder": (name,)}) for name in ("ollama/it", "scripted/weak"))
     plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (real, mock))
     header = BenchmarkOpened(1, "0", plan.id, plan, {}, "prices", "none", {})
-    story = Story(str)
+    extractor = MemoryExtractor(str)
     ended = ExperimentFinished("unsolved", "iterations", "oracle", None, 1.0)
-    told = [story.tell(Entry(1.0, header))]
-    for one in plan.experiments():
-        told += [story.tell(Entry(1.0, event, one.id)) for event in (ExperimentStarted(one), ended)]
-    told += [story.tell(Entry(1.0, BenchmarkClosed("finished")))]
-    result, benchmark = (one for one in told if one)
+    memories = [extractor.add(Entry(1.0, header))]
+    for experiment in plan.experiments():
+        events = (ExperimentStarted(experiment), ended)
+        memories += [extractor.add(Entry(1.0, event, experiment.id)) for event in events]
+    memories += [extractor.add(Entry(1.0, BenchmarkClosed("finished")))]
+    result, benchmark = (memory for memory in memories if memory)
     assert result.metadata["configuration_id"] == real.id
     assert benchmark.metadata["planned"] == 1
-    assert not any("scripted/weak" in one.tags for one in (result, benchmark))
+    assert not any("scripted/weak" in memory.tags for memory in (result, benchmark))

@@ -14,9 +14,9 @@ from koderz_core.errors import CortexError
 from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
 from koderz_core.memory.cortex.write_tools import remember
-from koderz_core.memory.leak_guard import akin, named_in_tests
-from koderz_core.memory.lessons import Evidence, Lesson, kept
-from koderz_core.memory.memory_file import opened
+from koderz_core.memory.leak_guard import named_in_tests, same_problem
+from koderz_core.memory.lessons import Evidence, Lesson, lesson_metadata
+from koderz_core.memory.memory_file import open_memory_file
 from koderz_core.memory.patterns import ADVICE
 from koderz_core.records import Asker, Plan, Query
 from koderz_core.strategies import recorded
@@ -43,13 +43,14 @@ def test_a_coder_that_failed_is_told_lessons_and_the_journal_knows_which() -> No
         )
         workspace.runs.run(plan, concurrency=1)
         entries = list(read_all(workspace.settings.journals_dir / f"{plan.id}.jsonl"))
-        recalled = [one.event for one in entries if isinstance(one.event, MemoryRecalled) and one.event.memories]
+        events = [entry.event for entry in entries]
+        recalled = [event for event in events if isinstance(event, MemoryRecalled) and event.memories]
         assert recalled
         assert "HumanEval/100" in recalled[0].memories[0].tags["problems"]
-        said = [one.event.text for one in entries if isinstance(one.event, TextStored)]
+        texts = [event.text for event in events if isinstance(event, TextStored)]
     assert any(
         "Lessons from other problems:\n- a wrong answer: None (8 times on 4 problems)" in text and "Problem:" in text
-        for text in said
+        for text in texts
     )
 
 
@@ -100,17 +101,17 @@ def test_whatever_is_stored_nothing_of_the_problem_or_its_twins_is_recalled(
     workspace: Workspace, stored: list[Lesson], solving: int
 ) -> None:
     Path(workspace.settings.home / "cortex.db").unlink(missing_ok=True)
-    with opened(workspace.settings, make=True) as cortex:
+    with open_memory_file(workspace.settings, make=True) as cortex:
         assert cortex is not None
         for one in stored:
-            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=kept(one))
+            remember(cortex, title="Lesson", content="is_prime", tags=["lesson"], metadata=lesson_metadata(one))
     problems = {one.id: one for one in workspace.datasets.load().problems}
     problem = problems[f"HumanEval/{solving}"]
     for error in ERRORS:
         for memory in workspace.memories.recall(Query("lesson", {"error": error}), asker(workspace, problem.id)):
             sources = memory.tags["problems"].split()
             assert len(sources) >= 3
-            assert not any(akin(problems[one].public, problem.public) for one in sources)
+            assert not any(same_problem(problems[source].public, problem.public) for source in sources)
             assert not named_in_tests(problem) & set(memory.text.split())
 
 
@@ -121,12 +122,12 @@ def order(coder: str, seed: int, **parameters: bool) -> Order:
 def prompts(workspace: Workspace, asked: Plan) -> dict[str, str]:
     """The problem of each experiment with what its coder was told."""
     entries = list(read_all(workspace.settings.journals_dir / f"{asked.id}.jsonl"))
-    texts = {one.event.sha256: one.event.text for one in entries if isinstance(one.event, TextStored)}
-    names = {one.id: one.problem for one in asked.experiments()}
+    texts = {entry.event.sha256: entry.event.text for entry in entries if isinstance(entry.event, TextStored)}
+    names = {experiment.id: experiment.problem for experiment in asked.experiments()}
     return {
-        names[str(one.experiment)]: "".join(texts[message.text] for message in one.event.messages)
-        for one in entries
-        if isinstance(one.event, CallStarted)
+        names[str(entry.experiment)]: "".join(texts[message.text] for message in entry.event.messages)
+        for entry in entries
+        if isinstance(entry.event, CallStarted)
     }
 
 

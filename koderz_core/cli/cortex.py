@@ -19,7 +19,7 @@ from koderz_core import __version__
 from koderz_core.cli.options import Whole, data_dir
 from koderz_core.config import load_settings
 from koderz_core.memory.client import memory_file
-from koderz_core.memory.cortex.project import (
+from koderz_core.memory.cortex.database import (
     DEFAULT_PROJECT,
     MAX_CHARS,
     MAX_MEGABYTES,

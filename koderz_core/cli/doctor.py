@@ -45,9 +45,9 @@ def _repaired(opened: Workspace) -> bool:
     """Repair, print the repairs, and return whether everything is intact now."""
     whole = True
     for repair in opened.upkeep.repair():
-        whole = whole and repair.whole
-        verb = "Repaired" if repair.whole else "Not repaired"
-        click.echo(f"{verb}: {plain(repair.subject)} {plain(repair.said, 1000)}")
+        whole = whole and repair.sound
+        verb = "Repaired" if repair.sound else "Not repaired"
+        click.echo(f"{verb}: {plain(repair.subject)} {plain(repair.message, 1000)}")
     if whole:
         click.echo("All journals and the index are intact.")
     return whole

@@ -130,13 +130,13 @@ def restore(file: Path, data_dir: Path | None) -> None:
         done = opened.upkeep.restore(file)
         home = opened.settings.home
     click.echo(f"Backup of {minute(done.manifest.made_at)}, made by koderz {plain(done.manifest.koderz_version)}.")
-    click.echo(f"Restored into {plain(str(home))}: {_counted(done.put)}.")
-    for name in done.put[:LISTED]:
+    click.echo(f"Restored into {plain(str(home))}: {_counted(done.restored)}.")
+    for name in done.restored[:LISTED]:
         click.echo(f"  {plain(name)}")
-    if len(done.put) > LISTED:
-        click.echo(f"  … and {len(done.put) - LISTED} more")
-    if done.there:
-        click.echo(f"Already there and unchanged: {_counted(done.there)}.")
+    if len(done.restored) > LISTED:
+        click.echo(f"  … and {len(done.restored) - LISTED} more")
+    if done.already_there:
+        click.echo(f"Already there and unchanged: {_counted(done.already_there)}.")
     click.echo("Keys are not backed up: set them again. The index is rebuilt automatically.")
 
 

@@ -17,10 +17,10 @@ from koderz_core.workspace.memories import (
     LEAST_PROBLEMS,
     MOST,
     ORDERS,
-    Condition,
+    JournalStatus,
     Lesson,
-    Sought,
-    Standing,
+    MemoryQuery,
+    ServerStatus,
     StoredMemory,
     one_line,
 )
@@ -44,7 +44,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     """Find memories by words, kind and category. Without WORDS, show the newest. A search changes no memory."""
     filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
-        found = opened.memories.find(Sought(" ".join(words), **filters))  # type: ignore[arg-type]  # parsed by click
+        found = opened.memories.find(MemoryQuery(" ".join(words), **filters))  # type: ignore[arg-type]  # parsed by click
     if as_json:
         print_json({"memories": [memory.brief() for memory in found.memories], "more": found.more})
         return
@@ -66,7 +66,7 @@ def show(number: int, data_dir: Path | None, *, as_json: bool) -> None:
         shown = opened.memories.show(number)
     if as_json:
         related = [{"how": other.how, **other.memory.brief()} for other in shown.related]
-        print_json({**shown.memory.whole(), "retired": shown.retired, "related": related})
+        print_json({**shown.memory.full(), "retired": shown.retired, "related": related})
         return
     memory = shown.memory
     click.echo(f"[{memory.id}] {plain(one_line(memory.title))}{' (retired)' if shown.retired else ''}")
@@ -115,9 +115,9 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
 
     The server that comes with koderz stores nothing twice.
     """
-    reported: list[Standing] = []
+    reported: list[JournalStatus] = []
 
-    def report(journal: Standing) -> None:
+    def report(journal: JournalStatus) -> None:
         reported.append(journal)
         click.echo(journal_lines(journal))
 
@@ -158,7 +158,7 @@ def _sources(problems: Iterable[str]) -> str:
     return plain(f"From: {', '.join(names[:MOST_PROBLEMS])}{more}")
 
 
-def journal_lines(journal: Standing) -> str:
+def journal_lines(journal: JournalStatus) -> str:
     """How much of a journal is in memory, then what is missing."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(journal.memories.items())) or "none"
     lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events mirrored; memories: {kinds}"]
@@ -171,7 +171,7 @@ def journal_lines(journal: Standing) -> str:
     return "\n".join(lines)
 
 
-def status_lines(server: Condition, rows: Sequence[Standing], memory: str) -> Iterator[str]:
+def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: str) -> Iterator[str]:
     """The state of the server, each journal with memories or losses, and what to do."""
     yield f"Server: {plain(server.command)}"
     yield f"Fails: {plain(server.fault)}" if server.fault else f"Answers: {plain(server.name)} {plain(server.version)}"

@@ -10,7 +10,7 @@ import click
 
 from koderz_core.config import load_settings
 from koderz_core.errors import ConfigError, UsageError
-from koderz_core.notices.commands import perform
+from koderz_core.notices.commands import run_command
 from koderz_core.notices.delivery import UNSET, Notices
 from koderz_core.notices.messages import Notice, command_ended, test_notice
 from koderz_core.report.formats import plain
@@ -36,7 +36,7 @@ def notify(test: bool, command: tuple[str, ...]) -> int:
     if not command:
         raise UsageError("No command was given. For example: koderz notify -- make test")
     notices = _notices()
-    ended = perform(command)
+    ended = run_command(command)
     if ended.trouble:
         _say(f"Error: {plain(ended.trouble)}")
     if notices is not None:
@@ -46,7 +46,7 @@ def notify(test: bool, command: tuple[str, ...]) -> int:
 
 def _test() -> int:
     notices = Notices(load_settings())
-    troubles: Sequence[str] = notices.send(test_notice(platform.node())) if notices.wanted else (UNSET.rstrip("."),)
+    troubles: Sequence[str] = notices.send(test_notice(platform.node())) if notices.configured else (UNSET.rstrip("."),)
     for trouble in troubles:
         _say(f"Error: no notice was sent: {trouble}.")
     if not troubles:
@@ -61,7 +61,7 @@ def _notices() -> Notices | None:
     except ConfigError as error:
         _say(f"Warning: no notice will be sent. {plain(str(error))}")
         return None
-    if not notices.wanted:
+    if not notices.configured:
         _say(f"Warning: no notice will be sent. {UNSET}")
         return None
     return notices

@@ -1,1 +1,1 @@
-"""Memory: cortex, where experiments leave what they learned and any MCP client can look it up."""
+"""Memory: stores what experiments learned, adds lessons and examples to prompts, and serves MCP clients."""

@@ -1,8 +1,13 @@
-"""An MCP client for a memory server over its standard streams: one answer at a time, each of them checked.
+"""An MCP client for a memory server that is a child process: one request at a time, every answer checked and bounded.
 
-Only what koderz needs of MCP (https://modelcontextprotocol.io/specification): initialize, tools/list, tools/call, and
-an answer to the server's ping. Everything else that arrives is skipped, also lines that are no messages. Whatever the
-server does, answers are bounded in time and size. It sees of this process's environment only what it needs.
+It speaks the part of MCP that koderz needs (https://modelcontextprotocol.io/specification): initialize, tools/list and
+tools/call, and it answers the server's pings. It skips everything else, including lines that are not messages. The
+server gets only a few variables of this process's environment.
+
+It does not use the SDK's ``ClientSession`` and ``stdio_client`` (mcp 2.3.0, measured 2026-11-25): their import takes
+0.57 s of processor time in a process that has imported the runner, and in an empty process 0.95 s where this module
+takes 0.11 s. They also read a line of any length, log a traceback for each line that is not a message,
+wait 2 s at the end for a server that does not exit, and hide the process, so its niceness and ``kill`` would be lost.
 """
 
 from __future__ import annotations
@@ -28,32 +33,34 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, CortexError
-from koderz_core.memory.cortex.project import DEFAULT_PROJECT, FILE_NAME
+from koderz_core.memory.cortex.database import DEFAULT_PROJECT, FILE_NAME
+from koderz_core.memory.cortex.search import one_line
 
 PROTOCOL = "2025-06-18"
-SECONDS = 60.0  # for each answer, a start included: a server at low priority waits while models keep all cores busy
-GOODBYE_SECONDS = 0.2  # claude-cortex-core never ends by itself
-MAX_ANSWER_BYTES = 8 << 20  # all that may arrive while one answer is awaited
-NICENESS = 10  # what is remembered can wait, what is measured beside it cannot
-_SLICE_SECONDS = 0.1  # how soon a changed deadline is noticed
+SECONDS = 60.0  # for each answer and the start: a server at low priority waits while models keep all cores busy
+GRACE_SECONDS = 0.2  # to exit after its input ended; claude-cortex-core never does
+MAX_ANSWER_BYTES = 8 << 20  # everything that arrives during one request
+NICENESS = 10  # storing memories can wait, the experiments that are measured cannot
+RESTART = "koderz restarts it when needed."
+_SLICE_SECONDS = 0.1  # the longest that a changed deadline goes unnoticed
 _CHUNK_BYTES = 1 << 16
-_ERROR = re.compile(r"[\w.]*(Error|Exception)\b")  # how the line begins that says what went wrong
+_ERROR = re.compile(r"[\w.]*(Error|Exception)\b")  # the start of the line that names the error
 EMBEDDED = (sys.executable, "-P", "-c", "from koderz_core.cli import main; main()", "cortex", "serve", "--db")
 PASSED_ON = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "NODE_PATH")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a tool answered: its text, the same as JSON if the server gives that, and whether it says it went wrong."""
+class ToolAnswer:
+    """The answer of a tool: its text, its structured content if the server sends it, and whether it is an error."""
 
     text: str
     content: Mapping[str, object] = field(default_factory=dict)
-    wrong: bool = False
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
-    """What a server says of itself. Hostile texts."""
+class ServerInfo:
+    """The name, version and tools that a server reports. Hostile texts."""
 
     name: str
     version: str
@@ -61,114 +68,115 @@ class Greeting:
 
 
 class Client:
-    """A session that is opened when first needed, and anew after it was lost. For one thread, ``hurry`` apart."""
+    """A session that opens at the first request and reopens after a failure. For one thread, except where noted."""
 
     def __init__(self, server: Server, version: str, seconds: float = SECONDS) -> None:
-        """``version``: of this client; ``seconds``: what each answer may take. Nothing is started yet."""
+        """``version``: of this client; ``seconds``: time limit of each answer. Starts nothing."""
         self.server = server
         self._version, self._seconds = version, seconds
-        self._wire: Wire | None = None
-        self._greeting: Greeting | None = None
+        self._process: ServerProcess | None = None
+        self._info: ServerInfo | None = None
         self._numbers = count(1)
-        self._latest: float | None = None
+        self._deadline: float | None = None
 
-    def open(self) -> Greeting:
-        """Who is there, started if need be. Raises CortexError."""
-        if self._wire is None or self._greeting is None:
-            self._greeting = self._opened()
-        return self._greeting
+    def open(self) -> ServerInfo:
+        """Start the server unless it runs, and return what it reports about itself. Raises CortexError."""
+        if self._process is None or self._info is None:
+            self._info = self._start()
+        return self._info
 
     @property
     def is_open(self) -> bool:
-        return self._greeting is not None
+        return self._info is not None
 
-    def call(self, tool: str, arguments: Mapping[str, object]) -> Answer:
-        """What a tool answers. Raises CortexError if nothing that is an answer comes: the session is lost then."""
+    def call(self, tool: str, arguments: Mapping[str, object]) -> ToolAnswer:
+        """Call a tool. Raises CortexError if no valid answer arrives; the session is then closed."""
         self.open()
-        result = self._ask("tools/call", {"name": tool, "arguments": arguments})
+        answer = self._request("tools/call", {"name": tool, "arguments": arguments})
         try:
-            told = msgspec.convert(result, _Result)
+            result = msgspec.convert(answer, _ToolResult)
         except msgspec.ValidationError as error:
-            raise self._lost(f"answered {tool} with what is no result of a tool ({error})") from error
-        text = "\n".join(piece.text for piece in told.content if piece.type == "text")
-        return Answer(text, told.structured or {}, bool(told.wrong))
+            raise self._failure(f"answered {tool} with an invalid result ({error})") from error
+        text = "\n".join(part.text for part in result.content if part.type == "text")
+        return ToolAnswer(text, result.structured or {}, bool(result.is_error))
 
-    def hurry(self, seconds: float) -> None:
-        """Whatever is under way or comes later has only so long from now. May be called from another thread."""
-        self._latest = time.monotonic() + seconds
-        if wire := self._wire:
-            wire.latest = self._latest
+    def limit(self, seconds: float) -> None:
+        """End the current request and all later ones that many seconds from now. May be called from another thread."""
+        self._deadline = time.monotonic() + seconds
+        if process := self._process:
+            process.deadline = self._deadline
 
     def kill(self) -> None:
-        """End the server at once, from whatever thread."""
-        if wire := self._wire:
-            wire.kill()
+        """End the server at once. May be called from another thread."""
+        if process := self._process:
+            process.kill()
 
     def close(self) -> None:
-        """End the session and the server. Idempotent; a later call opens another one."""
-        wire, self._wire, self._greeting = self._wire, None, None
-        if wire:
-            wire.close(GOODBYE_SECONDS)
+        """End the session and the server. Idempotent; the next call opens a new session."""
+        process, self._process, self._info = self._process, None, None
+        if process:
+            process.close(GRACE_SECONDS)
 
-    def _opened(self) -> Greeting:
+    def _start(self) -> ServerInfo:
         self.close()
-        self._wire = Wire(self.server.command, self.server.environment)
-        self._wire.latest = self._latest
-        about = {"name": "koderz", "version": self._version}
-        hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": about}
-        said = self._ask("initialize", hello)
-        self._tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        offered = self._ask("tools/list", {})
+        self._process = ServerProcess(self.server.command, self.server.environment)
+        self._process.deadline = self._deadline
+        client = {"name": "koderz", "version": self._version}
+        hello = self._request("initialize", {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client})
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        listing = self._request("tools/list", {})
         try:
-            who, tools = msgspec.convert(said, _Hello).about, msgspec.convert(offered, _Tools).tools
+            about, tools = msgspec.convert(hello, _Initialized).about, msgspec.convert(listing, _ToolList).tools
         except msgspec.ValidationError as error:
-            raise self._lost(f"does not greet as MCP has it ({error})") from error
-        if all(tool.name != "remember" for tool in tools):
-            raise self._lost("has no tool named remember, so it is no cortex. Correct KODERZ_CORTEX_COMMAND")
-        return Greeting(who.name, who.version, frozenset(tool.name for tool in tools))
+            raise self._failure(f"does not start a session as MCP specifies ({error})") from error
+        names = frozenset(tool.name for tool in tools)
+        if "remember" not in names:
+            raise self._failure(
+                "has no tool named remember, so it cannot store memories. Correct KODERZ_CORTEX_COMMAND"
+            )
+        return ServerInfo(about.name, about.version, names)
 
-    def _ask(self, method: str, params: Mapping[str, object]) -> object:
+    def _request(self, method: str, params: Mapping[str, object]) -> object:
         number, deadline = next(self._numbers), time.monotonic() + self._seconds
-        self._tell({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         while True:
-            message = self._heard(deadline)
+            message = self._receive(deadline)
             if message.method is not None and message.id is not None:
-                self._oblige(message)
+                self._answer_request(message)
             elif message.method is None and message.id == number:
                 break
         if message.error is not None:
-            raise self._lost(f"refused {method}: {message.error.message[:300]}")
+            raise self._failure(f"refused {method}: {message.error.message[:300]}")
         return message.result
 
-    def _oblige(self, request: _Message) -> None:
-        """A server may ask too; of a client that offers nothing only whether it is there."""
+    def _answer_request(self, request: _Message) -> None:
+        """Answer a request of the server: a ping with an empty result, anything else with an error."""
         unknown = {"error": {"code": -32601, "message": "koderz offers nothing to servers."}}
-        self._tell({"jsonrpc": "2.0", "id": request.id, **({"result": {}} if request.method == "ping" else unknown)})
+        self._send({"jsonrpc": "2.0", "id": request.id, **({"result": {}} if request.method == "ping" else unknown)})
 
-    def _tell(self, message: Mapping[str, object]) -> None:
-        self._open_wire().send(msgspec.json.encode(message))
+    def _send(self, message: Mapping[str, object]) -> None:
+        self._running().send(msgspec.json.encode(message))
 
-    def _heard(self, deadline: float) -> _Message:
+    def _receive(self, deadline: float) -> _Message:
         while True:
             try:
-                line = self._open_wire().receive(deadline)
+                line = self._running().receive(deadline)
             except CortexError:
                 self.close()
                 raise
             try:
                 return _MESSAGES.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue  # servers log to standard output by mistake; the wire bounds how much
+                continue  # some servers log to standard output; MAX_ANSWER_BYTES limits it
 
-    def _open_wire(self) -> Wire:
-        if self._wire is None:
-            raise CortexError("The session with the memory server has been closed. It is opened anew when needed.")
-        return self._wire
+    def _running(self) -> ServerProcess:
+        if self._process is None:
+            raise CortexError("The session with the memory server is closed. koderz opens a new one when needed.")
+        return self._process
 
-    def _lost(self, how: str) -> CortexError:
+    def _failure(self, reason: str) -> CortexError:
         self.close()
-        shown = "".join(char if char.isprintable() else " " for char in how)
-        return CortexError(f"The memory server {self.server.shown} {shown}.")
+        return CortexError(f"The memory server {self.server.shown} {one_line(reason)}.")
 
 
 class _Fault(msgspec.Struct, frozen=True):
@@ -187,7 +195,7 @@ class _About(msgspec.Struct, frozen=True):
     version: str = "unknown"
 
 
-class _Hello(msgspec.Struct, frozen=True):
+class _Initialized(msgspec.Struct, frozen=True):
     about: _About = msgspec.field(name="serverInfo", default=_About())
 
 
@@ -195,38 +203,38 @@ class _Tool(msgspec.Struct, frozen=True):
     name: str
 
 
-class _Tools(msgspec.Struct, frozen=True):
+class _ToolList(msgspec.Struct, frozen=True):
     tools: list[_Tool]
 
 
-class _Piece(msgspec.Struct, frozen=True):
+class _Content(msgspec.Struct, frozen=True):
     type: str
     text: str = ""
 
 
-class _Result(msgspec.Struct, frozen=True):
-    content: list[_Piece]
+class _ToolResult(msgspec.Struct, frozen=True):
+    content: list[_Content]
     structured: dict[str, object] | None = msgspec.field(name="structuredContent", default=None)
-    wrong: bool | None = msgspec.field(name="isError", default=None)
+    is_error: bool | None = msgspec.field(name="isError", default=None)
 
 
 _MESSAGES = msgspec.json.Decoder(_Message)
 
 
-class Wire:
-    """A child process that reads and writes lines. For one thread; only ``latest`` and ``kill`` are for others too."""
+class ServerProcess:
+    """A child process that reads and writes lines. For one thread, except ``deadline`` and ``kill``."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Raises CortexError if it cannot be started."""
+        """Raises CortexError if the command cannot be started."""
         try:
-            # A session of its own: Ctrl-C must not end it while what ran last is still to be remembered.
+            # A session of its own: Ctrl-C must not end the server while the last memories are still to be stored.
             self._process = Popen(
                 list(command), stdin=PIPE, stdout=PIPE, stderr=PIPE, env=dict(environment), start_new_session=True
             )
         except (OSError, ValueError) as error:
             raise CortexError(
                 f"The memory server cannot be started with {command[0]!r}: {error}. Correct CORTEX_PATH or "
-                "KODERZ_CORTEX_COMMAND, or unset them for the server that comes with koderz."
+                "KODERZ_CORTEX_COMMAND, or unset them to use the server that comes with koderz."
             ) from error
         with suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
@@ -234,19 +242,19 @@ class Wire:
         self._in, self._out, self._err = (pipe.fileno() if pipe else -1 for pipe in pipes)
         for pipe in (self._in, self._out, self._err):
             os.set_blocking(pipe, False)
-        self._heard = [self._out, self._err]
+        self._outputs = [self._out, self._err]
         self._unsent, self._unread = b"", bytearray()
-        self._words: deque[bytes] = deque(maxlen=4)  # what it last said on standard error
+        self._errors: deque[bytes] = deque(maxlen=4)  # the last pieces of its standard error
         self._received = 0
-        self.latest: float | None = None  # monotonic; every exchange ends then, whatever it was given
+        self.deadline: float | None = None  # monotonic; ends every wait, whatever limit that has
 
     def send(self, line: bytes) -> None:
-        """Have a line written while the next answer is awaited; from now on a whole answer's bytes may arrive."""
+        """Queue a line, which ``receive`` writes. Restarts the count of received bytes."""
         self._unsent += line + b"\n"
         self._received = 0
 
     def receive(self, deadline: float) -> bytes:
-        """The next line. Raises CortexError if the process ends, is late or says too much."""
+        """Return the next line. Raises CortexError if the process exits, is late or writes too much."""
         while (end := self._unread.find(b"\n")) < 0:
             self._wait(deadline)
         line = bytes(self._unread[:end])
@@ -254,12 +262,12 @@ class Wire:
         return line
 
     def kill(self) -> None:
-        """End it and what it started, at once."""
+        """End the process and its children at once."""
         with suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self, seconds: float) -> None:
-        """Let it end by itself for a moment, since its input has ended; then end it."""
+        """Close its input, wait that long for it to exit, then kill it."""
         if self._process.stdin:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -272,13 +280,11 @@ class Wire:
                 pipe.close()
 
     def _wait(self, deadline: float) -> None:
-        left = (deadline if self.latest is None else min(deadline, self.latest)) - time.monotonic()
+        left = (deadline if self.deadline is None else min(deadline, self.deadline)) - time.monotonic()
         if left <= 0:
-            raise CortexError(
-                f"The memory server did not answer in time{self._said()}. It is started anew when needed."
-            )
+            raise CortexError(f"The memory server did not answer in time{self._last_error()}. {RESTART}")
         waiting = poll()
-        for pipe in self._heard:
+        for pipe in self._outputs:
             waiting.register(pipe, POLLIN)
         if self._unsent:
             waiting.register(self._in, POLLOUT)
@@ -294,7 +300,7 @@ class Wire:
         except BlockingIOError:
             return
         except OSError:
-            self._unsent = b""  # it is gone, which reading will tell
+            self._unsent = b""  # the process has exited; reading reports that
 
     def _read(self, pipe: int) -> None:
         try:
@@ -302,46 +308,41 @@ class Wire:
         except BlockingIOError:
             return
         if pipe == self._err:
-            self._hear(piece)
+            if piece:
+                self._errors.append(piece)
+            else:
+                self._outputs.remove(self._err)  # a process may close it long before it exits
             return
         if not piece:
-            raise CortexError(f"The memory server ended{self._how()}{self._said()}. It is started anew when needed.")
+            raise CortexError(f"The memory server ended{self._exit_status()}{self._last_error()}. {RESTART}")
         self._received += len(piece)
         if self._received > MAX_ANSWER_BYTES:
             raise CortexError(
-                f"The memory server said more than {MAX_ANSWER_BYTES >> 20} MiB instead of an answer. It is "
-                "started anew when needed."
+                f"The memory server wrote more than {MAX_ANSWER_BYTES >> 20} MiB instead of an answer. {RESTART}"
             )
         self._unread += piece
 
-    def _hear(self, piece: bytes) -> None:
-        """Standard error, whose end may come long before that of the process."""
-        if piece:
-            self._words.append(piece)
-        else:
-            self._heard.remove(self._err)
-
-    def _how(self) -> str:
+    def _exit_status(self) -> str:
         with suppress(TimeoutExpired):
             self._process.wait(_SLICE_SECONDS)
-        if self._err in self._heard:
-            self._read(self._err)  # what it said last says why
+        if self._err in self._outputs:
+            self._read(self._err)  # its last lines hold the reason
         code = self._process.poll()
         if code is None:
             return " its output"
         return f" (signal {-code})" if code < 0 else f" (exit code {code})"
 
-    def _said(self) -> str:
-        """Its last word: of a traceback the line that names the error, which Python has last and Node.js has not."""
-        lines = [line.strip() for line in b"".join(self._words).decode(errors="replace").splitlines() if line.strip()]
+    def _last_error(self) -> str:
+        """The last line on standard error; of a traceback the line with the error, which Node.js does not put last."""
+        lines = [line.strip() for line in b"".join(self._errors).decode(errors="replace").splitlines() if line.strip()]
         errors = [line for line in lines if _ERROR.match(line)]
-        last = "".join(char if char.isprintable() else " " for char in (errors or lines or [""])[-1][:300])
+        last = one_line((errors or lines or [""])[-1][:300])
         return f": {last}" if last else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A command that speaks MCP over its standard streams. ``shown`` is what people know it by."""
+    """A command that speaks MCP over its standard streams. ``shown``: the command as a person would type it."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
@@ -349,14 +350,14 @@ class Server:
 
     @property
     def key(self) -> str:
-        """Equal for the same server: what one has acknowledged, another one does not have."""
+        """Identifies the server in the record of confirmed memories: another server has not confirmed them."""
         return hashlib.sha256(json.dumps(self.shown).encode()).hexdigest()[:16]
 
 
 def server_of(settings: Settings) -> Server:
-    """KODERZ_CORTEX_COMMAND before CORTEX_PATH (under node) before the server that comes with koderz.
+    """The server of KODERZ_CORTEX_COMMAND, else of CORTEX_PATH (run by node), else the one that comes with koderz.
 
-    Raises ConfigError for a command that is none.
+    Raises ConfigError if KODERZ_CORTEX_COMMAND is not a command.
     """
     file = str(memory_file(settings))
     if settings.cortex_command:
@@ -368,12 +369,12 @@ def server_of(settings: Settings) -> Server:
 
 
 def memory_file(settings: Settings) -> Path:
-    """Where the memories are, unless KODERZ_CORTEX_COMMAND says otherwise."""
+    """The path of the memory file, unless KODERZ_CORTEX_COMMAND names a server with a file of its own."""
     return (settings.cortex_db or settings.home / FILE_NAME).absolute()
 
 
 def _foreign(command: tuple[str, ...]) -> Server:
-    """It sees no key of this process: only what programs need to start, and the project that it works for."""
+    """Pass on no key of this process: only the variables that a program needs to start, and the project."""
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return Server(command, {**passed_on, "CLAUDE_MEMORY_PROJECT": DEFAULT_PROJECT}, shlex.join(command))
 
@@ -384,5 +385,7 @@ def _split(command: str) -> tuple[str, ...]:
     except ValueError as error:
         raise ConfigError(f"KODERZ_CORTEX_COMMAND cannot be read: {error}. Quote it as in a shell.") from error
     if not words:
-        raise ConfigError("KODERZ_CORTEX_COMMAND is empty. Give a command that speaks MCP over stdio, or unset it.")
+        raise ConfigError(
+            "KODERZ_CORTEX_COMMAND is empty. Set it to a command that speaks MCP over stdio, or unset it."
+        )
     return words

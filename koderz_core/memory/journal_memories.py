@@ -1,7 +1,7 @@
-"""The memories that a journal leaves: specs, iterations, checkpoints, results and summaries, each from one event.
+"""The memories of a journal: specs, iterations, checkpoints, results and summaries, each from one event.
 
-Titles, categories, importance and the first tags are those of the original koderz. The metadata hold everything that
-one may want to find, filter or count by. Content was written by models and programs: hostile text.
+Titles, categories, importance and the first tags are those of the original koderz. The metadata contain the fields to
+search, filter and count by. Models and programs wrote the content: hostile text.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from koderz_core.events import (
 )
 from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.memory import memory_text
-from koderz_core.memory.memory_text import Spent, Tally, Told, benchmark_summary, known_as
+from koderz_core.memory.memory_text import JournalMemory, Spent, Tally, benchmark_summary, display_name
 from koderz_core.records import Configuration, Experiment, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.strategies import MODES
 from koderz_core.times import iso
 
-MAX_TAGS = 10  # claude-cortex-core drops what is beyond
+MAX_TAGS = 10  # claude-cortex-core drops further tags
 
 
-class Story:
-    """Told a journal from its beginning, event by event, it says what each leaves behind."""
+class MemoryExtractor:
+    """Receives the events of a journal in order and returns the memory of each."""
 
     def __init__(self, text: Callable[[str], str], *, scripted: bool = False) -> None:
-        """``text``: the stored text of that hash; ``scripted``: also what configurations with scripted models did."""
+        """``text``: returns the stored text of a hash; ``scripted``: include configurations with scripted models."""
         self._text = text
         self._scripted = scripted
         self._opened: BenchmarkOpened | None = None
@@ -49,8 +49,8 @@ class Story:
         self._unanswered = Unanswered()
         self._titles = Counter[str]()
 
-    def tell(self, entry: Entry) -> Told | None:
-        """What this event leaves behind, None if nothing. Events behind it must not have been told yet."""
+    def add(self, entry: Entry) -> JournalMemory | None:
+        """Process the next event. Returns its memory, if it has one."""
         event = entry.event
         for call in self._unanswered.add(entry):
             if call.experiment in self._tallies:
@@ -67,32 +67,37 @@ class Story:
             return self._step(event, self._tallies[entry.experiment], entry)
         return None
 
-    def _step(self, event: Event, tally: Tally, entry: Entry) -> Told | None:
+    def _step(self, event: Event, tally: Tally, entry: Entry) -> JournalMemory | None:
         if isinstance(event, CallStarted):
-            tally.asked[entry.ordinal] = (event.role, event.model)
+            tally.open_calls[entry.ordinal] = (event.role, event.model)
         elif isinstance(event, CallFinished):
             tally.add(entry.ordinal, event)
         elif isinstance(event, CandidateScored):
             if event.returned:
                 tally.scored = event
-        elif tell := TELLING.get(type(event)):
-            return self._remembered(tell(event, tally, self._text), tally, entry.at)
+        elif build := BUILDERS.get(type(event)):
+            return self._complete(build(event, tally, self._text), tally, entry.at)
         return None
 
-    def _remembered(self, found: Told, tally: Tally, at: float) -> Told:
-        one = tally.experiment
-        head = (*found.tags[:1], one.id, *found.tags[1:], one.problem)
-        shared, tags = self._shared(at), (*head, *self._tags(one))
-        about = {"experiment_id": one.id, "problem_id": one.problem, "repeat": one.repeat, "experiment_seed": one.seed}
+    def _complete(self, memory: JournalMemory, tally: Tally, at: float) -> JournalMemory:
+        """Add the time, and the tags and metadata that all memories of an experiment share."""
+        experiment = tally.experiment
+        tags = (*memory.tags[:1], experiment.id, *memory.tags[1:], experiment.problem, *self._tags(experiment))
+        about = {
+            "experiment_id": experiment.id,
+            "problem_id": experiment.problem,
+            "repeat": experiment.repeat,
+            "experiment_seed": experiment.seed,
+        }
         return replace(
-            found,
-            title=self._unique(found.title),
+            memory,
+            title=self._unique(memory.title),
             tags=tuple(dict.fromkeys(tags))[:MAX_TAGS],
-            metadata={**about, **found.metadata, **self._configured(one), **shared},
+            metadata={**about, **memory.metadata, **self._of_configuration(experiment), **self._of_benchmark(at)},
             at=iso(at),
         )
 
-    def _benchmark(self, event: BenchmarkClosed, at: float) -> Told | None:
+    def _benchmark(self, event: BenchmarkClosed, at: float) -> JournalMemory | None:
         opened = self._opened
         if opened is None or not self._configurations:
             return None
@@ -100,20 +105,20 @@ class Story:
         benchmark = opened.benchmark
         planned = len(opened.plan.experiments())
         metadata = {"reason": event.reason, "planned": planned, "configurations": summary}
-        strategies = dict.fromkeys(known_as(configuration) for configuration in self._configurations.values())
+        strategies = dict.fromkeys(display_name(configuration) for configuration in self._configurations.values())
         tags = ("benchmark_run", benchmark, *strategies, *opened.plan.models())
-        return Told(
+        return JournalMemory(
             "benchmark",
             self._unique(f"Benchmark {benchmark}"),
             memory_text.of_benchmark(benchmark, event.reason, planned, summary),
             "architecture",
             "critical",
             tags[:MAX_TAGS],
-            {**metadata, **self._shared(at)},
+            {**metadata, **self._of_benchmark(at)},
             iso(at),
         )
 
-    def _shared(self, at: float) -> dict[str, object]:
+    def _of_benchmark(self, at: float) -> dict[str, object]:
         opened = self._opened
         if opened is None:
             return {"timestamp": iso(at)}
@@ -130,26 +135,26 @@ class Story:
             "timestamp": iso(at),
         }
 
-    def _configured(self, experiment: Experiment) -> dict[str, object]:
+    def _of_configuration(self, experiment: Experiment) -> dict[str, object]:
         known = self._configurations.get(experiment.configuration)
         if known is None:
             return {"configuration_id": experiment.configuration}
         modes = (name for name, strategies in MODES.items() if strategies == (known.strategy,))
-        configured = {"configuration_id": known.id, "called": known_as(known), "mode": next(modes, known.strategy)}
-        return {**configured, **asdict(known)}
+        name, mode = display_name(known), next(modes, known.strategy)
+        return {"configuration_id": known.id, "called": name, "mode": mode, **asdict(known)}
 
     def _tags(self, experiment: Experiment) -> Iterable[str]:
-        """What people look for; the most telling first, since there is room for ten."""
+        """The names that people search for, the most specific first, because only ten tags fit."""
         if self._opened is not None:
             yield self._opened.benchmark
             yield self._opened.plan.dataset.name
         if known := self._configurations.get(experiment.configuration):
-            yield known_as(known)
+            yield display_name(known)
             for models in known.models.values():
                 yield from models
 
     def _unique(self, title: str) -> str:
-        """Some servers take a title that they know for the same memory."""
+        """Number a repeated title: some servers take a memory with a known title for the same one."""
         self._titles[title] += 1
         times = self._titles[title]
         return title if times == 1 else f"{title} ({times})"
@@ -157,16 +162,16 @@ class Story:
 
 def _without_scripts(plan: Plan) -> Plan:
     """The plan without the configurations that have a scripted model in some role."""
-    kept = (
+    unscripted = (
         configuration
         for configuration in plan.configurations
         if not scripted(name for names in configuration.models.values() for name in names)
     )
-    return replace(plan, configurations=tuple(kept))
+    return replace(plan, configurations=tuple(unscripted))
 
 
-Telling = Callable[[Any, Tally, Callable[[str], str]], Told]  # Any: each takes the event that it stands beside
-TELLING: Mapping[type[Event], Telling] = {
+Builder = Callable[[Any, Tally, Callable[[str], str]], JournalMemory]  # Any: the type of the event in BUILDERS
+BUILDERS: Mapping[type[Event], Builder] = {
     SpecWritten: memory_text.of_spec,
     CodeTested: memory_text.of_iteration,
     CheckpointReviewed: memory_text.of_checkpoint,

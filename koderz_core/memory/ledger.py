@@ -1,7 +1,7 @@
-"""What memory servers have acknowledged of each journal, and what they have lost of it: a small SQLite file.
+"""The memories of each journal that a memory server has confirmed or lost: a small SQLite file.
 
-It is only ever written after an acknowledgement, so a crash in between costs nothing but asking the server again. The
-journals are the truth: without this file everything is offered anew.
+It is written only after a confirmation, so after a crash in between the server is only asked again. The journals are
+the truth: without this file koderz offers all memories again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ create table if not exists troubles (server text primary key, at real not null, 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A memory that a server did not take, or (``stored``) only in part. ``end``: its place in the journal."""
+    """A memory that a server did not store, or (``stored``) only in part. ``end``: its position in the journal."""
 
     end: int
     kind: str
@@ -47,50 +47,50 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What last went wrong with a server, and when (seconds since 1970)."""
+    """The last error of a server, and its time (seconds since 1970)."""
 
     at: float
     said: str
 
 
-class Ledger:
-    """For one server. Several processes may have one open on the same file; for one thread."""
+class MirrorLedger:
+    """The record of one server. For one thread; several processes may open the same file."""
 
     def __init__(self, path: Path, server: str) -> None:
-        """Raises CortexError if it cannot be opened."""
+        """Raises CortexError if the file cannot be opened."""
         self._path, self._server = path, server
-        with self._explained():
+        with self._errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
-            self._connection.execute("pragma synchronous = off")  # what it forgets is offered anew
+            self._connection.execute("pragma synchronous = off")  # a lost entry is only offered again
             self._connection.executescript(_TABLES)
 
     def close(self) -> None:
         self._connection.close()
 
     @contextmanager
-    def turn(self, file: str) -> Iterator[bool]:
-        """Whether it is ours to mirror this journal while this lasts: two at once would store everything twice."""
-        with self._explained():
+    def claim(self, file: str) -> Iterator[bool]:
+        """Claim a journal: two processes that mirror it at once would store everything twice. False if it is taken."""
+        with self._errors():
             folder = self._path.parent / "cache"
             folder.mkdir(exist_ok=True)
             lock = Lock(folder / f"{file}.{self._server}.mirroring")
         with lock:
             yield lock.acquire()
 
-    def begin(self, file: str) -> None:
-        """This journal is to be mirrored from its beginning, if that is not known yet."""
+    def add(self, file: str) -> None:
+        """Add a journal, to be mirrored from its start, unless it is there."""
         self._write(("insert or ignore into journals values (?, ?, 0)", (self._server, file)))
 
-    def begun(self) -> Mapping[str, int]:
-        """Journal -> the offset up to which every memory was offered and answered."""
+    def offsets(self) -> Mapping[str, int]:
+        """For each journal the offset up to which the server has answered for every memory."""
         return dict(self._read('select file, "offset" from journals where server = ? order by file'))
 
     def offset(self, file: str) -> int:
-        return self.begun().get(file, 0)
+        return self.offsets().get(file, 0)
 
     def advance(self, file: str, offset: int, kinds: Iterable[str], losses: Iterable[Loss]) -> None:
-        """Up to there all was answered: memories of these kinds are stored, and that is lost or cut."""
+        """Move the offset: the server has stored memories of these kinds, and lost or cut the others."""
         key = (self._server, file)
         self._write(
             ("insert or replace into journals values (?, ?, ?)", (*key, offset)),
@@ -101,8 +101,8 @@ class Ledger:
             ),
         )
 
-    def found(self, file: str, loss: Loss) -> None:
-        """What was lost is stored now."""
+    def resolve(self, file: str, loss: Loss) -> None:
+        """Count a lost memory as stored."""
         key = (self._server, file)
         self._write(
             ('delete from losses where server = ? and file = ? and "end" = ?', (*key, loss.end)),
@@ -110,7 +110,7 @@ class Ledger:
         )
 
     def forget(self, file: str) -> None:
-        """As if nothing of this journal had ever been offered."""
+        """Delete all entries of a journal, so that it is offered again from its start."""
         key = (self._server, file)
         tables = ("journals", "acknowledged", "losses")
         self._write(*((f"delete from {table} where server = ? and file = ?", key) for table in tables))  # noqa: S608
@@ -122,27 +122,27 @@ class Ledger:
         return tuple(Loss(end, kind, title, why, bool(stored)) for end, kind, title, why, stored in rows)
 
     def acknowledged(self, file: str) -> Mapping[str, int]:
-        """Kind -> how many memories of this journal the server has said to have stored."""
+        """The number of memories of this journal that the server has confirmed, by kind."""
         return dict(self._read("select kind, memories from acknowledged where server = ? and file = ?", file))
 
     def trouble(self) -> Trouble | None:
         rows = self._read("select at, said from troubles where server = ?")
         return Trouble(*rows[0]) if rows else None
 
-    def troubled(self, trouble: Trouble | None) -> None:
-        """Remember what went wrong; None: it went well since."""
+    def set_trouble(self, trouble: Trouble | None) -> None:
+        """Record the last error; None after a success."""
         if trouble is None:
             self._write(("delete from troubles where server = ?", (self._server,)))
         else:
-            told = (self._server, trouble.at, trouble.said)
-            self._write(("insert or replace into troubles values (?, ?, ?)", told))
+            row = (self._server, trouble.at, trouble.said)
+            self._write(("insert or replace into troubles values (?, ?, ?)", row))
 
     def _read(self, sql: str, *more: object) -> list[tuple[Any, ...]]:  # Any: the types of the columns
-        with self._explained():
+        with self._errors():
             return self._connection.execute(sql, (self._server, *more)).fetchall()
 
     def _write(self, *statements: tuple[str, tuple[object, ...]]) -> None:
-        with self._explained():
+        with self._errors():
             self._connection.execute("begin immediate")
             try:
                 for sql, values in statements:
@@ -153,13 +153,13 @@ class Ledger:
                 raise
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
             raise CortexError(
-                f"{self._path}, which tells what is remembered, cannot be used: {error}. Free its disk, or remove it: "
-                "all is offered anew then."
+                f"{self._path}, the record of mirrored memories, cannot be used: {error}. Make room on its disk, or "
+                "delete it: koderz then offers all memories again."
             ) from error
 
 

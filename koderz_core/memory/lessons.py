@@ -1,9 +1,9 @@
 """Lessons from failures that recurred on several problems, and solved problems as examples for similar ones.
 
-A lesson names the failure, what usually helps, and which kinds of changes stood between the failed program and the
-next, which passed. No model writes lessons: they are made from the journals alone, in words of fixed tables and
-numbers. A lesson keeps its evidence problem by problem, so that an experiment on one of these problems sees only the
-others.
+A lesson names the failure, the usual remedy, and the kinds of changes between a failed program and the next program,
+which passed. No model writes lessons: they are computed from the journals and consist of phrases from fixed tables and
+numbers. A lesson stores its evidence for each problem, so that an experiment on one of these problems gets only the
+evidence of the others.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from itertools import groupby, islice
 import msgspec
 
 from koderz_core.errors import KoderzError
-from koderz_core.memory.leak_guard import Learnt, admissible, akin, under_name
+from koderz_core.memory.leak_guard import SourcedText, admissible, renamed_programs, same_problem
 from koderz_core.memory.patterns import ADVICE, pattern_of
 from koderz_core.prompts.coding import example
 from koderz_core.prompts.programs import Reader
 from koderz_core.records import Memory, Problem, PublicProblem
 from koderz_core.records.steps import Lapse, Solved
 
-LEAST_PROBLEMS = 3  # a failure on fewer may be about them
+LEAST_PROBLEMS = 3  # a failure on fewer problems may be specific to them
 TAG = "lesson"
-MOST_EXPERIMENTS = 3  # of each problem, by which a person can look it up
-MOST_CHANGES = 3  # that a lesson names
+MOST_EXPERIMENTS = 3  # ids stored per problem, with which a person can look it up
+MOST_CHANGES = 3  # named in the text of a lesson
 
-Known = Callable[[str, str], PublicProblem | None]
-"""A dataset and the id of a problem in it to the problem, None if it cannot be had."""
-MOST_CHARACTERS = 20_000  # of a program that is looked at
+ProblemLookup = Callable[[str, str], PublicProblem | None]
+"""Maps a dataset and a problem id to the problem; None if the problem is not available."""
+MOST_CHARACTERS = 20_000  # longer programs are not compared
 REWRITTEN = "most of the program was written anew"
-_KEPT = 0.5  # of the statements, below which a program is a new one rather than a changed one
+_REWRITTEN_BELOW = 0.5  # share of statements kept; below it a program counts as rewritten
 
 Features = Counter[str]
 MaySolve = Callable[[Problem, str], bool]
-"""Whether a program passes the tests of a problem, or cannot be shown to give a wrong answer."""
+"""Whether a program passes the tests of a problem, or cannot be shown to fail them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one problem says: how often it failed so, how often the next program passed, what had changed in these."""
+    """One problem: how often it failed this way, how often the next program passed, and what had changed then."""
 
     problem: str
     dataset: str
@@ -56,7 +56,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """``pattern`` is a key of ``ADVICE``. ``scripted``: of scripted models, which are no ground for others."""
+    """``pattern``: a key of ``ADVICE``. ``scripted``: learnt from scripted models, so not valid for other models."""
 
     error: str
     pattern: str
@@ -65,124 +65,124 @@ class Lesson:
 
     @property
     def title(self) -> str:
-        """The same for the same failure, whatever it was learnt from."""
+        """Identifies the failure, whatever the evidence."""
         return f"Lesson{' SCRIPTED' if self.scripted else ''}: {self.error} - {self.pattern}"
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Ids, each once: a problem may be in several datasets."""
-        return tuple(sorted({failure.problem for failure in self.evidence}))
+        """The ids, each once: a problem may be in several datasets."""
+        return tuple(sorted({item.problem for item in self.evidence}))
 
     @property
     def times(self) -> int:
-        return sum(failure.times for failure in self.evidence)
+        return sum(item.times for item in self.evidence)
 
     @property
     def fixed(self) -> int:
-        return sum(failure.fixed for failure in self.evidence)
+        return sum(item.fixed for item in self.evidence)
 
     @property
     def text(self) -> str:
-        """For a prompt: words of our tables and numbers, nothing else."""
-        said = f"{self.pattern} ({self.times} times on {len(self.problems)} problems). {ADVICE[self.pattern]}"
-        counted = sum((Counter(failure.changes) for failure in self.evidence), Counter[str]())
-        named = [f"{name} ({times})" for name, times in counted.most_common(MOST_CHANGES)]
-        mended = f" Where the next program passed ({self.fixed}): {', '.join(named)}." if named else ""
-        return said + mended
+        """The text for a prompt: only phrases of the fixed tables and numbers."""
+        failure = f"{self.pattern} ({self.times} times on {len(self.problems)} problems). {ADVICE[self.pattern]}"
+        counts = sum((Counter(item.changes) for item in self.evidence), Counter[str]())
+        named = [f"{name} ({times})" for name, times in counts.most_common(MOST_CHANGES)]
+        fix = f" Where the next program passed ({self.fixed}): {', '.join(named)}." if named else ""
+        return failure + fix
 
 
 def distil(lapses: Iterable[Lapse]) -> list[Lesson]:
-    """What recurred on several problems, the most common first."""
-    found: dict[tuple[bool, str, str], list[Lapse]] = {}
-    for one in lapses:
-        found.setdefault((one.scripted, one.error, pattern_of(one)), []).append(one)
-    lessons = [Lesson(error, pattern, _evidence(ours), scripted) for (scripted, error, pattern), ours in found.items()]
-    return ranked(one for one in lessons if len(one.problems) >= LEAST_PROBLEMS)
+    """The failures that recurred on several problems, the most common first."""
+    groups: dict[tuple[bool, str, str], list[Lapse]] = {}
+    for lapse in lapses:
+        groups.setdefault((lapse.scripted, lapse.error, pattern_of(lapse)), []).append(lapse)
+    lessons = [
+        Lesson(error, pattern, _evidence(group), scripted) for (scripted, error, pattern), group in groups.items()
+    ]
+    return ranked(lesson for lesson in lessons if len(lesson.problems) >= LEAST_PROBLEMS)
 
 
 def ranked(lessons: Iterable[Lesson]) -> list[Lesson]:
     """The most common first."""
-    return sorted(lessons, key=lambda one: (-len(one.problems), -one.times, one.title))
+    return sorted(lessons, key=lambda lesson: (-len(lesson.problems), -lesson.times, lesson.title))
 
 
-def read(metadata: str | None) -> Lesson | None:
-    """The lesson that a memory keeps; None for what is none, whatever it says of itself."""
+def stored_lesson(metadata: str | None) -> Lesson | None:
+    """The lesson in the metadata of a memory; None if the metadata does not hold a valid lesson."""
     try:
-        lesson = msgspec.json.decode(metadata or "", type=_Kept).lesson
+        lesson = msgspec.json.decode(metadata or "", type=_Metadata).lesson
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    named = {name for failure in lesson.evidence for name in failure.changes}
-    counts = [
-        count for failure in lesson.evidence for count in (failure.times, failure.fixed, *failure.changes.values())
-    ]
-    told = lesson.pattern in ADVICE and named <= {*KINDS, REWRITTEN} and all(0 <= count < 10**9 for count in counts)
-    return lesson if told else None
+    named = {name for item in lesson.evidence for name in item.changes}
+    counts = [count for item in lesson.evidence for count in (item.times, item.fixed, *item.changes.values())]
+    valid = lesson.pattern in ADVICE and named <= {*KINDS, REWRITTEN} and all(0 <= count < 10**9 for count in counts)
+    return lesson if valid else None
 
 
-def kept(lesson: Lesson) -> dict[str, object]:
-    """The metadata that ``read`` reads."""
+def lesson_metadata(lesson: Lesson) -> dict[str, object]:
+    """The metadata of a memory that holds the lesson, which ``stored_lesson`` reads."""
     return {"lesson": msgspec.to_builtins(lesson)}
 
 
-def for_problem(lesson: Lesson, problem: Problem, known: Known) -> Memory | None:
-    """What may be said of it to who solves this problem; None if too little is left of it.
+def for_problem(lesson: Lesson, problem: Problem, known: ProblemLookup) -> Memory | None:
+    """The lesson for a prompt about this problem, with evidence only from known problems that are surely others.
 
-    Of its evidence only problems are left that are known and surely others.
+    None if too little evidence is left.
     """
-    others = [(failure, source) for failure in lesson.evidence if (source := known(failure.dataset, failure.problem))]
-    left = [(one, source) for one, source in others if not akin(source, problem.public)]
-    told = replace(lesson, evidence=tuple(one for one, _ in left))
-    if len(told.problems) < LEAST_PROBLEMS:
+    known_evidence = [(item, source) for item in lesson.evidence if (source := known(item.dataset, item.problem))]
+    others = [(item, source) for item, source in known_evidence if not same_problem(source, problem.public)]
+    reduced = replace(lesson, evidence=tuple(item for item, _ in others))
+    if len(reduced.problems) < LEAST_PROBLEMS:
         return None
-    if not admissible(Learnt(told.text, tuple(source for _, source in left)), problem):
+    if not admissible(SourcedText(reduced.text, tuple(source for _, source in others)), problem):
         return None
-    tags = {"error": lesson.error, "problems": " ".join(told.problems)}
-    return Memory(told.text, f"{len(told.problems)} other problems", tags)
+    tags = {"error": lesson.error, "problems": " ".join(reduced.problems)}
+    return Memory(reduced.text, f"{len(reduced.problems)} other problems", tags)
 
 
-def looked_up(problems: Callable[[str], Mapping[str, Problem]]) -> Known:
-    """``problems``: a dataset's name to its problems by id; may raise KoderzError, and then they are not known."""
+def problem_lookup(problems: Callable[[str], Mapping[str, Problem]]) -> ProblemLookup:
+    """``problems`` maps a dataset to its problems by id. If it raises KoderzError, these are not available."""
 
     def known(dataset: str, problem: str) -> PublicProblem | None:
         try:
-            found = problems(dataset).get(problem)
+            full = problems(dataset).get(problem)
         except KoderzError:
             return None
-        return found.public if found else None
+        return full.public if full else None
 
     return known
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _Metadata(msgspec.Struct, frozen=True):
     lesson: Lesson
 
 
 def _evidence(lapses: Iterable[Lapse]) -> tuple[Evidence, ...]:
-    def place(one: Lapse) -> tuple[str, str]:
-        return one.problem, one.dataset
+    def key(lapse: Lapse) -> tuple[str, str]:
+        return lapse.problem, lapse.dataset
 
-    grouped = groupby(sorted(lapses, key=place), place)
-    return tuple(_of_problem(problem, dataset, [*ours]) for (problem, dataset), ours in grouped)
+    groups = groupby(sorted(lapses, key=key), key)
+    return tuple(_of_problem(problem, dataset, [*group]) for (problem, dataset), group in groups)
 
 
 def _of_problem(problem: str, dataset: str, lapses: list[Lapse]) -> Evidence:
-    mended = [lapse for lapse in lapses if lapse.fixed_by is not None]
-    changed = Counter(name for one in mended for name in changes(one.code, one.fixed_by))
+    fixed = [lapse for lapse in lapses if lapse.fixed_by is not None]
+    changed = Counter(name for lapse in fixed for name in changes(lapse.code, lapse.fixed_by))
     experiments = tuple(dict.fromkeys(lapse.experiment for lapse in lapses))[:MOST_EXPERIMENTS]
-    return Evidence(problem, dataset, len(lapses), len(mended), dict(changed), experiments)
+    return Evidence(problem, dataset, len(lapses), len(fixed), dict(changed), experiments)
 
 
 def changes(before: str | None, after: str | None) -> tuple[str, ...]:
-    """Keys of ``KINDS``, or REWRITTEN alone; none where a program is missing, too long or does not parse."""
+    """Keys of ``KINDS``, or REWRITTEN alone. Empty if a program is missing, too long or cannot be parsed."""
     trees = [_tree(code) for code in (before, after)]
     if None in trees:
         return ()
     old, new = ([*ast.walk(tree)] for tree in trees if tree is not None)
     try:
-        if _statements_kept(old, new) < _KEPT:
+        if _statements_kept(old, new) < _REWRITTEN_BELOW:
             return (REWRITTEN,)
         return tuple(name for name, (feature, more) in KINDS.items() if _changed(feature(old), feature(new), more))
-    except RecursionError:  # an expression nested so deeply that it cannot be written out
+    except RecursionError:  # an expression that is nested too deeply for ast.dump
         return ()
 
 
@@ -192,37 +192,37 @@ def _tree(code: str | None) -> ast.Module | None:
 
 
 def _changed(old: Features, new: Features, more: bool) -> bool:
-    """``more``: only what is there now and was not counts."""
+    """``more``: only additions count."""
     return bool(new - old) if more else old != new
 
 
 def _statements_kept(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> float:
-    """The share of simple statements that stayed, of the program that has more of them."""
-    one, other = (_written(nodes, ast.Return, ast.Assign, ast.AugAssign, ast.Expr) for nodes in (old, new))
-    most = max(one.total(), other.total())
-    return 1.0 if most < 4 else (one & other).total() / most  # of so few each change is most of it
+    """The share of simple statements that both programs contain, relative to the longer program."""
+    before, after = (_dumps(nodes, ast.Return, ast.Assign, ast.AugAssign, ast.Expr) for nodes in (old, new))
+    most = max(before.total(), after.total())
+    return 1.0 if most < 4 else (before & after).total() / most  # in a shorter program each change is most of it
 
 
-def _written(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> Features:
+def _dumps(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> Features:
     return Counter(ast.dump(node) for node in nodes if isinstance(node, kinds))
 
 
 def _of(*kinds: type[ast.AST]) -> Callable[[Iterable[ast.AST]], Features]:
-    """The parts of these kinds, as they are written."""
-    return lambda nodes: _written(nodes, *kinds)
+    """The nodes of these kinds, as they are written."""
+    return lambda nodes: _dumps(nodes, *kinds)
 
 
 def _counted(*kinds: type[ast.AST]) -> Callable[[Iterable[ast.AST]], Features]:
-    """How many parts there are of these kinds."""
+    """The number of nodes of these kinds."""
     return lambda nodes: Counter(type(node).__name__ for node in nodes if isinstance(node, kinds))
 
 
 def _calls(*names: str) -> Callable[[Iterable[ast.AST]], Features]:
-    def found(nodes: Iterable[ast.AST]) -> Features:
+    def features(nodes: Iterable[ast.AST]) -> Features:
         called = (node for node in nodes if isinstance(node, ast.Call))
         return Counter(ast.dump(node) for node in called if _name(node.func) in names)
 
-    return found
+    return features
 
 
 def _name(node: ast.expr) -> str:
@@ -230,20 +230,20 @@ def _name(node: ast.expr) -> str:
 
 
 def _empty(nodes: Iterable[ast.AST]) -> Features:
-    """Conditions that ask whether something is empty: ``not x``, ``len(x) == 0``, ``x == []``."""
+    """Conditions that check whether a value is empty: ``not x``, ``len(x) == 0``, ``x == []``."""
     tests = (node.test for node in nodes if isinstance(node, ast.If | ast.IfExp))
-    return Counter("empty" for test in tests if _asks_empty(test))
+    return Counter("empty" for test in tests if _checks_empty(test))
 
 
-def _asks_empty(test: ast.expr) -> bool:
+def _checks_empty(test: ast.expr) -> bool:
     if isinstance(test, ast.UnaryOp):
         return isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Name)
     if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
         return False
     right = test.comparators[0]
-    none = isinstance(right, ast.List | ast.Tuple) and not right.elts
+    empty = isinstance(right, ast.List | ast.Tuple) and not right.elts
     of_length = isinstance(test.left, ast.Call) and _name(test.left.func) == "len"
-    return none or (isinstance(right, ast.Constant) and (right.value == "" or (of_length and right.value == 0)))
+    return empty or (isinstance(right, ast.Constant) and (right.value == "" or (of_length and right.value == 0)))
 
 
 KINDS: Mapping[str, tuple[Callable[[Iterable[ast.AST]], Features], bool]] = {
@@ -259,41 +259,46 @@ KINDS: Mapping[str, tuple[Callable[[Iterable[ast.AST]], Features], bool]] = {
     "a function was added": (_counted(ast.FunctionDef, ast.Lambda), True),
     "what is returned was changed": (_of(ast.Return), False),
 }
-"""What can change, by its words: how it is seen, and whether only more of it counts."""
+"""The kinds of changes by their phrase: the features that show the change, and whether only additions count."""
 
 
-def examples(solved: Iterable[Solved], problem: Problem, known: Known, may_solve: MaySolve, limit: int) -> list[Memory]:
-    """At most ``limit`` of those that are known and surely of other problems, no two of them of the same.
+def examples(
+    solved: Iterable[Solved], problem: Problem, known: ProblemLookup, may_solve: MaySolve, limit: int
+) -> list[Memory]:
+    """At most ``limit`` solved problems that are known and surely others than this one, each problem once.
 
-    First come those whose texts share most words with this problem's, as far as the guard lets them. Only a program
-    that would be shown is run on this problem's tests.
+    Problems whose texts share the most words with this problem come first, unless the guard against leaks excludes
+    them. Only a program that would be shown is run on the tests of this problem.
     """
-    sources = [(source, one) for one in solved if (source := known(one.dataset, one.problem))]
+    sources = [(source, solution) for solution in solved if (source := known(solution.dataset, solution.problem))]
     sources.sort(
         key=lambda pair: (-_words_shared(pair[0].prompt, problem.public.prompt), pair[1].problem, pair[1].dataset)
     )
-    return list(islice(_told(sources, problem, may_solve), limit))
+    return list(islice(_admissible_examples(sources, problem, may_solve), limit))
 
 
-def _told(sources: Iterable[tuple[PublicProblem, Solved]], problem: Problem, may_solve: MaySolve) -> Iterator[Memory]:
-    taken: list[PublicProblem] = []
-    for source, one in sources:
-        text = example(source.prompt, one.code)
-        if any(akin(source, other) for other in taken):
+def _admissible_examples(
+    sources: Iterable[tuple[PublicProblem, Solved]], problem: Problem, may_solve: MaySolve
+) -> Iterator[Memory]:
+    chosen: list[PublicProblem] = []
+    for source, solution in sources:
+        if any(same_problem(source, other) for other in chosen):
             continue
-        if admissible(Learnt(text, (source,), one.code), problem) and not _solves(source, one.code, problem, may_solve):
-            taken.append(source)
-            yield Memory(text, one.experiment, {"problem": one.problem, "dataset": one.dataset})
+        text = SourcedText(example(source.prompt, solution.code), (source,), solution.code)
+        if admissible(text, problem) and not _solves(source, solution.code, problem, may_solve):
+            chosen.append(source)
+            tags = {"problem": solution.problem, "dataset": solution.dataset}
+            yield Memory(text.text, solution.experiment, tags)
 
 
 def _solves(source: PublicProblem, code: str, problem: Problem, may_solve: MaySolve) -> bool:
-    """Whether a function of the program may solve this problem, too; what cannot be tried may."""
-    renamed = list(under_name(problem.public.entry_point, source, code))
-    return not renamed or any(may_solve(problem, one) for one in renamed)
+    """Whether a function of the program may solve this problem too. True if the program cannot be run."""
+    renamed = list(renamed_programs(problem.public.entry_point, source, code))
+    return not renamed or any(may_solve(problem, text) for text in renamed)
 
 
 def _words_shared(one: str, other: str) -> float:
-    """The share of the words of two texts that are in both."""
+    """The share of the words of two texts that both contain."""
     first, second = _words(one), _words(other)
     return len(first & second) / max(1, len(first | second))
 

@@ -1,7 +1,7 @@
 """The memories in koderz' own file: search and display for a person, and deletion of those of a benchmark.
 
-Looking changes nothing, not even what fades. If another server keeps the memories, its file is not touched, and
-nothing of it is shown.
+A search changes nothing, not even the decay of a memory. koderz never reads or writes the file of another memory
+server.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from koderz_core.config import Settings
 from koderz_core.errors import CortexError
 from koderz_core.memory.client import memory_file, server_of
 from koderz_core.memory.cortex.administration import memory_stats
-from koderz_core.memory.cortex.project import EVERYWHERE, Cortex
+from koderz_core.memory.cortex.database import EVERYWHERE, Cortex, koderz_error, transaction
 from koderz_core.memory.cortex.read_tools import get_related
-from koderz_core.memory.cortex.schema import explained, transaction
-from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed, search
-from koderz_core.memory.ledger import FILE_NAME, Ledger
+from koderz_core.memory.cortex.search import Filters, SearchResult, StoredMemory, list_memories, search
+from koderz_core.memory.ledger import FILE_NAME, MirrorLedger
 
 KINDS: Mapping[str, str] = {
     "spec": "spec",
@@ -30,15 +29,15 @@ KINDS: Mapping[str, str] = {
     "benchmark": "benchmark_run",
     "lesson": "lesson",
 }
-"""What a memory can be of, and the tag that it bears then."""
+"""The kinds of memories, and the tag of each kind."""
 
 ORDERS = ("best", "recent", "important")
 MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """What is looked for; "" is any. ``kind``: of ``KINDS``. ``faded``: also what has faded or is retired."""
+class MemoryQuery:
+    """A search; "" is any. ``kind``: a key of ``KINDS``. ``faded``: include faded and retired memories."""
 
     words: str = ""
     kind: str = ""
@@ -50,7 +49,7 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another memory, and what it has to do with the one: a link's name, or the experiment they share."""
+    """A related memory, and how it is related: the name of the link, or the common experiment."""
 
     how: str
     memory: StoredMemory
@@ -58,7 +57,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What there is, by type and by category; the size of the file and what it may grow to, in bytes."""
+    """The number of memories by type and by category, and the size of the file and its limit in bytes."""
 
     total: int
     retired: int
@@ -69,15 +68,15 @@ class Counts:
 
 
 @contextmanager
-def opened(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]:
-    """The file of koderz' memories while it lasts, None where there is none yet unless it is to be made.
+def open_memory_file(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]:
+    """Open koderz' memory file; None if it does not exist, unless ``make``.
 
-    Raises CortexError also for what goes wrong in it meanwhile, ConfigError.
+    Raises CortexError, also for SQLite's errors in the block, and ConfigError.
     """
-    if settings.cortex_command or settings.cortex_path:
+    if uses_other_server(settings):
         raise CortexError(
-            f"The memories are kept by {server_of(settings).shown}, whose file koderz does not read. Ask that server, "
-            "or unset KODERZ_CORTEX_COMMAND and CORTEX_PATH to have koderz keep them."
+            f"The memories are stored by {server_of(settings).shown}, whose file koderz does not read. Ask that "
+            "server, or unset KODERZ_CORTEX_COMMAND and CORTEX_PATH to store memories with koderz."
         )
     path = memory_file(settings)
     if not make and not path.exists():
@@ -87,79 +86,82 @@ def opened(settings: Settings, *, make: bool = False) -> Iterator[Cortex | None]
     try:
         yield cortex
     except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
-        raise explained(error) from error
+        raise koderz_error(error) from error
     finally:
         cortex.close()
 
 
-def find(cortex: Cortex, sought: Sought) -> Found:
-    """The memories that fit. Words order by how well they fit, unless another order is asked for."""
+def find(cortex: Cortex, query: MemoryQuery) -> SearchResult:
+    """The matching memories. With words the best match comes first, unless another order is requested."""
     filters = Filters(
-        category=sought.category or None,
-        tags=[KINDS[sought.kind]] if sought.kind else None,
-        include_decayed=sought.faded,
+        category=query.category or None,
+        tags=[KINDS[query.kind]] if query.kind else None,
+        include_decayed=query.faded,
     )
-    if not sought.words.strip():
-        order = "recent" if sought.order == "best" else sought.order
-        return listed(cortex.connection, filters, order, sought.limit, cortex.now())
-    found = search(cortex.connection, sought.words, filters, sought.limit, cortex.now())
-    return replace(found, memories=tuple(sorted(found.memories, key=_KEYS[sought.order], reverse=True)))
+    if not query.words.strip():
+        order = "recent" if query.order == "best" else query.order
+        return list_memories(cortex.connection, filters, order, query.limit, cortex.now())
+    result = search(cortex.connection, query.words, filters, query.limit, cortex.now())
+    return replace(result, memories=tuple(sorted(result.memories, key=_KEYS[query.order], reverse=True)))
 
 
 def related(cortex: Cortex, memory: StoredMemory, experiment: str) -> list[Related]:
-    """What is linked to it, then what else is remembered of its experiment ("": it has none), the newest first."""
-    linked = get_related(cortex, id=memory.id).content["related"]
-    found = [Related(str(one["relationship"]), cortex.fetch(one["memory"]["id"])) for one in linked]  # type: ignore[attr-defined]  # a reply is JSON
+    """The linked memories, then the other memories of the experiment ("": none), the newest first."""
+    links = get_related(cortex, id=memory.id).content["related"]
+    linked = [Related(str(link["relationship"]), cortex.fetch(link["memory"]["id"])) for link in links]  # type: ignore[attr-defined]  # a reply is JSON
     if experiment:
-        of_it = listed(cortex.connection, Filters(tags=[experiment]), "recent", MOST, cortex.now())
-        known = {memory.id, *(one.memory.id for one in found)}
-        found += [Related("same experiment", one) for one in of_it.memories if one.id not in known]
-    return found
+        same = list_memories(cortex.connection, Filters(tags=[experiment]), "recent", MOST, cortex.now())
+        known = {memory.id, *(link.memory.id for link in linked)}
+        linked += [Related("same experiment", other) for other in same.memories if other.id not in known]
+    return linked
 
 
 def counts(cortex: Cortex) -> Counts:
-    """How much there is."""
-    told = json.loads(json.dumps(memory_stats(cortex).content))
+    """The number of memories and the size of the file."""
+    stats = json.loads(json.dumps(memory_stats(cortex).content))
     (retired,) = cortex.connection.execute("select count(*) from memories where salience = 0").fetchone()
-    most = told["limits"]["megabytes"] * 2**20
-    return Counts(told["total"], int(retired), told["by_type"], told["by_category"], told["file_bytes"], most)
+    most = stats["limits"]["megabytes"] * 2**20
+    return Counts(stats["total"], int(retired), stats["by_type"], stats["by_category"], stats["file_bytes"], most)
 
 
 _KEYS: Mapping[str, Callable[[StoredMemory], tuple[str | float, ...]]] = {
     "best": lambda _: (),
-    "recent": lambda one: (one.created_at, one.id),
-    "important": lambda one: (one.salience, one.created_at, one.id),
+    "recent": lambda memory: (memory.created_at, memory.id),
+    "important": lambda memory: (memory.salience, memory.created_at, memory.id),
 }
 
 
-def remembered_of(settings: Settings, benchmark: str) -> int | None:
-    """How many memories a benchmark has left behind, None where another server keeps them. Raises CortexError."""
-    if kept_elsewhere(settings):
+def count_of_benchmark(settings: Settings, benchmark: str) -> int | None:
+    """The number of memories of a benchmark, None if another server stores them. Raises CortexError."""
+    if uses_other_server(settings):
         return None
-    with opened(settings) as cortex:
+    with open_memory_file(settings) as cortex:
         if cortex is None:
             return 0
         (count,) = cortex.connection.execute(f"select count(*) {_OF}", [benchmark]).fetchone()
         return int(count)
 
 
-def forget(settings: Settings, benchmark: str) -> None:
-    """Delete them, but for those that another server keeps, and what is known of who was told them. Raises as above."""
-    if not kept_elsewhere(settings):
-        with opened(settings) as cortex:
+def forget_benchmark(settings: Settings, benchmark: str) -> None:
+    """Delete the memories of a benchmark from koderz' own file, and the record of what was mirrored.
+
+    Another server keeps its memories. Raises CortexError.
+    """
+    if not uses_other_server(settings):
+        with open_memory_file(settings) as cortex:
             if cortex is not None:
                 with transaction(cortex.connection) as connection:
                     connection.execute(f"delete {_OF}", [benchmark])
     if (settings.home / FILE_NAME).exists():
-        ledger = Ledger(settings.home / FILE_NAME, server_of(settings).key)
+        ledger = MirrorLedger(settings.home / FILE_NAME, server_of(settings).key)
         try:
             ledger.forget(f"{benchmark}.jsonl")
         finally:
             ledger.close()
 
 
-def kept_elsewhere(settings: Settings) -> bool:
-    """Whether the settings name a memory server that is not koderz' own."""
+def uses_other_server(settings: Settings) -> bool:
+    """Whether the settings name a memory server other than koderz' own."""
     return bool(settings.cortex_command or settings.cortex_path)
 
 

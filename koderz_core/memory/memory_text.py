@@ -1,6 +1,6 @@
-"""The text of one memory: title, content and metadata of an event, and the totals of its experiment and benchmark.
+"""The title, content and metadata of the memory of an event, and the totals of its experiment and benchmark.
 
-Totals are as of the event's place in the journal.
+Totals include the events before it in the journal.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Kind = Literal["spec", "iteration", "checkpoint", "result", "benchmark"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One memory, at first without what all memories of its experiment share; ``at``: when it happened, ISO 8601.
+class JournalMemory:
+    """A memory from a journal; ``at``: the time of its event, ISO 8601.
 
-    Titles are unique within a journal, and of plain characters.
+    Titles are unique within a journal and use plain characters only.
     """
 
     kind: Kind
@@ -43,8 +43,8 @@ class Told:
     at: str = ""
 
 
-def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> Told:
-    one = tally.experiment
+def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> JournalMemory:
+    experiment = tally.experiment
     recalled = event.origin is not None
     metadata = {
         "model": None if recalled else tally.models.get("spec"),
@@ -52,14 +52,14 @@ def of_spec(event: SpecWritten, tally: Tally, _text: Text) -> Told:
         "prompt": event.prompt,
         "origin": event.origin,
     }
-    content = f"Experiment: {one.id}\nProblem: {one.problem}\n\nSpec:\n{event.text}"
-    title = f"Spec: {one.id} - {plain(one.problem)}"
-    return Told("spec", title, content, "architecture", "critical", ("spec", "experiment"), metadata)
+    content = f"Experiment: {experiment.id}\nProblem: {experiment.problem}\n\nSpec:\n{event.text}"
+    title = f"Spec: {experiment.id} - {plain(experiment.problem)}"
+    return JournalMemory("spec", title, content, "architecture", "critical", ("spec", "experiment"), metadata)
 
 
-def of_iteration(event: CodeTested, tally: Tally, text: Text) -> Told:
-    """The whole program, and what the strategy was told of it."""
-    one, verdict = tally.experiment, event.verdict
+def of_iteration(event: CodeTested, tally: Tally, text: Text) -> JournalMemory:
+    """The whole program, with the feedback that the strategy received."""
+    experiment, verdict = tally.experiment, event.verdict
     tally.iterations = event.iteration
     code = "(the reply held no program)" if event.code is None else text(event.code)
     metadata = {
@@ -76,13 +76,13 @@ def of_iteration(event: CodeTested, tally: Tally, text: Text) -> Told:
         "isolation": verdict.isolation,
         "how": event.how,
     }
-    title = f"Experiment {one.id} - Iteration {event.iteration}"
+    title = f"Experiment {experiment.id} - Iteration {event.iteration}"
     tags = ("iteration", f"iter_{event.iteration}", "passed" if verdict.passed else "failed")
-    return Told("iteration", title, f"{code}\n\n{_feedback(verdict)}", "custom", "high", tags, metadata)
+    return JournalMemory("iteration", title, f"{code}\n\n{_feedback(verdict)}", "custom", "high", tags, metadata)
 
 
-def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> Told:
-    review = "\n\n".join(f"## {heading}\n{said}" for heading, said in event.sections.items())
+def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> JournalMemory:
+    review = "\n\n".join(f"## {heading}\n{text}" for heading, text in event.sections.items())
     metadata = {
         "checkpoint_num": event.checkpoint,
         "iteration": event.after_iteration,
@@ -94,12 +94,12 @@ def of_checkpoint(event: CheckpointReviewed, tally: Tally, _text: Text) -> Told:
     }
     title = f"Experiment {tally.experiment.id} - Checkpoint {event.checkpoint}"
     content = f"Review:\n{review}\n\nGuidance:\n{event.guidance}" if review else f"Guidance:\n{event.guidance}"
-    return Told("checkpoint", title, content, "learning", "high", ("checkpoint",), metadata)
+    return JournalMemory("checkpoint", title, content, "learning", "high", ("checkpoint",), metadata)
 
 
-def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> Told:
-    """The outcome, with the program that was handed in: of a strategy that tests nothing it stands nowhere else."""
-    one, spent, scored = tally.experiment, tally.spent, tally.scored
+def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> JournalMemory:
+    """The outcome with the submitted program, which strategies without tests record nowhere else."""
+    experiment, spent, scored = tally.experiment, tally.spent, tally.scored
     tally.ended, tally.scored = event, None
     completed = event.outcome in ("solved", "unsolved")
     metadata = {
@@ -116,22 +116,22 @@ def of_result(event: ExperimentFinished, tally: Tally, text: Text) -> Told:
         **spent.told(),
         "cost_analysis": {model: part.told() for model, part in tally.by_model.items()},
     }
-    title = f"Experiment {one.id} - {'COMPLETED' if completed else event.outcome.upper()}"
+    title = f"Experiment {experiment.id} - {'COMPLETED' if completed else event.outcome.upper()}"
     tags = ("result", "completed" if completed else event.outcome, event.outcome)
-    return Told("result", title, _result(event, tally, text), "learning", "high", tags, metadata)
+    return JournalMemory("result", title, _result(event, tally, text), "learning", "high", tags, metadata)
 
 
 def of_benchmark(benchmark: str, reason: str, planned: int, summary: Sequence[Mapping[str, object]]) -> str:
     lines = [f"Benchmark {benchmark}: {planned} experiments planned, {reason}.", ""]
-    for one in summary:
-        cost = "unpriced" if one["cost"] is None else f"${one['cost']:.6g}"
-        outcomes = ", ".join(f"{one[name]} {name}" for name in ("solved", "unsolved", "cancelled", "error"))
-        lines.append(f"{one['called']} ({one['configuration_id']}): {outcomes}, {one['iterations']} iterations, {cost}")
+    for row in summary:
+        cost = "unpriced" if row["cost"] is None else f"${row['cost']:.6g}"
+        outcomes = ", ".join(f"{row[name]} {name}" for name in ("solved", "unsolved", "cancelled", "error"))
+        lines.append(f"{row['called']} ({row['configuration_id']}): {outcomes}, {row['iterations']} iterations, {cost}")
     return "\n".join(lines)
 
 
 def plain(text: str) -> str:
-    """A title of characters that every server stores and finds: letters, digits and what names of problems hold."""
+    """A title of characters that every server can store and search: letters, digits and _./:-."""
     return re.sub(r"[^A-Za-z0-9_./:-]+", " ", text).strip()[:TITLE_CHARS]
 
 
@@ -146,15 +146,15 @@ def _feedback(verdict: Verdict) -> str:
     if verdict.message:
         lines.append(verdict.message)
     for failure in verdict.failures:
-        seen = (("expected", failure.expected), ("got", failure.actual), ("said", failure.message or None))
-        lines += [failure.source, *(f"  {name}: {value}" for name, value in seen if value is not None)]
+        values = (("expected", failure.expected), ("got", failure.actual), ("said", failure.message or None))
+        lines += [failure.source, *(f"  {name}: {value}" for name, value in values if value is not None)]
     return "\n".join(lines)
 
 
 def _result(event: ExperimentFinished, tally: Tally, text: Text) -> str:
-    said = f"{tally.experiment.problem}: {event.outcome}"
-    said += f" ({event.reason})" if event.reason else ""
-    lines = [f"{said} after {tally.iterations} iteration(s), {event.seconds:.1f} s."]
+    outcome = f"{tally.experiment.problem}: {event.outcome}"
+    outcome += f" ({event.reason})" if event.reason else ""
+    lines = [f"{outcome} after {tally.iterations} iteration(s), {event.seconds:.1f} s."]
     lines += [f"Failed with {event.failure}."] if event.failure else []
     lines += [f"Error: {event.error}"] if event.error else []
     lines += ["", "Program:", text(event.code)] if event.code else []
@@ -197,19 +197,19 @@ class Spent:
 
 @dataclass(slots=True)
 class Tally:
-    """One experiment so far: who was asked, at what cost, and what came of it."""
+    """One experiment so far: its open calls, the models and costs of its roles, and its outcome."""
 
     experiment: Experiment
-    asked: dict[int | None, tuple[str, str]] = field(default_factory=dict)  # ordinal -> role and model, until answered
+    open_calls: dict[int | None, tuple[str, str]] = field(default_factory=dict)  # ordinal -> role and model
     models: dict[str, str] = field(default_factory=dict)  # role -> the model that answered last
-    costs: dict[str, float | None] = field(default_factory=dict)  # role -> what its last answer cost
+    costs: dict[str, float | None] = field(default_factory=dict)  # role -> cost of its last answer
     by_model: dict[str, Spent] = field(default_factory=dict)
     iterations: int = 0
-    scored: CandidateScored | None = None  # the program that was handed in
+    scored: CandidateScored | None = None  # the submitted program
     ended: ExperimentFinished | None = None
 
     def add(self, ordinal: int | None, call: CallFinished) -> None:
-        role, model = self.asked.pop(ordinal, ("unknown", "unknown"))
+        role, model = self.open_calls.pop(ordinal, ("unknown", "unknown"))
         self.models[role], self.costs[role] = model, call.cost.usd
         self.by_model.setdefault(model, Spent()).add(call)
 
@@ -228,11 +228,11 @@ def total(parts: Iterable[Spent]) -> Spent:
 
 
 def benchmark_summary(tallies: Iterable[Tally], configurations: Mapping[str, Configuration]) -> list[dict[str, object]]:
-    """Each configuration with its outcomes and costs so far."""
+    """The outcomes and costs of each configuration so far."""
     by_configuration: dict[str, list[Tally]] = {name: [] for name in configurations}
     for tally in tallies:
         by_configuration.setdefault(tally.experiment.configuration, []).append(tally)
-    return [_summary(name, found, configurations.get(name)) for name, found in by_configuration.items()]
+    return [_summary(name, group, configurations.get(name)) for name, group in by_configuration.items()]
 
 
 def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> dict[str, object]:
@@ -240,7 +240,7 @@ def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> di
     for tally in tallies:
         if tally.ended:
             outcomes[tally.ended.outcome] += 1
-    about: dict[str, object] = {"configuration_id": name, "called": known_as(known) if known else name}
+    about: dict[str, object] = {"configuration_id": name, "called": display_name(known) if known else name}
     about |= {"models": known.models, "parameters": known.parameters} if known else {}
     return (
         about
@@ -250,6 +250,6 @@ def _summary(name: str, tallies: list[Tally], known: Configuration | None) -> di
     )
 
 
-def known_as(configuration: Configuration) -> str:
-    """The name of its strategy under its parameters."""
+def display_name(configuration: Configuration) -> str:
+    """The name of the strategy with its parameters."""
     return called(configuration.strategy, configuration.parameters)

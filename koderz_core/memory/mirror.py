@@ -1,11 +1,11 @@
-"""Mirror of journals on a memory server: sends what is new, and counts as done only what the server has confirmed.
+"""Mirror of journals on a memory server: offers new memories and counts only those that the server confirms.
 
-A journal is read from its start once per process, since memories need what stands before them (which model, at what
-cost); of its texts only the places are kept. koderz' own server takes a whole batch in one call and leaves alone what
-it has already, so sending twice stores once. Any other server stores one memory per call. claude-cortex-core may say
-in plain text that it failed, answer "Remembered" although it stored nothing ("Updated existing similar memory"), and
-cut a content at 10,240 characters (WARNING); its titles must be unique and plain, and a memory that may have arrived
-before is looked up by its title.
+Each process reads a journal from its start once, because a memory needs the events before it (which model, at what
+cost); of the texts it keeps only the positions. koderz' own server takes a batch in one call and ignores memories that
+it already has, so sending twice stores once. Any other server gets one memory per call. claude-cortex-core may report a
+failure in plain text, may answer "Remembered" although it stored nothing ("Updated existing similar memory"), and cuts
+contents at 10,240 characters (WARNING). Its titles must be unique and plain, and koderz searches for the title of a
+memory that may have arrived before.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import CortexError, JournalError, UsageError
 from koderz_core.events import BenchmarkClosed, TextStored, decode
-from koderz_core.memory.client import Answer, Client
-from koderz_core.memory.cortex.project import DEFAULT_PROJECT
+from koderz_core.memory.client import Client
+from koderz_core.memory.cortex.database import DEFAULT_PROJECT
+from koderz_core.memory.cortex.search import one_line
 from koderz_core.memory.cortex.write_tools import SALIENCES
-from koderz_core.memory.journal_memories import Story
-from koderz_core.memory.ledger import FILE_NAME, Ledger, Loss
-from koderz_core.memory.memory_text import Told
+from koderz_core.memory.journal_memories import MemoryExtractor
+from koderz_core.memory.ledger import FILE_NAME, Loss, MirrorLedger
+from koderz_core.memory.memory_text import JournalMemory
 
-TRIES = 2  # at one memory, before it is passed over: it may be what the server cannot bear
-GIVEN_UP_AFTER = 3  # failures of the server in a row, where somebody waits
+TRIES = 2  # for one memory, before it is skipped: the server may crash because of it
+GIVEN_UP_AFTER = 3  # consecutive failures of the server while a person waits
 BATCH_CHARS = 1_000_000
 OWN_SERVER = "koderz-cortex"
 BATCH = 100  # memories in one call to koderz' own server
@@ -36,268 +37,237 @@ WHY_CHARS = 300
 
 
 class Mirror:
-    """For one thread. What it raises as CortexError changes nothing: the same call later goes on where it was."""
+    """For one thread. A CortexError changes nothing: the same call can be made again and continues."""
 
-    def __init__(self, client: Client, ledger: Ledger, journals_dir: Path, *, scripted: bool = False) -> None:
-        """``scripted`` as ``Story`` has it."""
-        self._scripted = scripted
-        self._client, self._ledger, self._folder = client, ledger, journals_dir
-        self._followed: dict[str, Followed] = {}
-        self._waiting: dict[str, list[Read]] = {}  # read, and not answered yet
+    def __init__(self, client: Client, ledger: MirrorLedger, journals_dir: Path, *, scripted: bool = False) -> None:
+        """``scripted``: as ``MemoryExtractor`` takes it."""
+        self.client, self.ledger = client, ledger
+        self.answered = 0  # memories that the server has answered for, stored or not
+        self._folder, self._scripted = journals_dir, scripted
+        self._readers: dict[str, JournalReader] = {}
         self._size, self._tries, self._doubtful = 0, 0, True
-        self.answered = 0  # memories, whatever the server said to them
 
     def catch_up(self, file: str, enough: Callable[[], bool] = lambda: False) -> None:
-        """Offer what is new in the journal of that name, until ``enough``; if another process does, leave it to that.
+        """Offer the new memories of a journal until ``enough``. Does nothing if another process mirrors the journal.
 
         Raises CortexError, JournalError.
         """
-        with self._ledger.turn(file) as ours:
-            if ours and self.is_behind(file):
-                self._catch_up(file, self._followed.setdefault(file, self._opened(file)), enough)
+        with self.ledger.claim(file) as claimed:
+            if claimed and self.is_behind(file):
+                self._catch_up(self._readers.setdefault(file, self._reader(file)), enough)
 
     def recover(self, file: str, lost: Mapping[int, Loss]) -> None:
-        """Offer again what the server did not take before, by its place. Raises as ``catch_up``."""
+        """Offer lost memories again, given by their position. Raises as ``catch_up``."""
         failures = 0
-        with self._ledger.turn(file) as ours:
-            for read in self._opened(file).read() if ours and lost else ():
-                if read.end not in lost or not read.remembered:
+        with self.ledger.claim(file) as claimed:
+            for line in self._reader(file).read() if claimed and lost else ():
+                if line.end not in lost or not line.memory:
                     continue
                 try:
-                    (kept,) = self._offer([read.remembered])
+                    (result,) = self._offer([line.memory])
                 except CortexError:
                     failures += 1
                     if failures == GIVEN_UP_AFTER:
                         raise
                     continue
                 failures = 0
-                if kept.stored:
-                    self._ledger.found(file, lost[read.end])
+                if result.stored:
+                    self.ledger.resolve(file, lost[line.end])
 
     def is_behind(self, file: str) -> bool:
-        """Whether the server has not answered for all of this journal. One that has become shorter starts again."""
-        size, done = self._opened(file).size, self._ledger.offset(file)
+        """Whether parts of this journal are not answered yet. A journal that became shorter starts again."""
+        size, done = self._reader(file).size, self.ledger.offset(file)
         if size < done:
-            self._ledger.forget(file)
-            self._drop(file)
-            self._ledger.begin(file)
+            self.ledger.forget(file)
+            self._readers.pop(file, None)
+            self.ledger.add(file)
         return size != done
 
-    def _catch_up(self, file: str, followed: Followed, enough: Callable[[], bool]) -> None:
-        done = self._ledger.offset(file)
-        waiting = self._waiting[file] = [read for read in self._waiting.get(file, []) if read.end > done]
-        self._flush(file, waiting, 0, enough)  # of a time when the server was lost
+    def _catch_up(self, reader: JournalReader, enough: Callable[[], bool]) -> None:
+        done = self.ledger.offset(reader.file)
+        reader.waiting = [line for line in reader.waiting if line.end > done]
+        self._flush(reader, 0, enough)  # lines from before the server failed
         fault = None
         try:
-            for read in followed.read():
-                if read.remembered and read.end > done:
-                    waiting.append(read)
-                    self._flush(file, waiting, BATCH, enough)
+            for line in reader.read():
+                if line.memory and line.end > done:
+                    reader.waiting.append(line)
+                    self._flush(reader, BATCH, enough)
                 if enough():
                     return
         except JournalError as error:
-            fault = error  # what stands before it is remembered all the same
-        self._flush(file, waiting, 0, enough)
-        if waiting:
+            fault = error  # the lines before it are mirrored all the same
+        self._flush(reader, 0, enough)
+        if reader.waiting:
             return
-        self._ledger.advance(file, followed.offset, (), ())
+        self.ledger.advance(reader.file, reader.offset, (), ())
         if fault:
             raise fault
-        if followed.closed:
-            self._drop(file)
+        if reader.closed:
+            self._readers.pop(reader.file, None)
 
-    def _flush(self, file: str, waiting: list[Read], allowed: int, enough: Callable[[], bool]) -> None:
-        """Offer them until no more than ``allowed`` wait; what was answered is taken out."""
-        while len(waiting) > allowed and not enough():
-            self._offer_first(file, waiting)
+    def _flush(self, reader: JournalReader, allowed: int, enough: Callable[[], bool]) -> None:
+        """Offer and remove waiting lines until at most ``allowed`` are left."""
+        while len(reader.waiting) > allowed and not enough():
+            most = BATCH if self.client.open().name == OWN_SERVER else 1
+            self._size = min(self._size or most, most)
+            offered = list(_within(reader.waiting[: self._size], BATCH_CHARS))
+            memories = [line.memory for line in offered if line.memory]
+            results = self._offer(memories)
+            stored = [memory.kind for memory, result in zip(memories, results, strict=True) if result.stored]
+            losses = [
+                Loss(line.end, memory.kind, memory.title, result.why, result.stored)
+                for line, memory, result in zip(offered, memories, results, strict=True)
+                if result.why
+            ]
+            self.ledger.advance(reader.file, offered[-1].end, stored, losses)
+            del reader.waiting[: len(offered)]
 
-    def _offer_first(self, file: str, waiting: list[Read]) -> None:
-        most = BATCH if self._client.open().name == OWN_SERVER else 1
-        self._size = min(self._size or most, most)
-        offered = list(_within(waiting[: self._size], BATCH_CHARS))
-        memories = [read.remembered for read in offered if read.remembered]
-        kept = self._offer(memories)
-        stored = [one.kind for one, came in zip(memories, kept, strict=True) if came.stored]
-        losses = [
-            Loss(read.end, one.kind, one.title, came.why, came.stored)
-            for read, one, came in zip(offered, memories, kept, strict=True)
-            if came.why
-        ]
-        self._ledger.advance(file, offered[-1].end, stored, losses)
-        del waiting[: len(offered)]
-
-    def _offer(self, memories: Sequence[Told]) -> list[Kept]:
-        self._client.open()  # that nobody is there is the fault of no memory
+    def _offer(self, memories: Sequence[JournalMemory]) -> list[StoreResult]:
+        self.client.open()  # a server that does not start is not the fault of a memory
         try:
-            kept = store(self._client, memories, doubtful=self._doubtful)
+            results = store(self.client, memories, doubtful=self._doubtful)
         except CortexError as error:
             self._size, self._doubtful = 1, True
             self._tries += len(memories) == 1
             if self._tries < TRIES:
                 raise
             self._tries = 0
-            return [Kept(False, f"the server was lost at it {TRIES} times: {error}")]
+            return [StoreResult(False, f"the server failed {TRIES} times on this memory: {error}")]
         self._size, self._tries, self._doubtful = self._size * 2, 0, False
-        self.answered += len(kept)
-        return kept
+        self.answered += len(results)
+        return results
 
-    def _opened(self, file: str) -> Followed:
-        return Followed(self._folder / file, scripted=self._scripted)
-
-    def _drop(self, file: str) -> None:
-        self._followed.pop(file, None)
-        self._waiting.pop(file, None)
-
-
-def _within(reads: Sequence[Read], chars: int) -> Iterator[Read]:
-    """The first of them, and those behind it that fit in."""
-    for place, read in enumerate(reads):
-        chars -= len(read.remembered.content) if read.remembered else 0
-        if chars < 0 and place:
-            return
-        yield read
-
-
-@dataclass(frozen=True, slots=True)
-class Mirroring:
-    """For the thread that opened it."""
-
-    client: Client
-    ledger: Ledger
-    mirror: Mirror
+    def _reader(self, file: str) -> JournalReader:
+        return JournalReader(self._folder / file, scripted=self._scripted)
 
 
 @contextmanager
-def mirroring(settings: Settings, client: Client) -> Iterator[Mirroring]:
-    """While it lasts, the ledger is open and the server is, once it was needed. Raises CortexError."""
-    ledger = Ledger(settings.home / FILE_NAME, client.server.key)
+def open_mirror(settings: Settings, client: Client) -> Iterator[Mirror]:
+    """Open the record of mirrored memories; close it and the server at the end. Raises CortexError."""
+    ledger = MirrorLedger(settings.home / FILE_NAME, client.server.key)
     try:
-        yield Mirroring(
-            client, ledger, Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
-        )
+        yield Mirror(client, ledger, settings.journals_dir, scripted=settings.memory == "all")
     finally:
         client.close()
         ledger.close()
 
 
+def _within(lines: Sequence[JournalLine], chars: int) -> Iterator[JournalLine]:
+    """The first line, and further lines while their contents fit into ``chars``."""
+    for place, line in enumerate(lines):
+        chars -= len(line.memory.content) if line.memory else 0
+        if chars < 0 and place:
+            return
+        yield line
+
+
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What became of one memory. ``why`` empty: it is stored as it is; else it is cut, or (not ``stored``) lost."""
+class StoreResult:
+    """Whether one memory was stored. ``why``: why it was cut or (not ``stored``) lost; empty if it is complete."""
 
     stored: bool
     why: str = ""
 
 
-def store(client: Client, batch: Sequence[Told], *, doubtful: bool) -> list[Kept]:
-    """What became of each. ``doubtful``: the first may have arrived before.
+def store(client: Client, batch: Sequence[JournalMemory], *, doubtful: bool) -> list[StoreResult]:
+    """Store memories; the result of each. ``doubtful``: the first may have arrived before.
 
-    Raises CortexError if the server fails, so that it is not known what it holds; offering the same again is right.
+    Raises CortexError if the server fails, so that it is unknown which memories it stored; offer the same ones again.
     """
     if client.open().name == OWN_SERVER:
         return _import(client, batch)
     known = doubtful and _is_there(client, batch[0].title)
-    return [Kept(True) if known and not place else _remember(client, one) for place, one in enumerate(batch)]
+    return [
+        StoreResult(True) if known and not place else _remember(client, memory) for place, memory in enumerate(batch)
+    ]
 
 
-def as_entry(one: Told) -> dict[str, object]:
-    """As an export has it. The time is that of the event, so that the same memory is known again."""
+def as_entry(memory: JournalMemory) -> dict[str, object]:
+    """The memory as an entry of an export. Its time is that of the event, so that a repetition is recognised."""
     return {
-        "title": one.title,
-        "content": one.content,
-        "category": one.category,
-        "salience": SALIENCES[one.importance],
-        "created_at": one.at,
-        "tags": one.tags,
-        "metadata": one.metadata,
+        "title": memory.title,
+        "content": memory.content,
+        "category": memory.category,
+        "salience": SALIENCES[memory.importance],
+        "created_at": memory.at,
+        "tags": memory.tags,
+        "metadata": memory.metadata,
         "project": DEFAULT_PROJECT,
         "scope": "project",
     }
 
 
-def _import(client: Client, batch: Sequence[Told]) -> list[Kept]:
-    answer = client.call(
-        "import_memories", {"data": msgspec.json.encode([as_entry(memory) for memory in batch]).decode()}
-    )
-    if not answer.wrong:
+def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]:
+    data = msgspec.json.encode([as_entry(memory) for memory in batch]).decode()
+    answer = client.call("import_memories", {"data": data})
+    if not answer.failed:
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
-            raise CortexError(f"The memory server was given {len(batch)} memories and says: {_shown(answer.text)}.")
-        return [Kept(True)] * len(batch)
+            raise CortexError(f"The memory server received {len(batch)} memories but answered: {_shown(answer.text)}.")
+        return [StoreResult(True)] * len(batch)
     if answer.content.get("kind") != UsageError.__name__:
         raise CortexError(_shown(answer.text))
     if len(batch) == 1:
-        return [Kept(False, _shown(answer.text))]
-    return [kept for memory in batch for kept in _import(client, [memory])]
+        return [StoreResult(False, _shown(answer.text))]
+    return [result for memory in batch for result in _import(client, [memory])]
 
 
-def _remember(client: Client, one: Told) -> Kept:
-    answer = client.call(
-        "remember",
-        {
-            "title": one.title,
-            "content": one.content,
-            "category": one.category,
-            "importance": one.importance,
-            "tags": one.tags,
-            "metadata": one.metadata,
-            "project": DEFAULT_PROJECT,
-            "scope": "project",
-        },
-    )
-    return _judged(answer)
-
-
-def _judged(answer: Answer) -> Kept:
+def _remember(client: Client, memory: JournalMemory) -> StoreResult:
+    arguments = as_entry(memory)
+    del arguments["salience"], arguments["created_at"]
+    answer = client.call("remember", {**arguments, "importance": memory.importance})
     first, _, rest = answer.text.partition("\n")
-    if answer.wrong or not first.startswith("Remembered"):
-        return Kept(False, _shown(answer.text) or "the server said nothing")
+    if answer.failed or not first.startswith("Remembered"):
+        return StoreResult(False, _shown(answer.text) or "the server gave no reason")
     if "Updated existing" in rest:
-        return Kept(False, "the server took it for another memory of a similar title and stored nothing")
+        return StoreResult(False, "the server confused it with a memory of a similar title and stored nothing")
     cut = next((line for line in rest.splitlines() if "WARNING" in line or "truncated" in line.lower()), "")
-    return Kept(True, f"cut: {_shown(cut)}" if cut else "")
+    return StoreResult(True, f"cut: {_shown(cut)}" if cut else "")
 
 
 def _is_there(client: Client, title: str) -> bool:
     if "recall" not in client.open().tools:
         return False
-    found = client.call("recall", {"query": title, "project": DEFAULT_PROJECT, "limit": 50})
-    return not found.wrong and f"**{title}**" in found.text
+    answer = client.call("recall", {"query": title, "project": DEFAULT_PROJECT, "limit": 50})
+    return not answer.failed and f"**{title}**" in answer.text
 
 
 def _shown(text: str) -> str:
-    """What a server says, on one line: it is hostile, and may be long."""
-    return "".join(char if char.isprintable() else " " for char in text[:WHY_CHARS]).strip()
+    """The text of a server, which is hostile and may be long, as one short line."""
+    return one_line(text[:WHY_CHARS]).strip()
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """One line that was read: what it leaves behind, if anything, and the offset (bytes) behind it."""
+class JournalLine:
+    """One line that was read: the offset (bytes) after it, and its memory, if it has one."""
 
     end: int
-    remembered: Told | None
+    memory: JournalMemory | None
 
 
-class Followed:
-    """One journal. For one thread."""
+class JournalReader:
+    """Reads the new lines of one journal. For one thread."""
 
     def __init__(self, path: Path, *, scripted: bool = False) -> None:
-        """``scripted`` as ``Story`` has it."""
-        self.path = path
+        """``scripted``: as ``MemoryExtractor`` takes it."""
+        self.path, self.file = path, path.name
         self.offset = 0
-        self.closed = False  # whether the last line says that nobody writes it any more
+        self.waiting: list[JournalLine] = []  # read, but not answered yet
+        self.closed = False  # whether the last line closes the benchmark
         self._places: dict[str, int] = {}  # hash of a text -> offset of its line
-        self._story = Story(self._text, scripted=scripted)
+        self._extractor = MemoryExtractor(self._text, scripted=scripted)
 
     @property
     def size(self) -> int:
-        """Bytes in the journal now, 0 if it is gone."""
+        """The bytes of the journal now, 0 if it does not exist."""
         try:
             return self.path.stat().st_size
         except OSError:
             return 0
 
-    def read(self) -> Iterator[Read]:
-        """What is new, line by line; a torn last line is not read yet. Raises JournalError at a line that is none."""
+    def read(self) -> Iterator[JournalLine]:
+        """Read the new lines. Leaves a torn last line for later. Raises JournalError at an invalid line."""
         if self.size <= self.offset:
             return
         try:
@@ -306,28 +276,28 @@ class Followed:
                 for line in file:
                     if not line.endswith(b"\n"):
                         return
-                    yield self._take(line)
+                    yield self._parse(line)
         except OSError as error:
-            raise JournalError(f"The journal {self.path.name} cannot be read: {error}. Check its folder.") from error
+            raise JournalError(f"The journal {self.file} cannot be read: {error}. Check its folder.") from error
 
-    def _take(self, line: bytes) -> Read:
+    def _parse(self, line: bytes) -> JournalLine:
         try:
             entry = decode(line)
             if entry and isinstance(entry.event, TextStored):
                 self._places[entry.event.sha256] = self.offset
-            remembered = self._story.tell(entry) if entry else None
+            memory = self._extractor.add(entry) if entry else None
         except JournalError as error:
             raise JournalError(
-                f"The journal {self.path.name} cannot be read at byte {self.offset}: {error}. Nothing behind it is "
-                "remembered."
+                f"The journal {self.file} cannot be read at byte {self.offset}: {error}. Later lines are not "
+                "stored as memories."
             ) from error
         self.offset += len(line)
         self.closed = entry is not None and isinstance(entry.event, BenchmarkClosed)
-        return Read(self.offset, remembered)
+        return JournalLine(self.offset, memory)
 
     def _text(self, digest: str) -> str:
         if digest not in self._places:
-            raise JournalError(f"it names the text {digest[:12]}, which no line before it holds")
+            raise JournalError(f"it refers to the text {digest[:12]}, but no earlier line contains that text")
         with self.path.open("rb") as file:
             file.seek(self._places[digest])
             entry = decode(file.readline())

@@ -1,4 +1,4 @@
-"""What is remembered of which journal, what is missing and why, and whether the memory server is there."""
+"""How much of each journal a memory server has, what is missing and why, and whether the server answers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.errors import CortexError, JournalError, UnknownNameError
-from koderz_core.memory.ledger import Ledger, Loss, Trouble
-from koderz_core.memory.mirror import GIVEN_UP_AFTER, Mirroring
+from koderz_core.memory.ledger import Loss, MirrorLedger, Trouble
+from koderz_core.memory.mirror import GIVEN_UP_AFTER, Mirror
 
 _CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One journal: how many of its events were mirrored, which memories they made, and what of them was lost or cut.
+class JournalStatus:
+    """One journal: its events, the mirrored ones, their memories by kind, and the memories that were lost or cut.
 
-    ``fault``: why it did not come further, empty if nothing kept it.
+    ``fault``: the error that stopped the mirror, empty if there was none.
     """
 
     benchmark: str
@@ -33,8 +33,11 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """The memory server: how it is started, who answered (``fault`` empty) and how many memories it says to hold."""
+class ServerStatus:
+    """The memory server: its command, name and version, and the number of memories that it reports to hold.
+
+    ``fault``: why it does not answer, empty if it does.
+    """
 
     command: str
     name: str
@@ -44,78 +47,83 @@ class Condition:
     trouble: Trouble | None
 
 
-def journals(folder: Path, chosen: str = "") -> list[str]:
-    """The files of all journals, or of one benchmark by the beginning of its id. Raises UnknownNameError."""
+def journal_files(folder: Path, benchmark: str = "") -> list[str]:
+    """The files of all journals, or of one benchmark by the start of its id. Raises UnknownNameError."""
     names = sorted(path.name for path in folder.glob("*.jsonl"))
-    if not chosen:
+    if not benchmark:
         return names
-    found = [name for name in names if name.removesuffix(".jsonl") == chosen] or [
-        name for name in names if name.startswith(chosen)
+    matches = [name for name in names if name.removesuffix(".jsonl") == benchmark] or [
+        name for name in names if name.startswith(benchmark)
     ]
-    if len(found) != 1:
-        raise UnknownNameError("benchmark", chosen, (name.removesuffix(".jsonl") for name in found or names))
-    return found
+    if len(matches) != 1:
+        raise UnknownNameError("benchmark", benchmark, (name.removesuffix(".jsonl") for name in matches or names))
+    return matches
 
 
-def standing(folder: Path, ledger: Ledger, file: str, fault: str = "") -> Standing:
-    """Where one journal stands. Raises CortexError."""
+def journal_status(folder: Path, ledger: MirrorLedger, file: str, fault: str = "") -> JournalStatus:
+    """The status of one journal. Raises CortexError."""
     mirrored, events = _lines(folder / file, ledger.offset(file))
     counts, losses = ledger.acknowledged(file), ledger.losses(file)
-    return Standing(file.removesuffix(".jsonl"), mirrored, events, counts, losses, fault)
+    return JournalStatus(file.removesuffix(".jsonl"), mirrored, events, counts, losses, fault)
 
 
-def condition(parts: Mirroring) -> Condition:
-    """Ask the server who it is; that it fails is an answer too."""
-    trouble, shown = parts.ledger.trouble(), parts.client.server.shown
+def server_status(mirror: Mirror) -> ServerStatus:
+    """Ask the server for its name and number of memories. Its failure is part of the status."""
+    trouble, shown = mirror.ledger.trouble(), mirror.client.server.shown
     try:
-        who = parts.client.open()
-        answer = parts.client.call("memory_stats", {"project": "*"}) if "memory_stats" in who.tools else None
+        info = mirror.client.open()
+        answer = mirror.client.call("memory_stats", {"project": "*"}) if "memory_stats" in info.tools else None
     except CortexError as error:
-        return Condition(shown, "", "", None, str(error), trouble)
+        return ServerStatus(shown, "", "", None, str(error), trouble)
     total = answer.content.get("total") if answer else None
-    return Condition(shown, who.name, who.version, total if isinstance(total, int) else None, "", trouble)
+    return ServerStatus(shown, info.name, info.version, total if isinstance(total, int) else None, "", trouble)
 
 
 def backfill(
-    parts: Mirroring, folder: Path, files: Iterable[str], report: Callable[[Standing], None], *, again: bool = False
+    mirror: Mirror,
+    folder: Path,
+    files: Iterable[str],
+    report: Callable[[JournalStatus], None],
+    *,
+    again: bool = False,
 ) -> None:
-    """Offer all that is missing of these journals, and report each. ``again``: also what was acknowledged before.
+    """Offer the missing memories of these journals, and report each journal. ``again``: also confirmed memories.
 
-    Raises CortexError once the server has failed several times in a row; another call goes on from there.
+    Raises CortexError after several consecutive failures of the server; another call continues from there.
     """
     for file in files:
         if again:
-            parts.ledger.forget(file)
-        parts.ledger.begin(file)
-        report(standing(folder, parts.ledger, file, _brought(parts, file)))
-    parts.ledger.troubled(None)
+            mirror.ledger.forget(file)
+        mirror.ledger.add(file)
+        report(journal_status(folder, mirror.ledger, file, _offer_missing(mirror, file)))
+    mirror.ledger.set_trouble(None)
 
 
-def _brought(parts: Mirroring, file: str) -> str:
-    """Why a journal could not be brought to its end, empty if it could."""
-    lost = {loss.end: loss for loss in parts.ledger.losses(file) if not loss.stored}
+def _offer_missing(mirror: Mirror, file: str) -> str:
+    """Offer new and lost memories of a journal. Returns the fault that stopped it, empty if it is complete."""
+    lost = {loss.end: loss for loss in mirror.ledger.losses(file) if not loss.stored}
     try:
-        _catch_up(parts, file)
-        parts.mirror.recover(file, lost)
+        _catch_up(mirror, file)
+        mirror.recover(file, lost)
     except JournalError as error:
         return str(error)
     return ""
 
 
-def _catch_up(parts: Mirroring, file: str) -> None:
-    failures, before = 0, parts.mirror.answered
+def _catch_up(mirror: Mirror, file: str) -> None:
+    failures, before = 0, mirror.answered
     while True:
         try:
-            return parts.mirror.catch_up(file)
+            return mirror.catch_up(file)
         except CortexError:
-            failures = failures + 1 if parts.mirror.answered == before else 1
+            failures = failures + 1 if mirror.answered == before else 1
             if failures == GIVEN_UP_AFTER:
                 raise
-            before = parts.mirror.answered
+            before = mirror.answered
 
 
 def _lines(path: Path, offset: int) -> tuple[int, int]:
-    """How many lines stand before ``offset``, and how many in all."""
+    """The number of lines before ``offset``, and of all lines."""
     before = total = position = 0
     try:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""What a failure has in common with failures on other problems: its kind, in words of a fixed table.
+"""The pattern of a failure, which recurs on other problems, as a phrase from a fixed table.
 
-No word of a message is kept: names, values and texts in it may tell of the problem or its tests, and a program can say
-whatever it likes. What the table does not know goes by its class alone.
+No word of an error message is kept: its names, values and texts may reveal the problem or its tests, and a program can
+write any message. A failure that is not in the table is classified by its error class alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from koderz_core.prompts.programs import Reader
 from koderz_core.records.steps import Lapse
 
-MOST_CHARACTERS = 2000  # of a message or value that is looked at
+MOST_CHARACTERS = 2000  # of a message that are read; longer values are not compared
 WRONG = "a wrong answer"
 
 ADVICE: Mapping[str, str] = {
@@ -59,7 +59,7 @@ ADVICE: Mapping[str, str] = {
     "refused": "Answer with the program alone.",
     "another error": "Read the message, and handle the input that leads to it.",
 }
-"""By kind of failure: what usually helps."""
+"""The usual remedy for each pattern."""
 
 _MESSAGES: tuple[tuple[str, str], ...] = (
     (r"UnboundLocalError", "UnboundLocalError: a variable has no value yet"),
@@ -102,18 +102,18 @@ _OF_CLASS: Mapping[str, str] = {
 
 
 def pattern_of(lapse: Lapse) -> str:
-    """A key of ``ADVICE``."""
+    """The pattern of the failure: a key of ``ADVICE``."""
     if lapse.error == "assertion":
         return _wrong(lapse)
-    said = lapse.message[:MOST_CHARACTERS]
+    message = lapse.message[:MOST_CHARACTERS]
     for expression, pattern in _MESSAGES if lapse.error in ("exception", "name", "type", "syntax", "import") else ():
-        if re.match(rf"(line \d+: )?{expression}", said):
+        if re.match(rf"(line \d+: )?{expression}", message):
             return pattern or "TypeError: types that do not go together"
     return _OF_CLASS.get(lapse.error, "another error")
 
 
 def _wrong(lapse: Lapse) -> str:
-    """How an answer differs from the right one."""
+    """How an answer differs from the expected one."""
     shown = next(((failure.actual, failure.expected) for failure in lapse.failures), (None, None))
     got, right = (_value(text) for text in shown)
     if got is _UNKNOWN or right is _UNKNOWN:
@@ -126,7 +126,7 @@ _UNKNOWN = object()
 
 
 def _value(text: str | None) -> object:
-    """Of a value's ``repr``, if it is whole plain data."""
+    """The value of a ``repr``, if that is complete and holds plain data only."""
     program = None if text is None or len(text) > MOST_CHARACTERS else Reader().parse(text)
     if program is None or len(program.tree.body) != 1 or not isinstance(program.tree.body[0], ast.Expr):
         return _UNKNOWN

@@ -1,1 +1,1 @@
-"""Short notices to people: a benchmark has ended, a command has ended. They never hold a prompt, a program or a key."""
+"""Short notices that a benchmark or a command has ended. They never contain a prompt, a program or a key."""

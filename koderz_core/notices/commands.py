@@ -1,4 +1,4 @@
-"""Runs a command for somebody who went away: it lives as if called directly, and the end of its output is kept."""
+"""Runs a command as if it had been called directly, and keeps the end of its output for a notice."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fcntl import ioctl
 from types import FrameType
+from typing import Self
 
 STDOUT, STDERR = 1, 2
 KEPT_BYTES = 1 << 14  # of the output
-BACKLOG_BYTES = 1 << 20  # the most that a pipe holds of what a command said before it ended
-PAUSE_SECONDS = 0.1  # without output, once the command has ended: what still holds it open is something else
-NOT_FOUND, NOT_RUNNABLE, BY_SIGNAL = 127, 126, 128  # as shells have them (POSIX, "Exit Status for Commands")
+BACKLOG_BYTES = 1 << 20  # the largest output that a pipe can still hold when the command has ended
+PAUSE_SECONDS = 0.1  # without output after the command has ended; then another process holds the output open
+NOT_FOUND, NOT_RUNNABLE, BY_SIGNAL = 127, 126, 128  # as in shells (POSIX, "Exit Status for Commands")
 FORWARDED = (
     *(signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2),
     signal.SIGWINCH,
@@ -28,10 +29,10 @@ FORWARDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended: with ``code``, as a shell tells it. ``tail``: the end of its output, hostile text.
+class CommandResult:
+    """The exit code of a command, as a shell reports it. ``tail``: the end of its output, hostile text.
 
-    ``trouble``: why it could not be run at all, "" if it was.
+    ``trouble``: why it could not be started, "" if it was.
     """
 
     code: int
@@ -40,92 +41,90 @@ class Ended:
     trouble: str = ""
 
 
-def perform(command: Sequence[str], clock: Callable[[], float] = time.monotonic) -> Ended:
-    """Run it to its end, without a shell. It reads our input, and what it writes is passed on at once.
+def run_command(command: Sequence[str], clock: Callable[[], float] = time.monotonic) -> CommandResult:
+    """Run a command to its end, without a shell. It reads the input of koderz, and its output is shown at once.
 
-    Its output is a terminal where ours is one. Signals that come for this process are passed on to it.
+    Its output is a terminal if that of koderz is one. Signals to this process are passed on to it.
     """
-    began, tail = clock(), _Tail()
+    started, tail = clock(), _Tail()
     outputs = _outputs()
-    with _forwarding(outputs) as forwarding:
+    with _Forwarding(outputs) as forwarding:
         try:
-            process = subprocess.Popen(command, stdout=outputs[0].given, stderr=outputs[-1].given)
+            process = subprocess.Popen(command, stdout=outputs[0].command_end, stderr=outputs[-1].command_end)
         except OSError as error:
-            return Ended(*_refused(command[0], error, clock() - began))
+            return _not_started(command[0], error, clock() - started)
         finally:
             for output in outputs:
-                os.close(output.given)
-        forwarding.to(process)
-        over = threading.Event()
-        pumps = [threading.Thread(target=output.pump, args=(tail, over)) for output in outputs]
+                os.close(output.command_end)
+        forwarding.start(process)
+        ended = threading.Event()
+        pumps = [threading.Thread(target=output.pump, args=(tail, ended)) for output in outputs]
         for pump in pumps:
             pump.start()
         code = process.wait()
-        over.set()
+        ended.set()
         for pump in pumps:
             pump.join()
-    return Ended(code if code >= 0 else BY_SIGNAL - code, clock() - began, tail.text())
+    return CommandResult(code if code >= 0 else BY_SIGNAL - code, clock() - started, tail.text())
 
 
-def _refused(name: str, error: OSError, seconds: float) -> tuple[int, float, str, str]:
+def _not_started(name: str, error: OSError, seconds: float) -> CommandResult:
     if isinstance(error, FileNotFoundError):
-        return NOT_FOUND, seconds, "", f"{name!r} was not found. Check its spelling, or give its path."
-    return NOT_RUNNABLE, seconds, "", f"{name!r} cannot be run: {error.strerror}. Check its file and permissions."
+        code, trouble = NOT_FOUND, f"{name!r} was not found. Check its spelling, or give its path."
+    else:
+        code, trouble = NOT_RUNNABLE, f"{name!r} cannot be run: {error.strerror}. Check its file and permissions."
+    return CommandResult(code, seconds, trouble=trouble)
 
 
 class _Tail:
-    """The end of what was said, by all outputs together."""
+    """The end of the output of all streams together."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._bytes = bytearray()
         self._cut = False
-        self._guard = threading.Lock()  # guards both: every output adds to them
+        self._lock = threading.Lock()  # guards both: every stream adds to them
 
     def add(self, piece: bytes) -> None:
-        with self._guard:
-            self._kept += piece
-            self._cut = self._cut or len(self._kept) > KEPT_BYTES
-            del self._kept[:-KEPT_BYTES]
+        with self._lock:
+            self._bytes += piece
+            self._cut = self._cut or len(self._bytes) > KEPT_BYTES
+            del self._bytes[:-KEPT_BYTES]
 
     def text(self) -> str:
-        """Without a line whose beginning is lost: a secret that was cut in two would not be known any more."""
-        kept = self._kept.decode(errors="replace")
-        return kept.partition("\n")[2] if self._cut else kept
+        """The text without a first line that was cut: a secret that is cut in two would not be recognised."""
+        text = self._bytes.decode(errors="replace")
+        return text.partition("\n")[2] if self._cut else text
 
 
 class _Output:
-    """One way from the command (``given`` is its end) to our own output ``to``: a terminal where that is one."""
+    """Passes one output of the command (``command_end``) on to the output ``to``: a terminal if that is one."""
 
     def __init__(self, to: int) -> None:
         self._to = to
         self.terminal = os.isatty(to)
-        self._source, self.given = pty.openpty() if self.terminal else os.pipe()
+        self._source, self.command_end = pty.openpty() if self.terminal else os.pipe()
         if self.terminal:
-            self._leave_bytes_alone()
+            modes = termios.tcgetattr(self.command_end)
+            modes[1] &= ~termios.OPOST  # the terminal of koderz converts line endings; this one must not do it too
+            termios.tcsetattr(self.command_end, termios.TCSANOW, modes)
             self.resize()
 
     def resize(self) -> None:
-        """As large as our own terminal is."""
+        """Give the terminal of the command the size of the terminal of koderz."""
         with suppress(OSError):
             ioctl(self._source, termios.TIOCSWINSZ, ioctl(self._to, termios.TIOCGWINSZ, bytes(8)))
 
-    def _leave_bytes_alone(self) -> None:
-        """Our own terminal turns the ends of lines into what it needs: this one must not do that too."""
-        modes = termios.tcgetattr(self.given)
-        modes[1] &= ~termios.OPOST
-        termios.tcsetattr(self.given, termios.TCSANOW, modes)
+    def pump(self, tail: _Tail, ended: threading.Event) -> None:
+        """Pass on output to its end, or until the reader of koderz' output leaves: then the command notices that too.
 
-    def pump(self, tail: _Tail, over: threading.Event) -> None:
-        """Pass on what comes until all is said, or until our own reader has left: then the command meets that too.
-
-        Something that the command left behind may hold the output open for ever, and that is not waited for.
+        A process that the command left behind may hold the output open for ever; the pump does not wait for it.
         """
         left = BACKLOG_BYTES
-        with suppress(OSError):  # the end of a terminal is an error, and so is a reader who left
+        with suppress(OSError):  # a closed terminal and a reader that left raise it
             while left > 0:
-                ended = over.is_set()  # before looking: what it said before it ended is there by now
+                is_last = ended.is_set()  # asked before the select, so that the last output has arrived
                 if not select.select([self._source], [], [], PAUSE_SECONDS)[0]:
-                    if ended:
+                    if is_last:
                         break
                     continue
                 piece = os.read(self._source, 1 << 16)
@@ -133,7 +132,7 @@ class _Output:
                     break
                 tail.add(piece)
                 self._write(piece)
-                left -= len(piece) if ended else 0
+                left -= len(piece) if is_last else 0
         os.close(self._source)
 
     def _write(self, piece: bytes) -> None:
@@ -142,28 +141,37 @@ class _Output:
 
 
 def _outputs() -> list[_Output]:
-    """One for both where ours are the same, so that the order of what is said is kept."""
+    """One output for both streams if koderz writes both to the same file, so that their order is kept."""
     if os.path.samestat(os.fstat(STDOUT), os.fstat(STDERR)):
         return [_Output(STDOUT)]
     return [_Output(STDOUT), _Output(STDERR)]
 
 
 class _Forwarding:
-    """Passes signals on; those that come before there is a command wait for it."""
+    """Passes signals on. Signals that arrive before the command has started wait for it."""
 
     def __init__(self, outputs: Sequence[_Output]) -> None:
         self._outputs = outputs
         self._process: subprocess.Popen[bytes] | None = None
         self._waiting: list[int] = []
+        heeded = [number for number in FORWARDED if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
+        self._before = [(number, signal.signal(number, self._forward)) for number in heeded]
 
-    def to(self, process: subprocess.Popen[bytes]) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler)
+
+    def start(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         for number in self._waiting:
             process.send_signal(number)
 
-    def take(self, number: int, _frame: FrameType | None) -> None:
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
         if number in (signal.SIGINT, signal.SIGQUIT) and _in_foreground():
-            return  # the keys of a terminal have told the command already
+            return  # the terminal has sent the signal of its keys to the command already
         if number == signal.SIGWINCH:
             for output in self._outputs:
                 output.resize()
@@ -173,20 +181,8 @@ class _Forwarding:
             self._process.send_signal(number)
 
 
-@contextmanager
-def _forwarding(outputs: Sequence[_Output]) -> Iterator[_Forwarding]:
-    forwarding = _Forwarding(outputs)
-    heeded = [one for one in FORWARDED if signal.getsignal(one) is not signal.SIG_IGN]  # as under nohup
-    before = [(one, signal.signal(one, forwarding.take)) for one in heeded]
-    try:
-        yield forwarding
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
-
-
 def _in_foreground() -> bool:
-    """Whether the keys of a terminal send their signals to this process, and so to the command too."""
+    """Whether the keys of a terminal send their signals to this process, and therefore to the command too."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

@@ -1,7 +1,7 @@
-"""Takes out of a text what is a secret or looks like one, before the text leaves this machine.
+"""Masks secrets, and texts that look like one, before a text leaves this machine.
 
-What looks like one is a guess: a secret that is short, or an ordinary word, is only found where its name stands beside
-it, or where it is one of koderz' own keys.
+A pattern is a guess: a secret that is short or an ordinary word is found only next to its name, or if it is
+one of koderz' own keys.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _NAMED = re.compile(
     rf"(?i)(?<![\w-])({_NAME}[\"']?\s*=\s*|(?!pass\b){_NAME}[\"']?\s*:\s*|--?{_NAME}\s+)"  # "pass: 3" counts tests
     rf"(?:(?:bearer|basic)\s+)?(?!\[secret\])({_QUOTED}|\S+)"
 )
-_HEADER = re.compile(  # to its end, whatever the scheme and however many cookies; quotes only where they hold a value
+_HEADER = re.compile(  # to its end, for any scheme and number of cookies; quotes only around a value
     rf"(?i)((?:authorization|cookie)[\"']?\s*:\s*)({_QUOTED}|[^\"'\n]+(?:(?<==)\"[^\"\n]*\"[^\"'\n]*)*)"
 )
-_BLOCK = re.compile(  # of PEM: a key to its end, or as far as there is any of it
+_BLOCK = re.compile(  # of PEM: a key to its end, or to the end of the text
     r"-----BEGIN [^-\n]{0,60}KEY[^-\n]{0,20}-----.*?(?:-----END [^-\n]{1,80}-----|\Z)", re.DOTALL
 )
 _OPTION = re.compile(rf"(?i)--?{_NAME}")
 _LOGGING_IN = re.compile(r"-u|--(?:proxy-)?user")
-_LOGGED_IN = re.compile(  # joe:hunter2, as curl is told it; an address after it is no login
+_LOGGED_IN = re.compile(  # joe:hunter2, as in curl; an address after it is not a login
     rf"(?<![\w-])({_LOGGING_IN.pattern})((?:\s+|=)?[\"']?)[^\s:\"']{{1,200}}:(?!//)(?:[^\"'\s]+)"
 )
-_SHAPES = re.compile(  # which are keys more often than not
+_SHAPES = re.compile(  # that usually are keys
     r"(?<![\w-])(?:(?:sk|pk|rk)[-_][\w-]{8,}|(?i:bearer|basic)\s+[\w.+/=-]{8,}|https://hooks\.[^\s\"'<>]+)"
 )
 _LOGIN = re.compile(r"(?<=://)[^/\s@]{1,500}(?=@)")
@@ -48,24 +48,24 @@ _RANDOM = re.compile(
 
 
 def masked(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, without what has the shape of a key, and without what is named as a secret."""
+    """The text with these secrets, texts in the shape of a key, and values with the name of a secret masked."""
     text = _HEADER.sub(rf"\1{MASK}", _BLOCK.sub(MASK, without(text, secrets)))
     text = masked_keys(text)
     return _NAMED.sub(rf"\1{MASK}", _LOGGED_IN.sub(rf"\1\2{MASK}", text))
 
 
 def masked_keys(text: str, secrets: Iterable[str] = ()) -> str:
-    """As ``masked``, but what is only named as a secret stays: in a program, ``key = ...`` is seldom one."""
+    """As ``masked``, but values with the name of a secret stay: in a program, ``key = ...`` is seldom one."""
     return _LOGIN.sub(MASK, _SHAPES.sub(MASK, without_shapes(_BLOCK.sub(MASK, without(text, secrets)))))
 
 
 def masked_output(text: str) -> str:
-    """As ``masked``, and without long strings that no person would have written: for what any program may say."""
+    """As ``masked``, and with long random strings masked too: for the output of any program."""
     return _RANDOM.sub(MASK, masked(text))
 
 
 def masked_command(command: Sequence[str]) -> str:
-    """A command as a person may read it: the name of its program, and those of its arguments that are no secrets."""
+    """A command for display: the name of its program, and its arguments with secrets masked."""
     return shlex.join(_arguments(command)).replace(f"'{MASK}'", MASK)
 
 

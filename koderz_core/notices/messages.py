@@ -1,4 +1,4 @@
-"""What notices say: short, and nothing that a model, a problem or a key could have put there."""
+"""The texts of notices: short, and without text from models, problems or keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from koderz_core.notices.commands import Ended
+from koderz_core.notices.commands import CommandResult
 from koderz_core.notices.mask import masked_command, masked_output
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.formats import duration, money, plain
@@ -21,7 +21,7 @@ _TERMINAL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One message: its title is a line of its own above the others."""
+    """One message: a title line, and lines below it."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -32,12 +32,12 @@ class Notice:
 
 
 def test_notice(host: str) -> Notice:
-    """To see that notices arrive."""
+    """A notice to check that notices arrive."""
     return Notice("koderz: a test notice", (f"from {host}",))
 
 
 def benchmark_ended(name: str, status: str, seconds: float, host: str, rows: Sequence[SummaryRow]) -> Notice:
-    """``name``: of the benchmark and its id; ``rows``: what each of its configurations came to so far."""
+    """``name``: the name and id of the benchmark; ``rows``: the results of its configurations so far."""
     shown, more = rows[:MOST_CONFIGURATIONS], len(rows) - MOST_CONFIGURATIONS
     rest = (f"… and {more} more configurations",) if more > 0 else ()
     return Notice(
@@ -46,8 +46,8 @@ def benchmark_ended(name: str, status: str, seconds: float, host: str, rows: Seq
     )
 
 
-def command_ended(command: Sequence[str], ended: Ended, host: str) -> Notice:
-    """The last lines of the output are shown, secrets masked."""
+def command_ended(command: Sequence[str], ended: CommandResult, host: str) -> Notice:
+    """The notice shows the last lines of the output, with secrets masked."""
     return Notice(
         f"koderz: {_line(masked_command(command))} {_manner(ended.code)}",
         (f"after {duration(ended.seconds)} on {host}", *last_lines(ended.tail)),
@@ -55,24 +55,24 @@ def command_ended(command: Sequence[str], ended: Ended, host: str) -> Notice:
 
 
 def last_lines(output: str) -> tuple[str, ...]:
-    """The last lines that say something, as a terminal shows them, with secrets masked before anything is cut."""
+    """The last lines that are not empty, as a terminal shows them. Secrets are masked before lines are cut."""
     shown = "\n".join(_overwritten(_TERMINAL.sub("", output)))
     lines = [line for line in masked_output(shown).splitlines() if line.strip()]
     return tuple(_line(line) for line in lines[-LINES:])
 
 
 def _overwritten(output: str) -> Iterator[str]:
-    """Each line as it was seen last: a progress line goes back to its beginning again and again."""
+    """Each line as it was last shown: a progress bar rewrites its line."""
     for line in output.split("\n"):
         yield line.rstrip("\r").rpartition("\r")[2]
 
 
 def _configuration(row: SummaryRow) -> str:
     without = row.planned - row.solved - row.unsolved - row.errors
-    said = [f"{row.solved} of {row.planned} solved"]
-    said += [f"{row.errors} ended as error"] if row.errors else []
-    said += [f"{without} without a result"] if without else []
-    return f"{_line(row.label)}: {', '.join(said)}, {money(row.cost_usd)}"
+    parts = [f"{row.solved} of {row.planned} solved"]
+    parts += [f"{row.errors} ended as error"] if row.errors else []
+    parts += [f"{without} without a result"] if without else []
+    return f"{_line(row.label)}: {', '.join(parts)}, {money(row.cost_usd)}"
 
 
 def _manner(code: int) -> str:
@@ -85,5 +85,5 @@ def _manner(code: int) -> str:
 
 
 def _line(text: str) -> str:
-    kept = plain(text.replace("\n", " ").replace("\t", " "))
-    return kept if len(kept) <= LINE_LENGTH else f"{kept[: LINE_LENGTH - 1]}…"
+    line = plain(text.replace("\n", " ").replace("\t", " "))
+    return line if len(line) <= LINE_LENGTH else f"{line[: LINE_LENGTH - 1]}…"

@@ -1,1 +1,1 @@
-"""What keeps a data folder sound: mending journals, backups, pins, and taking benchmarks out of it."""
+"""Upkeep of a data folder: repair of journals, backups, pins, and removal of benchmarks."""

@@ -1,39 +1,68 @@
-"""Writing a backup: whole and verified, or not at all."""
+"""Backups: a zip of files with a manifest that describes each file; writing, checking and restoring one.
+
+A backup contains journals, pins, typed problems, settings and memories. It leaves out the index, caches and weights,
+which koderz can rebuild or download. It is written and verified as a whole or not at all. A restore checks every file
+before it puts the first one into place, and never overwrites a file.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
 import sqlite3
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Annotated, BinaryIO
 
 import msgspec
 
+from koderz_core.config import PROGRAMS
 from koderz_core.errors import DataError, UsageError
-from koderz_core.files import replacement, sync
-from koderz_core.upkeep.restore import (
-    CHUNK_BYTES,
-    FORMAT,
-    MANIFEST,
-    MEMORIES,
-    SETTINGS,
-    Kept,
-    Manifest,
-    spoiled,
-    verified,
+from koderz_core.files import replacement, sha256_of, sync
+from koderz_core.input_files import require_file
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+MEMORIES = "cortex.db"
+SETTINGS = ("settings.toml", "models.toml")
+_NAMES = re.compile(
+    r"journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|problems/typed-[0-9a-f]{12}\.jsonl|settings\.toml|models\.toml|cortex\.db",
+    re.ASCII,
 )
+_CHUNK_BYTES = 1 << 20
+_MOST_MANIFEST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a backup. ``written_at``: the time of its last change, in seconds since 1970."""
+
+    sha256: str
+    size: Annotated[int, msgspec.Meta(ge=0)]
+    written_at: Annotated[float, msgspec.Meta(ge=0, le=2**33)]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """``files``: by their path in the data folder; ``made_at``: seconds since 1970."""
+
+    format: int
+    koderz_version: str
+    made_at: float
+    files: Mapping[str, FileEntry]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a backup is made of. ``is_secret``: whether a setting must not be in it, by its name and value."""
+    """The data folder and the memory file. ``is_secret``: whether to leave out a setting, by name and value."""
 
     home: Path
     memories: Path
@@ -41,8 +70,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class BackedUp:
-    """What stands in ``path`` now; ``left_out``: what could not be read, and why; ``secrets``: settings left out."""
+class BackupReport:
+    """A written backup. ``left_out``: unreadable files, each with the reason; ``secrets``: settings left out."""
 
     path: Path
     manifest: Manifest
@@ -51,39 +80,77 @@ class BackedUp:
     secrets: tuple[str, ...]
 
 
-def back_up(source: Source, path: Path, version: str, now: float) -> BackedUp:
-    """Write a backup to ``path`` and read it back. ``version``: koderz'; ``now``: seconds since 1970.
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """The names of the files that were restored, and of those that were already there unchanged."""
 
-    A journal that is being written is in it up to its last whole line. Raises UsageError if the file exists, DataError.
+    manifest: Manifest
+    restored: tuple[str, ...]
+    already_there: tuple[str, ...]
+
+
+def back_up(source: Source, path: Path, version: str, now: float) -> BackupReport:
+    """Write a backup to ``path`` and read it back. ``version``: of koderz; ``now``: seconds since 1970.
+
+    Of a journal that is being written, the backup contains all complete lines. Raises UsageError if the file exists,
+    DataError.
     """
     if path.exists():
         raise UsageError(f"{path} exists, and a backup overwrites nothing. Name another file.")
-    made = _Made()
+    writer = _Writer()
     try:
         with replacement(path, private=False) as whole:
             with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, file in _files(source.home):
-                    made.add(archive, name, file)
-                made.add_settings(archive, source)
-                made.add_memories(archive, source)
-                manifest = Manifest(FORMAT, version, now, made.files)
+                for pattern in ("journals/*.jsonl", "journals/*.pin", "problems/typed-*.jsonl"):
+                    for file in sorted(source.home.glob(pattern)):
+                        writer.add(archive, str(file.relative_to(source.home)), file)
+                writer.add_settings(archive, source)
+                writer.add_memories(archive, source)
+                manifest = Manifest(FORMAT, version, now, writer.files)
                 archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
             sync(whole)
-            if verified(Path(whole.name)) != manifest:
-                raise spoiled(Path(whole.name), "it reads otherwise than it was written")
+            if _verify(Path(whole.name)) != manifest:
+                raise _damaged(Path(whole.name), "its manifest differs from the one that was written")
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(
             f"The backup {path} cannot be written ({why}). Make room there, or name another file."
         ) from error
-    return BackedUp(path, manifest, path.stat().st_size, tuple(made.left_out), tuple(made.secrets))
+    return BackupReport(path, manifest, path.stat().st_size, tuple(writer.left_out), tuple(writer.secrets))
 
 
-class _Made:
-    """What has been put into a backup so far."""
+def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
+    """Restore a backup into the data folder ``home``; its memories become the file ``memories``.
+
+    Raises UsageError if a different file is there already, and DataError; then no file was restored.
+    """
+    try:
+        with _open_archive(path) as archive:
+            manifest = _read_manifest(archive, path)
+            targets = {name: memories if name == MEMORIES else home / name for name in manifest.files}
+            there = [name for name, entry in manifest.files.items() if _is_there(targets[name], entry)]
+            _refuse_conflicts([name for name, target in targets.items() if name not in there and target.exists()])
+            home.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=home, prefix="restore-") as folder:
+                new = [name for name in manifest.files if name not in there]
+                for name, entry in manifest.files.items():
+                    _check(archive, name, entry, path, Path(folder) / name if name in new else None)
+                _refuse_programs(Path(folder) / "settings.toml", path)
+                for name in new:
+                    _put(Path(folder) / name, targets[name])
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be restored into {home} ({error.strerror or error}). Make room there or name another "
+            "--data-dir, then restore again: files that are already there are skipped."
+        ) from error
+    return RestoreReport(manifest, tuple(new), tuple(there))
+
+
+class _Writer:
+    """Adds files to an archive, and records them and what was left out."""
 
     def __init__(self) -> None:
-        self.files: dict[str, Kept] = {}
+        self.files: dict[str, FileEntry] = {}
         self.left_out: list[str] = []
         self.secrets: list[str] = []
 
@@ -95,23 +162,25 @@ class _Made:
             return
         with content:
             written_at = os.fstat(content.fileno()).st_mtime
-            chunks = whole_lines(content) if name.endswith(".jsonl") else iter(lambda: content.read(CHUNK_BYTES), b"")
+            chunks = _complete_lines(content) if name.endswith(".jsonl") else _chunks(content)
             self._write(archive, name, chunks, written_at)
 
     def add_settings(self, archive: zipfile.ZipFile, source: Source) -> None:
-        """Without secrets, and without comments, in which an old key may stand."""
+        """Add the settings without secrets, and without comments, which may contain an old key."""
+        import tomlkit  # noqa: PLC0415 (needed only to write)
+
         for name in SETTINGS:
             file = source.home / name
             try:
-                told = tomllib.loads(file.read_text("utf-8-sig"))
+                settings = tomllib.loads(file.read_text("utf-8-sig"))
             except FileNotFoundError:
                 continue
             except (OSError, ValueError) as error:
                 self.left_out.append(f"{name} ({error})")
                 continue
-            secret = [key for key, value in told.items() if source.is_secret(key, value)]
-            self.secrets += secret
-            self._write(archive, name, iter([_toml(told, secret)]), file.stat().st_mtime)
+            public = {key: value for key, value in settings.items() if not source.is_secret(key, value)}
+            self.secrets += [key for key in settings if key not in public]
+            self._write(archive, name, iter([tomlkit.dumps(public).encode()]), file.stat().st_mtime)
 
     def add_memories(self, archive: zipfile.ZipFile, source: Source) -> None:
         if not source.memories.exists():
@@ -127,42 +196,136 @@ class _Made:
 
     def _write(self, archive: zipfile.ZipFile, name: str, chunks: Iterator[bytes], written_at: float) -> None:
         digest, size = hashlib.sha256(), 0
-        told = zipfile.ZipInfo(name)
-        told.compress_type = zipfile.ZIP_DEFLATED  # what it is told by does not take that from the archive
-        with archive.open(told, "w", force_zip64=True) as member:
+        info = zipfile.ZipInfo(name)
+        info.compress_type = zipfile.ZIP_DEFLATED  # a ZipInfo does not take it from the archive
+        with archive.open(info, "w", force_zip64=True) as member:
             for chunk in chunks:
                 digest.update(chunk)
                 size += member.write(chunk)
-        self.files[name] = Kept(digest.hexdigest(), size, written_at)
+        self.files[name] = FileEntry(digest.hexdigest(), size, written_at)
 
 
-def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """A journal up to its last whole line now, a stretch at a time."""
+def _complete_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The complete lines that a journal has now, in chunks."""
     left, rest = os.fstat(file.fileno()).st_size, b""
-    while left > 0 and (chunk := file.read(min(CHUNK_BYTES, left))):
+    while left > 0 and (chunk := file.read(min(_CHUNK_BYTES, left))):
         left -= len(chunk)
-        whole, newline, rest = (rest + chunk).rpartition(b"\n")
+        lines, newline, rest = (rest + chunk).rpartition(b"\n")
         if newline:
-            yield whole + newline
+            yield lines + newline
 
 
-def _files(home: Path) -> Iterator[tuple[str, Path]]:
-    for pattern in ("journals/*.jsonl", "journals/*.pin", "problems/typed-*.jsonl"):
-        for path in sorted(home.glob(pattern)):
-            yield str(path.relative_to(home)), path
-
-
-def _toml(told: Mapping[str, Any], without: Collection[str]) -> bytes:  # Any: what TOML can hold
-    import tomlkit  # noqa: PLC0415 (only who writes needs it)
-
-    return tomlkit.dumps({key: value for key, value in told.items() if key not in without}).encode()
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK_BYTES):
+        yield chunk
 
 
 def _copy_memories(memories: Path, copy: Path) -> None:
-    """By SQLite's own means, so that servers may go on writing (https://sqlite.org/backup.html)."""
+    """Copy with SQLite, so that servers may write in the meantime (https://sqlite.org/backup.html)."""
     with closing(sqlite3.connect(memories)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)
         target.execute("pragma journal_mode = delete")  # one file, without a log beside it
         (verdict,) = target.execute("pragma quick_check(1)").fetchone()
     if verdict != "ok":
         raise sqlite3.DatabaseError(verdict)
+
+
+def _verify(path: Path) -> Manifest:
+    """Read a whole backup and return its manifest. Raises DataError if any byte is wrong."""
+    with _open_archive(path) as archive:
+        manifest = _read_manifest(archive, path)
+        for name, entry in manifest.files.items():
+            _check(archive, name, entry, path)
+    return manifest
+
+
+def _open_archive(path: Path) -> zipfile.ZipFile:
+    require_file(path, "Name a file that `koderz backup` has written.")
+    try:
+        return zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} cannot be read as a backup ({error}). Use another backup.") from error
+
+
+def _read_manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
+    """Raises DataError if the file is not a backup, is of a later koderz, or contains files it does not list."""
+    try:
+        if archive.getinfo(MANIFEST).file_size > _MOST_MANIFEST_BYTES:
+            raise _damaged(path, "its manifest is too long")
+        manifest = msgspec.json.decode(archive.read(MANIFEST), type=Manifest)
+    except (KeyError, msgspec.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, OSError, RuntimeError) as error:
+        raise DataError(f"{path} is not a backup of koderz. Name a file that `koderz backup` has written.") from error
+    if manifest.format > FORMAT:
+        raise DataError(
+            f"{path} was written by a later koderz ({manifest.koderz_version}). Upgrade koderz, then restore it."
+        )
+    if sorted(member.filename for member in archive.infolist()) != sorted([MANIFEST, *manifest.files]):
+        raise _damaged(path, "it contains other files than its manifest lists")
+    if foreign := [name for name in manifest.files if not _NAMES.fullmatch(name)]:
+        raise _damaged(path, f"{foreign[0]!r} is not a file of a data folder")
+    return manifest
+
+
+def _check(archive: zipfile.ZipFile, name: str, entry: FileEntry, path: Path, copy: Path | None = None) -> None:
+    """Read one file to its end, and copy it to ``copy`` if given. Raises DataError if any byte is wrong."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        with _writing(copy) as write, archive.open(name) as member:
+            for chunk in _chunks(member):
+                size += len(chunk)
+                if size > entry.size:
+                    break
+                digest.update(chunk)
+                write(chunk)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise _damaged(path, f"{name} cannot be read ({error})") from error
+    if size != entry.size or digest.hexdigest() != entry.sha256:
+        raise _damaged(path, f"{name} differs from its entry in the manifest")
+    if copy:
+        os.utime(copy, (entry.written_at, entry.written_at))
+
+
+@contextmanager
+def _writing(copy: Path | None) -> Iterator[Callable[[bytes], object]]:
+    """A function that writes into the new file ``copy``, which is on the disk at the end; None: it discards."""
+    if copy is None:
+        yield len
+        return
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with copy.open("xb") as file:
+        yield file.write
+        sync(file)
+
+
+def _is_there(target: Path, entry: FileEntry) -> bool:
+    return target.is_file() and target.stat().st_size == entry.size and sha256_of(target) == entry.sha256
+
+
+def _refuse_conflicts(names: list[str]) -> None:
+    if names:
+        named = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        raise UsageError(
+            f"Different files are there already: {named}. Nothing was restored, because a restore overwrites nothing. "
+            "Restore into an empty folder with --data-dir, or move these files away."
+        )
+
+
+def _refuse_programs(settings: Path, path: Path) -> None:
+    """Raise DataError if the settings name a program: the backup of another person must not start one."""
+    try:
+        names = set(tomllib.loads(settings.read_text("utf-8-sig"))) if settings.exists() else set[str]()
+    except ValueError as error:
+        raise _damaged(path, f"settings.toml is not valid TOML ({error})") from error
+    if programs := sorted(PROGRAMS & names):
+        raise _damaged(path, f"its settings.toml sets {programs[0]}, a program, which no backup does")
+
+
+def _put(copy: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        raise UsageError(f"{target} was created during the restore. Restore again: files that are there are skipped.")
+    shutil.move(copy, target)  # the memories may be on another disk
+
+
+def _damaged(path: Path, why: str) -> DataError:
+    return DataError(f"The backup {path} is damaged or was changed: {why}. Nothing was used. Use another backup.")

@@ -12,18 +12,18 @@ from koderz_core.config import Settings
 from koderz_core.errors import CortexError, UsageError
 from koderz_core.memory import memory_file, mirror_status
 from koderz_core.memory.client import Client, server_of
-from koderz_core.memory.cortex.project import DEFAULT_PROJECT, Cortex
-from koderz_core.memory.cortex.search import Filters, Found, StoredMemory, listed, one_line
+from koderz_core.memory.cortex.database import DEFAULT_PROJECT, Cortex
+from koderz_core.memory.cortex.search import Filters, SearchResult, StoredMemory, list_memories, one_line
 from koderz_core.memory.cortex.write_tools import (
     SALIENCES,
     NewMemory,
-    Renewed,
+    UpsertCounts,
     as_json,
-    renew,
     restore,
     retire,
     tags_text,
     type_for,
+    upsert,
 )
 from koderz_core.memory.lessons import (
     LEAST_PROBLEMS,
@@ -33,14 +33,14 @@ from koderz_core.memory.lessons import (
     distil,
     examples,
     for_problem,
-    kept,
-    looked_up,
+    lesson_metadata,
+    problem_lookup,
     ranked,
-    read,
+    stored_lesson,
 )
-from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, Related, Sought
-from koderz_core.memory.mirror import mirroring
-from koderz_core.memory.mirror_status import Condition, Standing
+from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, MemoryQuery, Related
+from koderz_core.memory.mirror import open_mirror
+from koderz_core.memory.mirror_status import JournalStatus, ServerStatus
 from koderz_core.models.capabilities import capabilities_of
 from koderz_core.prompts import VERSIONS
 from koderz_core.prompts.coding import MINIMAL
@@ -56,15 +56,15 @@ __all__ = [
     "LEAST_PROBLEMS",
     "MOST",
     "ORDERS",
-    "Condition",
     "Counts",
-    "Found",
+    "JournalStatus",
     "Lesson",
     "Memories",
+    "MemoryQuery",
     "Related",
+    "SearchResult",
+    "ServerStatus",
     "ShownMemory",
-    "Sought",
-    "Standing",
     "StoredMemory",
     "one_line",
 ]
@@ -96,26 +96,26 @@ class Memories:
         self._settings, self._results, self._may_solve = settings, results, may_solve
         self._problems = cache(lambda name: {problem.id: problem for problem in load(name).problems})
 
-    def find(self, sought: Sought) -> Found:
+    def find(self, sought: MemoryQuery) -> SearchResult:
         """Return the memories that match."""
-        with memory_file.opened(self._settings) as cortex:
-            return memory_file.find(cortex, sought) if cortex else Found(())
+        with memory_file.open_memory_file(self._settings) as cortex:
+            return memory_file.find(cortex, sought) if cortex else SearchResult(())
 
     def counts(self) -> Counts | None:
         """Return how many memories there are, None if nothing was ever stored."""
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             return memory_file.counts(cortex) if cortex else None
 
     def show(self, number: int) -> ShownMemory:
         """Return one memory in full. Raises UsageError if there is none with that id."""
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet. Run a benchmark first.")
             memory = cortex.fetch(number)
-            metadata = memory.whole()["metadata"]
+            metadata = memory.full()["metadata"]
             known: Mapping[str, object] = metadata if isinstance(metadata, dict) else {}
             related = memory_file.related(cortex, memory, str(known.get("experiment_id") or ""))
-            return ShownMemory(memory, known, tuple(related), read(memory.metadata))
+            return ShownMemory(memory, known, tuple(related), stored_lesson(memory.metadata))
 
     def retire(self, number: int) -> None:
         """Exclude a memory from searches, and a lesson from prompts, until it is restored. Raises UsageError."""
@@ -125,29 +125,29 @@ class Memories:
         """Restore a retired memory. Raises UsageError."""
         self._change(number, restore)
 
-    def server(self) -> Condition:
+    def server(self) -> ServerStatus:
         """Return the state of the memory server, which is started for that: this takes a second or two."""
-        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
-            return mirror_status.condition(parts)
+        with open_mirror(self._settings, Client(server_of(self._settings), __version__)) as parts:
+            return mirror_status.server_status(parts)
 
-    def status(self) -> tuple[Condition, list[Standing]]:
+    def status(self) -> tuple[ServerStatus, list[JournalStatus]]:
         """Return the state of the server, and how much of each journal it stores."""
         folder = self._settings.journals_dir
-        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
-            server = mirror_status.condition(parts)
-            files = mirror_status.journals(folder)
-            return server, [mirror_status.standing(folder, parts.ledger, file) for file in files]
+        with open_mirror(self._settings, Client(server_of(self._settings), __version__)) as parts:
+            server = mirror_status.server_status(parts)
+            files = mirror_status.journal_files(folder)
+            return server, [mirror_status.journal_status(folder, parts.ledger, file) for file in files]
 
-    def backfill(self, benchmark: str, report: Callable[[Standing], None], *, again: bool = False) -> None:
+    def backfill(self, benchmark: str, report: Callable[[JournalStatus], None], *, again: bool = False) -> None:
         """Send what the server lacks of all journals, or of one, and report each journal. ``""``: all.
 
         ``again``: also send what was confirmed before. Raises UnknownNameError.
         """
         folder = self._settings.journals_dir
-        files = mirror_status.journals(folder, benchmark)
+        files = mirror_status.journal_files(folder, benchmark)
         if not files:
             return
-        with mirroring(self._settings, Client(server_of(self._settings), __version__)) as parts:
+        with open_mirror(self._settings, Client(server_of(self._settings), __version__)) as parts:
             mirror_status.backfill(parts, folder, files, report, again=again)
 
     def distilled(self) -> list[Lesson]:
@@ -157,20 +157,20 @@ class Memories:
         """
         return distil(measurements.lapses(self._results.store, scripted=self._settings.memory == "all"))
 
-    def keep(self, lessons: Sequence[Lesson]) -> Renewed:
+    def keep(self, lessons: Sequence[Lesson]) -> UpsertCounts:
         """Store lessons; each replaces the earlier one on the same failure. Experiments receive only stored lessons."""
-        with memory_file.opened(self._settings, make=True) as cortex:
+        with memory_file.open_memory_file(self._settings, make=True) as cortex:
             if cortex is None:
                 raise CortexError("The memory file could not be created. Check the disk.")
-            return renew(cortex, [_memory(cortex, lesson) for lesson in lessons])
+            return upsert(cortex, [_memory(cortex, lesson) for lesson in lessons])
 
     def lessons(self) -> list[Lesson]:
         """Return the stored lessons that are not retired, the most common first."""
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 return []
-            found = listed(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
-        lessons = (read(memory.metadata) for memory in found.memories if memory.salience > 0)
+            found = list_memories(cortex.connection, Filters(tags=[TAG]), "important", MOST_LESSONS, cortex.now())
+        lessons = (stored_lesson(memory.metadata) for memory in found.memories if memory.salience > 0)
         return ranked(lesson for lesson in lessons if lesson)
 
     def recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
@@ -200,11 +200,11 @@ class Memories:
         by_script = scripted(asker.models.get("coder", ()))
         if query.kind == "solved":
             solved = measurements.solved(self._results.store, asker, scripted=by_script)
-            return examples(solved, problem, looked_up(self._problems), self._may_solve, query.limit)
+            return examples(solved, problem, problem_lookup(self._problems), self._may_solve, query.limit)
         error = query.tags.get("error")
         fitting = (lesson for lesson in self.lessons() if error in (None, lesson.error))
         same_kind = (lesson for lesson in fitting if lesson.scripted == by_script)
-        memories = (for_problem(lesson, problem, looked_up(self._problems)) for lesson in same_kind)
+        memories = (for_problem(lesson, problem, problem_lookup(self._problems)) for lesson in same_kind)
         return [memory for memory in memories if memory][: query.limit]
 
     def _preferred_models(self, query: Query, asker: Asker) -> list[Memory]:
@@ -220,7 +220,7 @@ class Memories:
         ]
 
     def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
-        with memory_file.opened(self._settings) as cortex:
+        with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: nothing is remembered yet.")
             change(cortex, number)
@@ -241,5 +241,5 @@ def _memory(cortex: Cortex, lesson: Lesson) -> NewMemory:
         created_at=now,
         last_accessed=now,
         tags=tags_text((TAG, lesson.error, *(("scripted",) if lesson.scripted else ()))),
-        metadata=as_json({**kept(lesson), "koderz_version": __version__}),
+        metadata=as_json({**lesson_metadata(lesson), "koderz_version": __version__}),
     )

@@ -17,7 +17,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, CortexError, JournalError
 from koderz_core.memory.client import Client, server_of
 from koderz_core.memory.ledger import Trouble
-from koderz_core.memory.mirror import Mirroring, mirroring
+from koderz_core.memory.mirror import Mirror, open_mirror
 from koderz_core.report.formats import plain
 
 EVERY_SECONDS = 1.0
@@ -65,7 +65,7 @@ class MirrorThread:
         with self._guard:
             thread, client = self._thread, self._client
         if thread and client:
-            client.hurry(seconds)
+            client.limit(seconds)
             thread.join()
 
     def abandon(self) -> None:
@@ -86,7 +86,7 @@ class MirrorThread:
 
     def _run(self, client: Client) -> None:
         try:
-            with mirroring(self._settings, client) as parts:
+            with open_mirror(self._settings, client) as parts:
                 self._mirror(parts)
                 if self._patient:
                     self._report_missing(parts)
@@ -95,10 +95,10 @@ class MirrorThread:
         except Exception:  # noqa: BLE001 (the edge of this thread)
             _LOG.exception("A bug of koderz: memories of experiments are not stored now. %s", CURE)
 
-    def _mirror(self, parts: Mirroring) -> None:
-        left, pause, busy, warned = list(parts.ledger.begun()), EVERY_SECONDS, time.monotonic(), False
+    def _mirror(self, parts: Mirror) -> None:
+        left, pause, busy, warned = list(parts.ledger.offsets()), EVERY_SECONDS, time.monotonic(), False
         while True:
-            closing, before = self._closing.is_set(), parts.mirror.answered
+            closing, before = self._closing.is_set(), parts.answered
             try:
                 left = self._pass(parts, left)
                 pause, self._failing = EVERY_SECONDS, False
@@ -106,7 +106,7 @@ class MirrorThread:
                 pause, self._failing = min(2 * pause, LONGEST_SECONDS), True
                 if not closing:
                     warned = self._report_error(parts, error, warned)
-            if parts.mirror.answered > before:
+            if parts.answered > before:
                 busy = time.monotonic()
             if closing:
                 return
@@ -114,12 +114,12 @@ class MirrorThread:
                 parts.client.close()
             self._closing.wait(pause)
 
-    def _pass(self, parts: Mirroring, left: list[str]) -> list[str]:
+    def _pass(self, parts: Mirror, left: list[str]) -> list[str]:
         """Copy from the followed journals, then from those ``left`` by earlier processes; returns those still left."""
         with self._guard:
             files = list(self._files)
         for file in files:
-            parts.ledger.begin(file)
+            parts.ledger.add(file)
         if self._closing.is_set():
             if not (self._patient or parts.client.is_open):
                 return left  # starting a server would take too long
@@ -128,14 +128,14 @@ class MirrorThread:
             if self._is_over():
                 return left
             with suppress(JournalError):  # the index reports that
-                parts.mirror.catch_up(file, self._is_over)
-        parts.ledger.troubled(None)
+                parts.catch_up(file, self._is_over)
+        parts.ledger.set_trouble(None)
         return []
 
-    def _report_missing(self, parts: Mirroring) -> None:
+    def _report_missing(self, parts: Mirror) -> None:
         with self._guard:
             files = list(self._files)
-        missing = [file for file in files if parts.mirror.is_behind(file)]
+        missing = [file for file in files if parts.is_behind(file)]
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
             _LOG.warning("The memory does not hold everything of %s yet; the next benchmark adds it. %s", names, CURE)
@@ -143,9 +143,9 @@ class MirrorThread:
     def _is_over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end
 
-    def _report_error(self, parts: Mirroring, error: CortexError, warned: bool) -> bool:
+    def _report_error(self, parts: Mirror, error: CortexError, warned: bool) -> bool:
         """Report an error: once on the screen, always for ``koderz cortex status``. Returns True: it was reported."""
-        parts.ledger.troubled(Trouble(time.time(), str(error)))
+        parts.ledger.set_trouble(Trouble(time.time(), str(error)))
         if not warned:
             _LOG.warning("The memory server fails; experiments continue without it. %s %s", plain(str(error)), CURE)
         return True

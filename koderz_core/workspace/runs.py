@@ -215,7 +215,7 @@ class Runs:
     def _send_notice(self, started: float, runner: Runner) -> None:
         """A notice that does not arrive is a warning in the log, and delays the end by seconds at most."""
         notices = Notices(self.settings)
-        if not (notices.wanted and runner.remaining):
+        if not (notices.configured and runner.remaining):
             return
         name = f"{runner.asked.name} ({runner.benchmark})" if runner.asked.name else runner.benchmark
         seconds = time.monotonic() - started

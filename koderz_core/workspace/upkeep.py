@@ -13,14 +13,19 @@ from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.memory.client import memory_file
-from koderz_core.memory.memory_file import forget, remembered_of
+from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
 from koderz_core.settings_text import has_password
 from koderz_core.store.results import Results
-from koderz_core.upkeep import removal
-from koderz_core.upkeep.backup import BackedUp, Source, back_up
-from koderz_core.upkeep.journal_repair import Mended, mend_journals
-from koderz_core.upkeep.removal import clear_left, remove, require_removable, size_of
-from koderz_core.upkeep.restore import Restored, restore
+from koderz_core.upkeep.backup import BackupReport, RestoreReport, Source, back_up, restore
+from koderz_core.upkeep.journals import (
+    Repair,
+    remove,
+    remove_left_copies,
+    repair_journals,
+    require_removable,
+    set_pin,
+    size_in_bytes,
+)
 from koderz_core.workspace.names import Names
 
 DAY_SECONDS = 86_400.0
@@ -49,18 +54,18 @@ class Upkeep:
         """``clock``: seconds since 1970."""
         self._settings, self._results, self._clock = settings, results, clock
 
-    def repair(self) -> Iterator[Mended]:
+    def repair(self) -> Iterator[Repair]:
         """Repair what can be repaired without losing sound data: journals, locks, left-over copies, the index."""
-        mended = list(mend_journals(self._settings.journals_dir))
+        mended = list(repair_journals(self._settings.journals_dir))
         yield from mended
-        yield from clear_left(self._settings.home, self._clock())
+        yield from remove_left_copies(self._settings.home, self._clock())
         if fault := self.index_fault():
             try:
                 events = self._results.reindex().events
             except StoreError as error:
-                yield Mended("index", f"cannot be rebuilt: {error}", whole=False)
+                yield Repair("index", f"cannot be rebuilt: {error}", sound=False)
             else:
-                yield Mended("index", f"was rebuilt from {events} events, because: {fault}")
+                yield Repair("index", f"was rebuilt from {events} events, because: {fault}")
 
     def index_fault(self) -> str:
         """Why the index cannot be used, "" if it can; an index that is missing or damaged is rebuilt automatically."""
@@ -72,12 +77,12 @@ class Upkeep:
             return str(error)
         return ""
 
-    def back_up(self, path: Path) -> BackedUp:
+    def back_up(self, path: Path) -> BackupReport:
         """Write a backup. Raises UsageError if the file exists, DataError."""
         source = Source(self._settings.home, memory_file(self._settings), _is_secret)
         return back_up(source, path.expanduser(), __version__, self._clock())
 
-    def restore(self, path: Path) -> Restored:
+    def restore(self, path: Path) -> RestoreReport:
         """Restore a backup into this data folder. Raises UsageError if a file there differs, DataError."""
         return restore(path.expanduser(), self._settings.home, memory_file(self._settings))
 
@@ -92,17 +97,17 @@ class Upkeep:
 
     def pin(self, benchmark: str) -> None:
         """Protect the benchmark of that id from deletion. Raises JournalError."""
-        removal.pin(self._journal(benchmark))
+        set_pin(self._journal(benchmark), pinned=True)
 
     def unpin(self, benchmark: str) -> None:
         """Remove that protection. Raises JournalError."""
-        removal.unpin(self._journal(benchmark))
+        set_pin(self._journal(benchmark), pinned=False)
 
     def deletion(self, benchmark: str) -> Deletion:
         """Return what ``delete`` would delete. Raises UsageError if it runs or is pinned, InfrastructureError."""
         journal = self._journal(benchmark)
         require_removable(journal)
-        return Deletion(benchmark, size_of(journal), remembered_of(self._settings, benchmark))
+        return Deletion(benchmark, size_in_bytes(journal), count_of_benchmark(self._settings, benchmark))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
         """Return the benchmarks that are not among the newest ``keep`` and older than ``days``, the oldest first.
@@ -122,7 +127,7 @@ class Upkeep:
         try:
             for benchmark in benchmarks:
                 deletion = self.deletion(benchmark)
-                forget(self._settings, benchmark)
+                forget_benchmark(self._settings, benchmark)
                 remove(self._journal(benchmark))
                 for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
                     left.unlink(missing_ok=True)

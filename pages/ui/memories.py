@@ -19,11 +19,11 @@ from koderz_core.workspace.memories import (
     MOST,
     ORDERS,
     Counts,
-    Found,
     Lesson,
+    MemoryQuery,
     Related,
+    SearchResult,
     ShownMemory,
-    Sought,
     StoredMemory,
     one_line,
 )
@@ -44,7 +44,7 @@ COLUMNS = {
 }
 
 
-def choose_search(counts: Counts) -> Sought:
+def choose_search(counts: Counts) -> MemoryQuery:
     """The search; all of it is part of the page's address."""
     words = _words()
     with st.container(horizontal=True):  # two side by side on a narrow screen
@@ -52,10 +52,10 @@ def choose_search(counts: Counts) -> Sought:
         within = choice("category", "Category", (ANY, *counts.by_category), plain)
         by = choice("order", "Sort by", ORDERS)
         more = choice("faded", "Faded and retired", ("without", "with"))
-    return Sought(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
+    return MemoryQuery(words, "" if of == ANY else of, "" if within == ANY else within, by, more == "with", MOST)
 
 
-def with_linked_memory(workspace: Workspace, matches: Found, search: Sought) -> Found:
+def with_linked_memory(workspace: Workspace, matches: SearchResult, search: MemoryQuery) -> SearchResult:
     """The results with the memory that the address names; a choice among the results of another search is dropped."""
     requested, linked = st.query_params.get("memory", ""), "memory that a link names"
     if not re.fullmatch(r"[0-9]{1,18}", requested) or int(requested) in {memory.id for memory in matches.memories}:
@@ -72,7 +72,7 @@ def with_linked_memory(workspace: Workspace, matches: Found, search: Sought) -> 
     return replace(matches, memories=(memory, *matches.memories))
 
 
-def choose_memory(matches: Found) -> int:
+def choose_memory(matches: SearchResult) -> int:
     """The table of at least one result; the id of the chosen memory."""
     table = pd.DataFrame([_line(memory) for memory in matches.memories])
     keys = [str(memory.id) for memory in matches.memories]

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from koderz_core.config import Settings
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
-from koderz_core.memory.mirror import Followed, as_entry
+from koderz_core.memory.mirror import JournalReader, as_entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 HOSTILE = Path(__file__).parents[1] / "memory" / "hostile_server.py"
@@ -35,7 +35,7 @@ def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def _half_remembered(home: Path) -> None:
     """As when a backfill was killed before its server had acknowledged anything. A server takes long to start."""
-    told = [one for read in Followed(GOLDEN, scripted=True).read() if (one := read.remembered)]
+    told = [one for read in JournalReader(GOLDEN, scripted=True).read() if (one := read.memory)]
     stored = json.dumps([as_entry(one) for one in told[::2]])
     cortex = Cortex(home / "cortex.db")
     assert call(cortex, "import_memories", {"data": stored}).content["imported"] == 11

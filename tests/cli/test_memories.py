@@ -10,11 +10,11 @@ import pytest
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import load_settings
 from koderz_core.memory.cortex.write_tools import remember
-from koderz_core.memory.memory_file import opened
+from koderz_core.memory.memory_file import open_memory_file
 
 
 def test_what_is_remembered_is_found_and_shown_without_being_obeyed(koderz: Any) -> None:
-    with opened(load_settings(), make=True) as cortex:
+    with open_memory_file(load_settings(), make=True) as cortex:
         assert cortex is not None
         remember(cortex, title="One\x1b[31m", content="of the moon\x1b[2J", tags=["spec", "exp_1"])
         remember(cortex, title="Other", content="of the sun", tags=["iteration"])

@@ -19,9 +19,9 @@ from serving import clean_environment, serving, serving_home, streamlit_alone
 
 from koderz_core import open_workspace
 from koderz_core.examples import EXAMPLE
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
-from koderz_core.memory.mirror import Followed, as_entry
+from koderz_core.memory.mirror import JournalReader, as_entry
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
@@ -81,7 +81,7 @@ def remember_example(home: Path) -> None:
     """The example's journal in a data folder, and in its memory what a server would have remembered of it."""
     with open_workspace(home=home) as workspace:
         workspace.upkeep.open_example()
-    told = [one for read in Followed(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.remembered)]
+    told = [one for read in JournalReader(home / "journals" / f"{EXAMPLE}.jsonl").read() if (one := read.memory)]
     cortex = Cortex(home / "cortex.db")
     call(cortex, "import_memories", {"data": json.dumps([as_entry(memory) for memory in told])})
     cortex.close()

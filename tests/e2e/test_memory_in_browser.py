@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from serving import Server, serving_home
 
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
-from koderz_core.memory.mirror import Followed, as_entry
+from koderz_core.memory.mirror import JournalReader, as_entry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 MINUTE = 60_000  # milliseconds, for a busy machine
@@ -26,7 +26,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = tmp_path_factory.mktemp("remembered")
     (home / "journals").mkdir()
     shutil.copy(GOLDEN, home / "journals" / "bench_d53bbf8f03e3.jsonl")
-    told = [one for read in Followed(GOLDEN, scripted=True).read() if (one := read.remembered)]
+    told = [one for read in JournalReader(GOLDEN, scripted=True).read() if (one := read.memory)]
     cortex = Cortex(home / "cortex.db")
     call(cortex, "import_memories", {"data": json.dumps([as_entry(memory) for memory in told])})
     cortex.close()

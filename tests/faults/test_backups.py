@@ -13,7 +13,7 @@ import pytest
 from breaking import finished
 
 from koderz_core.journal import Journal
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.write_tools import remember
 
 
@@ -98,7 +98,7 @@ def test_a_damaged_backup_is_refused_and_nothing_of_it_is_used(
     backup.write_bytes(content)
     said = koderz("restore", backup, "--data-dir", tmp_path / "new")
     assert said.code == 3
-    assert "Take another" in said.err or "no backup of koderz" in said.err
+    assert "Use another" in said.err or "not a backup of koderz" in said.err
     assert not (tmp_path / "new").exists() or not listing(tmp_path / "new")
 
 
@@ -111,7 +111,7 @@ def test_a_backup_cannot_write_outside_the_data_folder(tmp_path: Path, koderz: A
         archive.writestr("manifest.json", json.dumps(manifest))
     said = koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "in" / "new")
     assert said.code == 3
-    assert "belongs into no data folder" in said.err
+    assert "is not a file of a data folder" in said.err
     assert not (tmp_path / "in").exists() or not listing(tmp_path / "in")
 
 
@@ -119,7 +119,7 @@ def test_a_backup_with_a_file_that_its_manifest_does_not_name_is_refused(backup:
     with zipfile.ZipFile(backup, "a") as archive:
         archive.writestr("journals/bench_more.jsonl", b"x")
     said = koderz("restore", backup)
-    assert (said.code, "other files than its manifest says" in said.err) == (3, True)
+    assert (said.code, "other files than its manifest lists" in said.err) == (3, True)
 
 
 def test_a_backup_of_a_later_koderz_is_refused_with_the_cure(backup: Path, tmp_path: Path, koderz: Any) -> None:
@@ -139,7 +139,7 @@ def test_nothing_is_restored_over_something_else(backup: Path, journal: Path, ho
     journal.write_bytes(journal.read_bytes() + b"more\n")
     before = journal.read_bytes()
     said = koderz("restore", backup)
-    assert (said.code, "nothing is ever overwritten" in said.err) == (2, True)
+    assert (said.code, "a restore overwrites nothing" in said.err) == (2, True)
     assert journal.read_bytes() == before
 
 

@@ -51,7 +51,7 @@ def test_only_experiments_that_a_corrupt_line_may_be_of_are_taken_out(journal: P
     all_of_them = finished(journal)
     broken = break_lines(journal, how)
     said = mended()[journal.stem]
-    assert f"since that may be of them: {3 - kept} (koderz resume" in said
+    assert f"have to run again: {3 - kept} (koderz resume" in said
     assert len(finished(journal) & all_of_them) == kept
     assert journal.with_name(f"{journal.name}.damaged").read_bytes() == broken
 
@@ -81,7 +81,7 @@ def test_a_journal_without_its_first_line_is_left_as_it_is_and_not_called_whole(
     broken = break_lines(journal, overwritten(b"benchmark_opened"))
     said = koderz("doctor", "--repair")
     assert said.code == 3
-    assert "restore it from a backup" in said.out
+    assert "restore the journal from a backup" in said.out
     assert journal.read_bytes() == broken
 
 

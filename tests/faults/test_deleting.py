@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from koderz_core.journal import Journal
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.write_tools import remember
 
 

@@ -14,7 +14,7 @@ import pytest
 from breaking import BENCHMARK, WEAK, finished, mended
 
 import koderz_core
-from koderz_core.memory.cortex.project import Cortex
+from koderz_core.memory.cortex.database import Cortex
 
 
 def moved(journal: Path, seconds: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from koderz_core.memory.cortex.project import Cortex, Reply
+from koderz_core.memory.cortex.database import Cortex, Reply
 from koderz_core.memory.cortex.server import call
 
 Ask = Callable[..., Reply]

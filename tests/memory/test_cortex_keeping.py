@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import CortexError, UsageError
-from koderz_core.memory.cortex.project import Cortex, CortexLimits, Reply
+from koderz_core.memory.cortex.database import Cortex, CortexLimits, Reply
 from koderz_core.memory.cortex.server import call
 
 Ask = Callable[..., Reply]
@@ -23,7 +23,7 @@ def _total(ask: Ask) -> object:
 def test_a_memory_beyond_the_limit_is_refused_and_one_at_it_is_kept_whole(tmp_path: Path) -> None:
     cortex = Cortex(tmp_path / "small.db", CortexLimits(chars=100))
     call(cortex, "remember", {"title": "t", "content": "x" * 97})
-    with pytest.raises(UsageError, match=r"101 characters.*takes 100.*Nothing was stored.*--max-chars"):
+    with pytest.raises(UsageError, match=r"101 characters.*accepts 100.*Nothing was stored.*--max-chars"):
         call(cortex, "remember", {"title": "t", "content": "x" * 98})
     assert len(str(call(cortex, "get_memory", {"id": 1}).content["content"])) == 97
     cortex.close()
@@ -32,7 +32,7 @@ def test_a_memory_beyond_the_limit_is_refused_and_one_at_it_is_kept_whole(tmp_pa
 def test_a_full_file_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
     cortex = Cortex(tmp_path / "full.db", CortexLimits(megabytes=1))
     memory, stored = {"title": "t", "content": "word " * 20_000}, 0
-    with pytest.raises(CortexError, match=r"full: nothing was stored.*--max-megabytes"):  # noqa: PT012 (at some time)
+    with pytest.raises(CortexError, match=r"full, so nothing was stored.*--max-megabytes"):  # noqa: PT012 (at some time)
         while stored < 20:
             call(cortex, "remember", memory)
             stored += 1
@@ -47,7 +47,7 @@ def test_half_a_character_is_refused(ask: Ask) -> None:
 
 
 def test_an_argument_that_is_unknown_missing_or_wrong_is_refused_with_what_there_is(ask: Ask) -> None:
-    with pytest.raises(UsageError, match=r"'search' was unexpected.*It takes: query, category"):
+    with pytest.raises(UsageError, match=r"'search' was unexpected.*Parameters: query, category"):
         ask("recall", search="x")
     with pytest.raises(UsageError, match="'content' is a required property"):
         ask("remember", title="t")
@@ -174,7 +174,7 @@ def test_links_go_both_ways_and_end_with_their_memories(ask: Ask) -> None:
 def test_a_file_of_somebody_else_or_of_a_later_koderz_is_left_alone(tmp_path: Path, cortex: Cortex) -> None:
     with sqlite3.connect(tmp_path / "theirs.db") as theirs:
         theirs.execute("create table memories (id integer)")
-    with pytest.raises(CortexError, match="no memory file of koderz"):
+    with pytest.raises(CortexError, match="not a memory file of koderz"):
         Cortex(tmp_path / "theirs.db")
     cortex.connection.execute("pragma user_version = 99")
     with pytest.raises(CortexError, match="written by a later koderz"):

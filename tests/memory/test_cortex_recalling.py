@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.project import Cortex, Reply
-from koderz_core.memory.cortex.schema import transaction
+from koderz_core.memory.cortex.database import Cortex, Reply, transaction
 from koderz_core.memory.cortex.write_tools import NewMemory, insert
 
 Ask = Callable[..., Reply]
@@ -62,8 +61,8 @@ def test_a_beginning_says_how_much_is_missing_and_get_memory_gives_all(ask: Ask)
 def test_a_listing_that_leaves_out_matches_says_so(ask: Ask) -> None:
     for number in range(3):
         ask("remember", title=f"t{number}", content="same")
-    assert "More match" in ask("recall", query="same", limit=2).text
-    assert "More match" not in ask("recall", query="same", limit=3).text
+    assert "More memories match" in ask("recall", query="same", limit=2).text
+    assert "More memories match" not in ask("recall", query="same", limit=3).text
 
 
 def test_an_old_memory_with_a_rare_word_is_found_under_thousands_with_the_common_one(ask: Ask, cortex: Cortex) -> None:
@@ -118,7 +117,7 @@ def test_what_decayed_is_counted_and_shown_on_demand(ask: Ask, wait: Callable[[f
     ask("consolidate")
     told = ask("recall", query="x")
     assert told.content["decayed_left_out"] == 1
-    assert "1 decayed memories were not looked at" in told.text
+    assert "1 decayed memories were left out" in told.text
     assert _titles(ask, query="x", includeDecayed=True) == ["old"]
     assert _titles(ask, query="x") == ["old"]  # what is used does not decay
 

@@ -84,9 +84,9 @@ def raw(tmp_path: Path) -> Iterator[Raw]:
 def _bare(value: Any) -> Any:
     """Without descriptions: they are koderz' own."""
     if isinstance(value, dict):
-        kept = {key: one for key, one in value.items() if key != "description" or not isinstance(one, str)}
-        return {key: _bare(one) for key, one in kept.items()}
-    return [_bare(one) for one in value] if isinstance(value, list) else value
+        kept = {key: item for key, item in value.items() if key != "description" or not isinstance(item, str)}
+        return {key: _bare(item) for key, item in kept.items()}
+    return [_bare(item) for item in value] if isinstance(value, list) else value
 
 
 def test_the_official_client_finds_the_15_tools_as_contracted_and_each_answers(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_heard(raw: Ra
     for line in ('{"jsonrpc": "2.0", "id": 7, "method": "x", "params": {"a": "\\ud83d"}}', "[1", "\0"):
         raw.send(line)
         refused = raw.hear()
-        assert "no message of MCP" in refused["error"]["message"]
+        assert "not an MCP message" in refused["error"]["message"]
         assert refused["id"] == (7 if "id" in line else None)
     raw.remember(1)
     assert raw.acknowledged() == 1
@@ -154,11 +154,12 @@ def test_nothing_acknowledged_is_lost_by_kill_9(raw: Raw, tmp_path: Path) -> Non
 def test_two_servers_on_one_file_lose_nothing(raw: Raw, tmp_path: Path) -> None:
     other = Raw(tmp_path / "cortex.db")
     writers = [
-        threading.Thread(target=lambda one: [one.remember(n) for n in range(100)], args=(one,)) for one in (raw, other)
+        threading.Thread(target=lambda server: [server.remember(n) for n in range(100)], args=(server,))
+        for server in (raw, other)
     ]
     for writer in writers:
         writer.start()
-    ids = [one.acknowledged() for one in (raw, other) for _ in range(100)]
+    ids = [server.acknowledged() for server in (raw, other) for _ in range(100)]
     other.server.communicate()
     assert sorted(ids) == list(range(1, 201))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.memory.leak_guard import Learnt, admissible, akin, named_in_tests, resemblance
+from koderz_core.memory.leak_guard import SourcedText, admissible, named_in_tests, resemblance, same_problem
 from koderz_core.memory.lessons import (
     KINDS,
     REWRITTEN,
@@ -23,9 +23,9 @@ from koderz_core.memory.lessons import (
     changes,
     distil,
     for_problem,
-    kept,
-    looked_up,
-    read,
+    lesson_metadata,
+    problem_lookup,
+    stored_lesson,
 )
 from koderz_core.memory.patterns import ADVICE, pattern_of
 from koderz_core.records import Problem, PublicProblem, TestFailure, TestSet
@@ -42,8 +42,8 @@ def problem(number: int, entry_point: str = "", prompt: str = "", tests: str = "
     return Problem(PublicProblem(f"t/{number}", f'def {name}(x):\n    """{words}"""\n', name), TestSet(tests), "")
 
 
-PROBLEMS = {one.id: one for one in map(problem, range(9))}
-KNOWN = looked_up(lambda _: PROBLEMS)
+PROBLEMS = {made.id: made for made in map(problem, range(9))}
+KNOWN = problem_lookup(lambda _: PROBLEMS)
 RECURRING = Lesson("name", "KeyError", tuple(Evidence(f"t/{at}", "tiny", 2) for at in range(4)))
 
 
@@ -144,8 +144,8 @@ def test_what_came_from_a_problem_that_is_not_known_is_not_told() -> None:
 def test_a_lesson_that_names_what_the_tests_name_is_not_told() -> None:
     naming = problem(20, tests="def check(candidate):\n    passes = 2\n    assert candidate(passes) == length.read(1)")
     assert named_in_tests(naming) == {"f20", "length", "read"}
-    assert not admissible(Learnt("Look at the length.", ()), naming)
-    assert admissible(Learnt("Look how often it passes.", ()), naming)
+    assert not admissible(SourcedText("Look at the length.", ()), naming)
+    assert admissible(SourcedText("Look how often it passes.", ()), naming)
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def test_a_lesson_that_names_what_the_tests_name_is_not_told() -> None:
     ],
 )
 def test_problems_that_share_it_count_as_one(same: str, one: Problem, other: Problem) -> None:
-    assert akin(one.public, other.public)
-    assert akin(other.public, one.public)
+    assert same_problem(one.public, other.public)
+    assert same_problem(other.public, one.public)
 
 
 def test_functions_that_a_dataset_calls_all_the_same_are_told_apart_by_text() -> None:
-    assert not akin(problem(1, "task_func").public, problem(2, "task_func").public)
+    assert not same_problem(problem(1, "task_func").public, problem(2, "task_func").public)
 
 
 @given(some.text(max_size=40), some.text(max_size=40))
@@ -172,9 +172,9 @@ def test_resemblance_is_a_share_and_goes_both_ways(one: str, other: str) -> None
 
 
 def test_a_memory_that_claims_to_be_a_lesson_in_other_words_is_none() -> None:
-    assert read(None) is None
+    assert stored_lesson(None) is None
     for told in ('{"lesson": 1}', "[" * 9000, '{"lesson": {"error": "name", "pattern": "Do evil", "evidence": []}}'):
-        assert read(told) is None
+        assert stored_lesson(told) is None
 
 
 SETS = some.lists(some.integers(0, 8), unique=True, max_size=9)
@@ -196,7 +196,7 @@ def test_no_lesson_leaks_whatever_it_was_learnt_from(
         assert f"t/{solving}" not in told.tags["problems"].split()
         assert len(told.tags["problems"].split()) >= 3
         sources = tuple(PROBLEMS[name].public for name in told.tags["problems"].split())
-        assert admissible(Learnt(told.text, sources), PROBLEMS[f"t/{solving}"])
+        assert admissible(SourcedText(told.text, sources), PROBLEMS[f"t/{solving}"])
 
 
 @cache
@@ -209,14 +209,17 @@ def published(folder: Path) -> tuple[dict[str, Problem], dict[str, Problem]]:
 def test_twins_of_published_datasets_are_refused(test_data: Path) -> None:
     humaneval, mbpp = published(test_data)
     twins = {
-        (one.id, other.id) for one in humaneval.values() for other in mbpp.values() if akin(one.public, other.public)
+        (first.id, second.id)
+        for first in humaneval.values()
+        for second in mbpp.values()
+        if same_problem(first.public, second.public)
     }
     assert len(twins) > 3
     for one, other in twins:
         lesson = Lesson("name", "KeyError", tuple(Evidence(name, "mbpp+", 1) for name in [other, *list(mbpp)[:6]]))
-        told = for_problem(lesson, humaneval[one], looked_up(lambda _: mbpp))
+        told = for_problem(lesson, humaneval[one], problem_lookup(lambda _: mbpp))
         assert told is None or other not in told.tags["problems"].split()
 
 
 def test_a_kept_lesson_is_read_as_it_was() -> None:
-    assert read(json.dumps(kept(RECURRING))) == RECURRING
+    assert stored_lesson(json.dumps(lesson_metadata(RECURRING))) == RECURRING

@@ -16,22 +16,22 @@ import pytest
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ConfigError, CortexError
 from koderz_core.memory.client import Client, server_of
-from koderz_core.memory.memory_text import Told
-from koderz_core.memory.mirror import Followed, mirroring
-from koderz_core.memory.mirror_status import Standing, backfill, journals, standing
+from koderz_core.memory.memory_text import JournalMemory
+from koderz_core.memory.mirror import JournalReader, open_mirror
+from koderz_core.memory.mirror_status import JournalStatus, backfill, journal_files, journal_status
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 HOSTILE = Path(__file__).parent / "hostile_server.py"
 BENCHMARK = "bench_d53bbf8f03e3"
 FILE = f"{BENCHMARK}.jsonl"
-Offer = Callable[..., Standing]
+Offer = Callable[..., JournalStatus]
 
 
-def told() -> list[Told]:
-    return [read.remembered for read in Followed(GOLDEN, scripted=True).read() if read.remembered]
+def golden_memories() -> list[JournalMemory]:
+    return [line.memory for line in JournalReader(GOLDEN, scripted=True).read() if line.memory]
 
 
-TITLES = [one.title for one in told()]
+TITLES = [memory.title for memory in golden_memories()]
 
 
 @pytest.fixture
@@ -50,16 +50,16 @@ def home(settings: Settings) -> Path:
 def offer(home: Path, log: Path) -> Offer:
     """``offer("dies")``: what stands after a backfill to a server of that way; "" is koderz' own."""
 
-    def offered(way: str, seconds: float = 20.0, *, again: bool = False) -> Standing:
+    def offered(way: str, seconds: float = 20.0, *, again: bool = False) -> JournalStatus:
         python = shlex.join((sys.executable, "-I", str(HOSTILE), way, str(log)))
         settings = load_settings(cortex_command=python if way else None, memory="all")
         folder = settings.journals_dir
-        with mirroring(settings, Client(server_of(settings), "1", seconds)) as parts:
-            reported: list[Standing] = []
+        with open_mirror(settings, Client(server_of(settings), "1", seconds)) as parts:
+            reported: list[JournalStatus] = []
             try:
-                backfill(parts, folder, journals(folder), reported.append, again=again)
+                backfill(parts, folder, journal_files(folder), reported.append, again=again)
             except CortexError as error:
-                return standing(folder, parts.ledger, FILE, str(error))
+                return journal_status(folder, parts.ledger, FILE, str(error))
             return reported[0]
 
     return offered
@@ -136,7 +136,7 @@ def test_a_memory_that_the_server_cannot_bear_is_passed_over_and_named(moody: Of
     one = moody("bears no iteration")
     missing = [title for title in TITLES if "Iteration 1" in title]
     assert [loss.title for loss in one.losses] == missing
-    assert "lost at it 2 times" in one.losses[0].why
+    assert "failed 2 times on this memory" in one.losses[0].why
     assert moody("obeys").complete
     assert sorted(stored(log)) == sorted(TITLES)
 
@@ -167,7 +167,7 @@ def test_titles_are_unique_and_of_characters_that_every_server_finds() -> None:
 
 
 def test_a_result_says_who_solved_what_how_and_at_what_cost() -> None:
-    result = next(one for one in told() if one.kind == "result" and "supervised" in one.tags)
+    result = next(memory for memory in golden_memories() if memory.kind == "result" and "supervised" in memory.tags)
     expected: dict[str, Any] = {
         "outcome": "solved",
         "dataset": "humaneval",

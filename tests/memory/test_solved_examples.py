@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
-from koderz_core.memory.leak_guard import akin, gives_away, held, named_in_tests, under_name
-from koderz_core.memory.lessons import examples, looked_up
+from koderz_core.memory.leak_guard import containment, gives_away, named_in_tests, renamed_programs, same_problem
+from koderz_core.memory.lessons import examples, problem_lookup
 from koderz_core.prompts.coding import Brief, first_attempt
 from koderz_core.records import Memory, Problem, PublicProblem, TestSet
 from koderz_core.records.steps import Solved
@@ -41,7 +41,7 @@ SOLUTIONS = [DOUBLE.format(NAMES[at]) if at in (4, 5) else own(at) for at in ran
 TINY = {f"t/{at}": problem(at, NAMES[at], TEXTS[at], SOLUTIONS[at]) for at in range(10)}
 TWINS = ({0, 1}, {2, 3}, {4, 5})
 PLUS = {"t/8": problem(8, "plus", "Words of its own.", own(11))}  # shares the id only
-KNOWN = looked_up(lambda dataset: {"tiny": TINY, "tiny+": PLUS}.get(dataset, {}))
+KNOWN = problem_lookup(lambda dataset: {"tiny": TINY, "tiny+": PLUS}.get(dataset, {}))
 
 
 def solved(place: int, dataset: str = "tiny") -> Solved:
@@ -65,7 +65,7 @@ def test_whatever_is_stored_no_prompt_holds_anything_of_the_problem_or_its_twins
     stored: list[int], solving: int, limit: int
 ) -> None:
     found = recalled([solved(8, "tiny+"), *(solved(at) for at in stored)], solving, limit)
-    brief = Brief(TINY[f"t/{solving}"].public, examples=tuple(one.text for one in found))
+    brief = Brief(TINY[f"t/{solving}"].public, examples=tuple(memory.text for memory in found))
     prompt = "\n".join(message.content for message in first_attempt(brief))
     shown = {at for at in range(10) if f"mark{at}." in prompt}
     near = next((twins for twins in TWINS if solving in twins), {solving})
@@ -82,7 +82,7 @@ def test_whatever_a_program_says_a_prompt_holds_no_name_of_the_tests_and_no_text
     wanted = TINY[f"t/{solving}"]
     for code in (f"# {said}", f"# {wanted.public.entry_point.upper()} {said}", f"# {TEXTS[solving]} {said}"):
         for memory in examples([Solved("exp_1", "t/6", "tiny", SOLUTIONS[6] + code)], wanted, KNOWN, never, 1):
-            assert held(wanted.public.prompt, memory.text) < 0.2
+            assert containment(wanted.public.prompt, memory.text) < 0.2
             assert wanted.public.entry_point not in memory.text.casefold()
 
 
@@ -96,9 +96,9 @@ def test_of_two_problems_that_count_as_one_only_one_is_shown() -> None:
 
 def test_the_examples_most_like_the_problem_come_first() -> None:
     like = replace(TINY["t/6"], public=replace(TINY["t/6"].public, prompt="cut a list of numbers into halves"))
-    known = looked_up(lambda _: {**TINY, "t/9": problem(9, "nine", "cut a word into halves")})
+    known = problem_lookup(lambda _: {**TINY, "t/9": problem(9, "nine", "cut a word into halves")})
     found = examples([solved(7), solved(8), solved(9)], like, known, never, 1)
-    assert [one.tags["problem"] for one in found] == ["t/9"]
+    assert [memory.tags["problem"] for memory in found] == ["t/9"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_each_function_of_a_program_is_tried_under_the_name_that_the_tests_call(
     program = "from __future__ import annotations\ndef half(n):\n    return floor(n / 2)\n"
     program += "def even(n):\n    return half(n) * 2\n"
     answers = []
-    for text in under_name("wanted", source, program):
+    for text in renamed_programs("wanted", source, program):
         names: dict[str, Any] = {}
         exec(text, names)
         answers.append(names["wanted"](5))
@@ -134,7 +134,7 @@ def test_programs_are_tried_in_the_order_of_their_rank_until_enough_may_be_shown
         return "mark7." in program
 
     found = examples([solved(at) for at in (6, 7, 8, 0)], TINY["t/9"], KNOWN, may_solve, 2)
-    assert [one.tags["problem"] for one in found] == ["t/6", "t/8"]
+    assert [memory.tags["problem"] for memory in found] == ["t/6", "t/8"]
     assert list(tried) == ["mark6", "mark7", "mark8"]
 
 
@@ -143,9 +143,9 @@ def test_functions_that_a_dataset_calls_all_the_same_do_not_refuse_each_other() 
 
 
 def test_published_twins_in_other_words_are_never_shown(test_data: Any) -> None:
-    problems = {one.id: one for one in load("mbpp+", load_settings(datasets_dir=test_data)).problems}
-    known = looked_up(lambda _: problems)
+    problems = {problem.id: problem for problem in load("mbpp+", load_settings(datasets_dir=test_data)).problems}
+    known = problem_lookup(lambda _: problems)
     for name, other in (("Mbpp/394", "Mbpp/281"), ("Mbpp/629", "Mbpp/412"), ("Mbpp/800", "Mbpp/451")):
-        assert not akin(problems[name].public, problems[other].public)
+        assert not same_problem(problems[name].public, problems[other].public)
         row = Solved("exp_1", other, "mbpp+", problems[other].canonical_solution)
         assert examples([row], problems[name], known, never, 1) == []

@@ -60,7 +60,7 @@ def test_nobody_there_is_told() -> None:
 
 
 def test_an_address_that_is_none_is_told_without_it() -> None:
-    assert send("MARKED") == ("SLACK_WEBHOOK_URL is no address. Copy it anew from where the webhook was made",)
+    assert send("MARKED") == ("SLACK_WEBHOOK_URL is not an address. Copy it again from the page of the webhook",)
 
 
 def test_nobody_waits_longer_than_was_said(place: Server) -> None:
@@ -110,8 +110,8 @@ def test_other_places_are_told_through_apprise(place: Server, caplog: pytest.Log
     assert [body.get("title") for body in place.bodies].count("koderz: it ended") == 2
     place.answer = sends(500, "")
     (_, refused, unknown) = send(place.url, notices=f"{there} MARKED://x")
-    assert refused == "an address in KODERZ_NOTICES did not take it; `apprise -vv ADDRESS` tells why"
-    assert unknown.startswith("KODERZ_NOTICES has an address that Apprise does not know")
+    assert refused == "an address in KODERZ_NOTICES did not accept it; `apprise -vv ADDRESS` shows why"
+    assert unknown.startswith("KODERZ_NOTICES contains an address that Apprise does not support")
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
     assert "MARKED" not in caplog.text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from koderz_core.notices.commands import Ended
+from koderz_core.notices.commands import CommandResult
 from koderz_core.notices.messages import command_ended, last_lines
 
 
@@ -23,7 +23,7 @@ def test_a_terminal_or_a_place_obeys_nothing_in_a_line() -> None:
 
 
 def test_a_command_is_told_with_how_it_ended_and_where() -> None:
-    told = [command_ended(["make", "all"], Ended(code, 65.0, "it\n"), "here").text for code in (0, 3, 137, 127)]
+    told = [command_ended(["make", "all"], CommandResult(code, 65.0, "it\n"), "here").text for code in (0, 3, 137, 127)]
     assert told[0] == "koderz: make all finished\nafter 65.0 s on here\nit"
     assert "failed with exit code 3" in told[1]
     assert "was ended by SIGKILL (exit code 137)" in told[2]

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from koderz_core.notices.commands import perform
+from koderz_core.notices.commands import run_command
 
-FLAG = "import sys; from koderz_core.notices.commands import perform; sys.exit(perform(sys.argv[1:]).code)"
+FLAG = "import sys; from koderz_core.notices.commands import run_command; sys.exit(run_command(sys.argv[1:]).code)"
 IN_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {FLAG}"
 COUNTS = """
 import os, signal, sys
@@ -29,7 +29,7 @@ def hear(*_):
     print("heard", len(heard), flush=True)
 
 signal.signal(signal.SIGINT, hear)
-print([os.isatty(one) for one in (0, 1, 2)], os.get_terminal_size().columns, flush=True)
+print([os.isatty(stream) for stream in (0, 1, 2)], os.get_terminal_size().columns, flush=True)
 sys.stdin.readline()
 print("in all", len(heard))
 """
@@ -57,33 +57,33 @@ def read_until(terminal: int, words: str) -> str:
     ("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
 )
 def test_the_exit_code_is_the_commands_as_a_shell_tells_it(script: str, code: int) -> None:
-    assert perform(["sh", "-c", script]).code == code
+    assert run_command(["sh", "-c", script]).code == code
 
 
 def test_what_cannot_be_run_ends_as_in_a_shell_and_says_why() -> None:
-    absent, folder = perform(["no-such-command"]), perform(["/"])
+    absent, folder = run_command(["no-such-command"]), run_command(["/"])
     assert (absent.code, folder.code) == (127, 126)
     assert absent.trouble == "'no-such-command' was not found. Check its spelling, or give its path."
 
 
 def test_no_shell_reads_the_arguments(capfd: pytest.CaptureFixture[str]) -> None:
-    assert perform(["echo", "$HOME;", "*"]).tail == "$HOME; *\n"
+    assert run_command(["echo", "$HOME;", "*"]).tail == "$HOME; *\n"
 
 
 def test_both_outputs_appear_where_they_belong_and_their_end_is_kept(capfd: pytest.CaptureFixture[str]) -> None:
-    ended = perform(["sh", "-c", "echo out; echo err >&2"])
+    ended = run_command(["sh", "-c", "echo out; echo err >&2"])
     assert tuple(capfd.readouterr()) == ("out\n", "err\n")
     assert sorted(ended.tail.split()) == ["err", "out"]
 
 
 def test_a_line_whose_beginning_is_lost_is_not_kept(capfd: pytest.CaptureFixture[str]) -> None:
-    ended = perform([sys.executable, "-c", "print('MARKED' * 5000); print('last')"])
+    ended = run_command([sys.executable, "-c", "print('MARKED' * 5000); print('last')"])
     assert ended.tail == "last\n"
     assert len(capfd.readouterr().out) == 30006
 
 
 def test_what_the_command_left_behind_is_not_waited_for() -> None:
-    ended = perform(["sh", "-c", "sleep 2 & echo bye"])
+    ended = run_command(["sh", "-c", "sleep 2 & echo bye"])
     assert (ended.code, ended.tail) == (0, "bye\n")
     assert ended.seconds < 1.5
 

@@ -12,7 +12,7 @@ from koderz_core import open_workspace
 from koderz_core.config import load_settings
 from koderz_core.memory.cortex.write_tools import remember
 from koderz_core.memory.lessons import Evidence, Lesson
-from koderz_core.memory.memory_file import Sought, opened
+from koderz_core.memory.memory_file import MemoryQuery, open_memory_file
 
 Visit = Callable[..., AppTest]
 HOSTILE = "<script>alert(1)</script> ![x](https://elsewhere.example/a.png) [l](javascript:alert(2)) \u202e\x1b[31m"
@@ -24,7 +24,7 @@ LESSON = Lesson("name", "KeyError", tuple(Evidence(f"HumanEval/{at}", "humaneval
 def _remembered() -> None:
     """Memories 1 to 3: a spec and an iteration of one experiment, and one that wants to be more than text."""
     origin = {"experiment_id": EXPERIMENT, "benchmark_id": BENCHMARK, "problem_id": "HumanEval/3"}
-    with opened(load_settings(), make=True) as cortex:
+    with open_memory_file(load_settings(), make=True) as cortex:
         assert cortex is not None
         for kind in ("spec", "iteration"):
             tags = [kind, EXPERIMENT]
@@ -91,7 +91,7 @@ def test_what_is_retired_is_found_on_demand_only_and_can_be_restored(visit: Visi
 def test_a_lesson_is_shown_with_its_problems_and_a_retired_one_is_told_to_nobody(visit: Visit) -> None:
     with open_workspace() as workspace:
         workspace.memories.keep([LESSON])
-        (kept,) = workspace.memories.find(Sought(kind="lesson")).memories
+        (kept,) = workspace.memories.find(MemoryQuery(kind="lesson")).memories
         app = visit("memory", memory=str(kept.id))
         assert list(app.dataframe[1].value["problem"]) == [failure.problem for failure in LESSON.evidence]
         app.button(key="retire").click().run()

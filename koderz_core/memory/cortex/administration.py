@@ -1,26 +1,25 @@
-"""The tools around memories: sessions, consolidation, statistics, links, the project.
+"""The tools for sessions, consolidation, statistics, links and the active project.
 
-Consolidation happens only when it is asked for, and deletes nothing. A short-term memory that was recalled three times
-is promoted; the decayed score of one that was not recalled for d days becomes salience / (1 + d / D), with D = 30 days
-for the short term, 90 for episodes and 365 for the long term; recalling it, or consolidating later, computes it anew.
+Consolidation runs only on request and deletes nothing. It promotes a short-term memory that was recalled three times.
+The decayed score of a memory that was not recalled for d days becomes salience / (1 + d / D), with D = 30 days for
+short-term, 90 for episodic and 365 for long-term memories. Recalling and a later consolidation compute it again.
 """
 
 from __future__ import annotations
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.project import EVERYWHERE, Cortex, Reply, whole
+from koderz_core.memory.cortex.database import EVERYWHERE, Cortex, Reply, transaction, whole_number
 from koderz_core.memory.cortex.read_tools import get_context
-from koderz_core.memory.cortex.schema import transaction
 from koderz_core.memory.cortex.search import one_line
 
 _PROMOTED = "type = 'short_term' and access_count >= 3"
 _DAYS = "max(0, julianday(:now) - julianday(last_accessed))"
 _SCORE = f"salience / (1 + {_DAYS} / case type when 'short_term' then 30 when 'episodic' then 90 else 365 end)"
-_DECAYED = f"{_DAYS} >= 1 and abs(decayed_score - {_SCORE}) > 0.001"  # a thousandth is not worth writing a row
+_DECAYED = f"{_DAYS} >= 1 and abs(decayed_score - {_SCORE}) > 0.001"  # a smaller change is not worth writing a row
 
 
 def start_session(cortex: Cortex, *, project: str | None = None) -> Reply:
-    """A new session, and the context to start it with."""
+    """Start a session and return the context of the project."""
     scope = cortex.scope(project)
     with transaction(cortex.connection) as connection:
         started = connection.execute("insert into sessions (project, started_at) values (?, ?)", (scope, cortex.now()))
@@ -30,21 +29,21 @@ def start_session(cortex: Cortex, *, project: str | None = None) -> Reply:
 
 
 def end_session(cortex: Cortex, *, session_id: float, summary: str | None = None) -> Reply:
-    """Ends a session once; then consolidates."""
-    number = whole(session_id, "sessionId")
+    """End an open session, then consolidate."""
+    number = whole_number(session_id, "sessionId")
     with transaction(cortex.connection) as connection:
         ended = connection.execute(
             "update sessions set ended_at = ?, summary = ? where id = ? and ended_at is null",
             (cortex.now(), summary, number),
         )
     if not ended.rowcount:
-        raise UsageError(f"Session {number} is not open, so it cannot be ended. start_session opens one.")
-    told = consolidate(cortex)
-    return Reply(f"Session ended. {told.text}", {"session_id": number, **told.content})
+        raise UsageError(f"Session {number} is not open, so it cannot be ended. Open one with start_session.")
+    consolidated = consolidate(cortex)
+    return Reply(f"Session ended. {consolidated.text}", {"session_id": number, **consolidated.content})
 
 
 def consolidate(cortex: Cortex, *, force: bool = False, dry_run: bool = False) -> Reply:  # noqa: ARG001 (see schema)
-    """Promotes and decays. ``force`` is the original's, and changes nothing: whoever asks is obeyed."""
+    """Promote and decay memories. ``force`` comes from claude-cortex-core and has no effect: a request always runs."""
     values = {"now": cortex.now()}
     with transaction(cortex.connection) as connection:
         (promoted,) = connection.execute(f"select count(*) from memories where {_PROMOTED}").fetchone()  # noqa: S608
@@ -58,7 +57,7 @@ def consolidate(cortex: Cortex, *, force: bool = False, dry_run: bool = False) -
 
 
 def memory_stats(cortex: Cortex, *, project: str | None = None) -> Reply:
-    """How many memories there are, of which kinds, and what the limits are."""
+    """The number of memories by type and category, and the limits of the server."""
     filters = cortex.filters(project)
     where, values = filters.condition(), filters.values(cortex.now())
 
@@ -82,8 +81,8 @@ def memory_stats(cortex: Cortex, *, project: str | None = None) -> Reply:
     text = (
         f"Total memories: {content['total']}\n{_counted('By type', types)}\nAverage salience: {known}\n"
         f"{_counted('By category', categories)}\n"
-        f"File: {pages * page:,} bytes of {cortex.limits.megabytes:,} MiB; a memory may have "
-        f"{cortex.limits.chars:,} characters"
+        f"File: {pages * page:,} bytes of {cortex.limits.megabytes:,} MiB; at most "
+        f"{cortex.limits.chars:,} characters per memory"
     )
     return Reply(text, content)
 
@@ -91,7 +90,7 @@ def memory_stats(cortex: Cortex, *, project: str | None = None) -> Reply:
 def link_memories(
     cortex: Cortex, *, source_id: float, target_id: float, relationship: str, strength: float = 0.5
 ) -> Reply:
-    """One link from a memory to another; the same link again has the new strength."""
+    """Link one memory to another. The same link again gets the new strength."""
     with transaction(cortex.connection) as connection:
         source, target = cortex.fetch(source_id, "sourceId"), cortex.fetch(target_id, "targetId")
         if source.id == target.id:
@@ -106,16 +105,16 @@ def link_memories(
 
 
 def set_project(cortex: Cortex, *, project: str) -> Reply:
-    """For this client only: the file has no active project."""
+    """Set the active project of this client; the file stores none."""
     if not project.strip():
-        raise UsageError('project is empty. Name one, or "*" for all of them.')
+        raise UsageError('project is empty. Name a project, or "*" for all projects.')
     before, cortex.project, cortex.project_source = cortex.project, project, "set_project"
     text = f"Project: {one_line(before)} -> {one_line(project)}"
     return Reply(text, {"before": before, "project": project})
 
 
 def get_project(cortex: Cortex, **_given: object) -> Reply:
-    """What the project is and where it comes from; the schema of the tool lets any argument pass."""
+    """The active project and what set it. The schema of this tool allows any argument."""
     scope = "global" if cortex.project == EVERYWHERE else "project"
     text = f"Project: {one_line(cortex.project)}\nSource: {cortex.project_source}\nScope: {scope}"
     return Reply(text, {"project": cortex.project, "source": cortex.project_source, "scope": scope})

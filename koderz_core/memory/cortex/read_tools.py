@@ -6,15 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from koderz_core.memory.cortex.project import Cortex, Reply, whole
-from koderz_core.memory.cortex.schema import transaction
+from koderz_core.memory.cortex.database import Cortex, Reply, transaction, whole_number
 from koderz_core.memory.cortex.search import (
     CANDIDATES,
     FADED,
     Filters,
-    Found,
+    SearchResult,
     StoredMemory,
-    listed,
+    list_memories,
     one_line,
     search,
 )
@@ -44,7 +43,7 @@ def recall(  # noqa: PLR0913 (the tool has these parameters)
     include_global: bool = True,
     mode: str = "search",
 ) -> Reply:
-    """The best, newest or most important memories that every filter lets through, each with its beginning."""
+    """The best, newest or most important memories that meet every filter, each with the beginning of its content."""
     filters = replace(
         cortex.filters(project, include_global=include_global),
         category=category,
@@ -52,16 +51,16 @@ def recall(  # noqa: PLR0913 (the tool has these parameters)
         tags=tags or None,
         include_decayed=include_decayed,
     )
-    found = _find(cortex, query, filters, mode, whole(limit, "limit"))
+    result = _find(cortex, query, filters, mode, whole_number(limit, "limit"))
     left_out = 0 if include_decayed else _faded(cortex, filters)
-    _touch(cortex, found.memories)
+    _touch(cortex, result.memories)
     content = {
-        "memories": [memory.brief() for memory in found.memories],
-        "more": found.more,
-        "newest_only": found.newest_only,
+        "memories": [memory.brief() for memory in result.memories],
+        "more": result.more,
+        "newest_only": result.newest_only,
         "decayed_left_out": left_out,
     }
-    return Reply(_recalled(found, left_out), content)
+    return Reply(_recalled(result, left_out), content)
 
 
 def get_memory(cortex: Cortex, *, id: float) -> Reply:  # noqa: A002 (the tool's)
@@ -69,7 +68,7 @@ def get_memory(cortex: Cortex, *, id: float) -> Reply:  # noqa: A002 (the tool's
     memory = cortex.fetch(id)
     _touch(cortex, [memory])
     metadata = "" if memory.metadata is None else f"\nMetadata: {memory.metadata}"
-    return Reply(f"{memory.line()}\n{memory.content}\n\n{memory.about()}{metadata}", memory.whole())
+    return Reply(f"{memory.line()}\n{memory.content}\n\n{memory.about()}{metadata}", memory.full())
 
 
 def get_context(
@@ -79,71 +78,71 @@ def get_context(
     query: str | None = None,
     format: str = "summary",  # noqa: A002 (the tool's)
 ) -> Reply:
-    """What matters most of a project, by section; with a query also what bears on it."""
+    """The most important memories of a project by section; with a query also the memories that match it."""
     filters = replace(cortex.filters(project), include_decayed=False)
-    found = {title: _section(cortex, filters, name) for name, title in SECTIONS.items()}
-    found["Recent"] = listed(cortex.connection, filters, "recent", PER_SECTION, cortex.now())
+    connection, now = cortex.connection, cortex.now()
+    sections = {
+        title: list_memories(connection, replace(filters, category=name), "important", PER_SECTION, now)
+        for name, title in SECTIONS.items()
+    }
+    sections["Recent"] = list_memories(connection, filters, "recent", PER_SECTION, now)
     if query:
-        found = {f"On {one_line(query)}": _find(cortex, query, filters, "search", PER_SECTION), **found}
-    content = {title: [memory.brief() for memory in one.memories] for title, one in found.items()}
+        sections = {f"On {one_line(query)}": _find(cortex, query, filters, "search", PER_SECTION), **sections}
+    content = {title: [memory.brief() for memory in result.memories] for title, result in sections.items()}
     if format == "raw":
         text = json.dumps(content, ensure_ascii=False, indent=2)
     else:
-        parts = [_part(title, one, EXCERPTS[format]) for title, one in found.items() if one.memories]
+        parts = [_part(title, result, EXCERPTS[format]) for title, result in sections.items() if result.memories]
         scope = one_line(cortex.scope(project) or "all projects")
-        text = f"# Context: {scope}\n\n" + ("\n\n".join(parts) or "Nothing is remembered yet.")
+        text = f"# Context: {scope}\n\n" + ("\n\n".join(parts) or "No memories yet.")
     return Reply(text, {"sections": content})
 
 
 def get_related(cortex: Cortex, *, id: float) -> Reply:  # noqa: A002 (the tool's)
-    """The links of a memory, both ways."""
+    """The links from and to a memory."""
     memory = cortex.fetch(id)
     rows = cortex.connection.execute(
         "select * from memory_links where ? in (source_id, target_id) order by strength desc, id", (memory.id,)
     ).fetchall()
     lines, related = [], []
     for row in rows:
-        away = row["source_id"] == memory.id
-        other = cortex.fetch(row["target_id"] if away else row["source_id"])
-        lines.append(f"{'→' if away else '←'} {row['relationship']} ({row['strength']:.2f}) {other.line()}")
+        outgoing = row["source_id"] == memory.id
+        other = cortex.fetch(row["target_id"] if outgoing else row["source_id"])
+        lines.append(f"{'→' if outgoing else '←'} {row['relationship']} ({row['strength']:.2f}) {other.line()}")
         linked = {name: row[name] for name in ("source_id", "target_id", "relationship", "strength")}
         related.append({**linked, "memory": other.brief()})
-    text = "\n".join([f"Related to {memory.line()}:", *lines]) if lines else f"Nothing is linked to {memory.line()}."
+    text = "\n".join([f"Related to {memory.line()}:", *lines]) if lines else f"No links to or from {memory.line()}."
     return Reply(text, {"id": memory.id, "related": related})
 
 
-def _find(cortex: Cortex, query: str, filters: Filters, mode: str, limit: int) -> Found:
+def _find(cortex: Cortex, query: str, filters: Filters, mode: str, limit: int) -> SearchResult:
     if mode == "search" and query.strip():
         return search(cortex.connection, query, filters, limit, cortex.now())
-    return listed(cortex.connection, filters, "recent" if mode == "search" else mode, limit, cortex.now())
+    return list_memories(cortex.connection, filters, "recent" if mode == "search" else mode, limit, cortex.now())
 
 
-def _section(cortex: Cortex, filters: Filters, category: str) -> Found:
-    return listed(cortex.connection, replace(filters, category=category), "important", PER_SECTION, cortex.now())
-
-
-def _part(title: str, found: Found, chars: int) -> str:
-    lines = [f"- {memory.line()}: {memory.excerpt(chars)}" for memory in found.memories]
-    more = ["- … more of these: recall"] if found.more else []
+def _part(title: str, result: SearchResult, chars: int) -> str:
+    lines = [f"- {memory.line()}: {memory.excerpt(chars)}" for memory in result.memories]
+    more = ["- … find more with recall"] if result.more else []
     return "\n".join([f"## {title}", *lines, *more])
 
 
-def _recalled(found: Found, left_out: int) -> str:
+def _recalled(result: SearchResult, left_out: int) -> str:
     notes = []
-    if found.more:
-        notes.append("More match: raise limit (50 at most) or narrow the question.")
-    if found.newest_only:
-        notes.append(f"Of the very many that match, the newest {CANDIDATES:,} were ranked: rarer words search all.")
+    if result.more:
+        notes.append("More memories match: raise limit (50 at most) or narrow the query.")
+    if result.newest_only:
+        notes.append(f"Too many memories match: only the newest {CANDIDATES:,} were ranked. Rarer words search all.")
     if left_out:
-        notes.append(f"{left_out} decayed memories were not looked at: includeDecayed.")
-    if not found.memories:
-        return "\n".join(["No memories found matching your query.", *notes])
-    entries = [f"{memory.line()}\n{memory.excerpt()}\n{memory.about()}" for memory in found.memories]
-    return "\n\n".join([f"Found {len(found.memories)} memories:", *entries, *(["\n".join(notes)] if notes else [])])
+        notes.append(f"{left_out} decayed memories were left out. To include them: includeDecayed.")
+    if not result.memories:
+        return "\n".join(["No memories result matching your query.", *notes])
+    entries = [f"{memory.line()}\n{memory.excerpt()}\n{memory.about()}" for memory in result.memories]
+    return "\n\n".join([f"Found {len(result.memories)} memories:", *entries, *(["\n".join(notes)] if notes else [])])
 
 
 def _faded(cortex: Cortex, filters: Filters) -> int:
-    """How many the other filters let through but for their decay."""
+    """The number of memories that meet all other filters, but have decayed."""
     everything = replace(filters, include_decayed=True)
     (count,) = cortex.connection.execute(
         f"select count(*) from memories where decayed_score < {FADED} and {everything.condition()}",  # noqa: S608 (ours)
@@ -153,7 +152,7 @@ def _faded(cortex: Cortex, filters: Filters) -> int:
 
 
 def _touch(cortex: Cortex, memories: Sequence[StoredMemory]) -> None:
-    """What is used does not decay."""
+    """Count a use of the memories, which resets their decay."""
     if not memories:
         return
     with transaction(cortex.connection) as connection:

@@ -1,7 +1,7 @@
-"""What the 15 tools are called and take, as JSON Schema (draft 7): the contract with clients.
+"""The names and parameters of the 15 tools as JSON Schema (draft 7): the contract with clients.
 
-Names, parameters, types, choices, bounds and defaults are those of claude-cortex-core, whose clients must find what
-they know; the descriptions are koderz' own.
+Names, parameters, types, choices, bounds and defaults are those of claude-cortex-core, so that its clients work
+unchanged. The descriptions are koderz' own.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def _takes(*required: str, **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, **needed, "additionalProperties": False, "$schema": DRAFT}
 
 
-_SCOPE = _of("string", 'Project that is looked at; the active one if left out, "*" for all projects.')
-_OWNER = _of("string", 'Project it belongs to; the active one if left out, "*" for all projects.')
-_ID = _of("number", "Id of a memory, as remember and recall tell it.")
+_SCOPE = _of("string", 'Project to search; the active one by default, "*" for all projects.')
+_OWNER = _of("string", 'Project of the memory; the active one by default, "*" for all projects.')
+_ID = _of("number", "Id of a memory, as remember and recall return it.")
 _TAGS = {"type": "array", "items": {"type": "string"}}
 
 INPUTS: Mapping[str, Schema] = MappingProxyType(
@@ -48,90 +48,96 @@ INPUTS: Mapping[str, Schema] = MappingProxyType(
         "remember": _takes(
             "title",
             "content",
-            title=_of("string", "A short title; any characters, and it need not be unique."),
-            content=_of("string", "The whole text; it is kept in full, or refused."),
-            category=_choice("What kind of thing it is; guessed from the words if left out.", *CATEGORIES),
-            type=_choice("How long it matters; from its importance if left out.", *TYPES),
+            title=_of("string", "A short title. Any characters; it need not be unique."),
+            content=_of("string", "The whole text. It is stored in full or refused."),
+            category=_choice("Category of the memory; by default guessed from its words.", *CATEGORIES),
+            type=_choice("How long the memory matters; by default derived from its importance.", *TYPES),
             project=_OWNER,
-            tags={**_TAGS, "description": "Tags, kept as they are."},
+            tags={**_TAGS, "description": "Tags, stored unchanged."},
             importance=_choice(
-                "How much it matters; from its category if left out.", "low", "normal", "high", "critical"
+                "How much it matters; by default derived from its category.",
+                "low",
+                "normal",
+                "high",
+                "critical",
             ),
-            scope=_choice("Who finds it: its project (default) or every project.", "project", "global"),
-            transferable=_flag("Whether it holds in other projects too."),
-            metadata=_of("object", "Anything else, as a JSON object.", additionalProperties={}),
+            scope=_choice("Visible in its project only (default) or in every project.", "project", "global"),
+            transferable=_flag("Whether the memory is useful in other projects too."),
+            metadata=_of("object", "Other facts, as a JSON object.", additionalProperties={}),
         ),
         "recall": _takes(
-            query=_of("string", "Words to look for, any characters. Rare words find, common ones rank."),
+            query=_of("string", "Words to search for, any characters. Rare words select, common words rank."),
             category=_choice("Only of this kind.", *CATEGORIES),
             type=_choice("Only of this type.", *TYPES),
             project=_SCOPE,
             tags={**_TAGS, "description": "Only with at least one of these tags."},
-            limit=_of("number", "How many at most.", minimum=1, maximum=50, default=10),
-            includeDecayed=_flag("Also those that were not used for long.", default=False),
-            includeGlobal=_flag("Also what every project may find.", default=True),
-            mode=_choice("By words, by time or by importance.", "search", "recent", "important", default="search"),
+            limit=_of("number", "Maximum number of memories.", minimum=1, maximum=50, default=10),
+            includeDecayed=_flag("Also return memories that have decayed because they were not used.", default=False),
+            includeGlobal=_flag("Also return memories that are visible in every project.", default=True),
+            mode=_choice("Order: by match, time or importance.", "search", "recent", "important", default="search"),
         ),
         "forget": _takes(
             id=_of("number", "Only the memory with this id."),
-            query=_of("string", "Only those that hold every word of this."),
+            query=_of("string", "Only memories that contain every word of this."),
             category=_choice("Only of this kind.", *CATEGORIES),
             project=_SCOPE,
-            olderThan=_of("number", "Only those older than so many days."),
-            belowSalience=_of("number", "Only those less salient than this.", minimum=0, maximum=1),
-            dryRun=_flag("Tell what would be deleted, and delete nothing.", default=False),
-            confirm=_flag("Needed to delete more than one.", default=False),
+            olderThan=_of("number", "Only memories older than this number of days."),
+            belowSalience=_of("number", "Only memories with a lower salience than this.", minimum=0, maximum=1),
+            dryRun=_flag("Show what would be deleted, but delete nothing.", default=False),
+            confirm=_flag("Required to delete more than one memory.", default=False),
         ),
         "get_context": _takes(
             project=_SCOPE,
-            query=_of("string", "What is being worked on."),
-            format=_choice("Beginnings, longer beginnings, or JSON.", "summary", "detailed", "raw", default="summary"),
+            query=_of("string", "Topic of the current work."),
+            format=_choice("Short excerpts, long excerpts, or JSON.", "summary", "detailed", "raw", default="summary"),
         ),
         "start_session": _takes(project=_SCOPE),
         "end_session": _takes(
             "sessionId",
-            sessionId=_of("number", "Number that start_session told."),
-            summary=_of("string", "What came of it."),
+            sessionId=_of("number", "Number that start_session returned."),
+            summary=_of("string", "Result of the session."),
         ),
         "consolidate": _takes(
-            force=_flag("Has no effect here: whoever asks is obeyed.", default=False),
-            dryRun=_flag("Tell what would change, and change nothing.", default=False),
+            force=_flag("Has no effect: a request always runs.", default=False),
+            dryRun=_flag("Show what would change, but change nothing.", default=False),
         ),
         "memory_stats": _takes(project=_SCOPE),
         "get_memory": _takes("id", id=_ID),
         "export_memories": _takes(project=_SCOPE),
-        "import_memories": _takes("data", data=_of("string", "What export_memories wrote.")),
+        "import_memories": _takes("data", data=_of("string", "Text that export_memories returned.")),
         "get_related": _takes("id", id=_ID),
         "link_memories": _takes(
             "sourceId",
             "targetId",
             "relationship",
-            sourceId=_of("number", "Id of the memory that the link starts from."),
-            targetId=_of("number", "Id of the memory that it leads to."),
-            relationship=_choice("What the first is to the second.", "references", "extends", "contradicts", "related"),
-            strength=_of("number", "How strong the link is.", minimum=0, maximum=1, default=0.5),
+            sourceId=_of("number", "Id of the memory from which the link starts."),
+            targetId=_of("number", "Id of the memory to which the link leads."),
+            relationship=_choice(
+                "Relationship of the first to the second.", "references", "extends", "contradicts", "related"
+            ),
+            strength=_of("number", "Strength of the link.", minimum=0, maximum=1, default=0.5),
         ),
-        "set_project": _takes("project", project=_of("string", 'A project, or "*" for all of them.')),
+        "set_project": _takes("project", project=_of("string", 'A project, or "*" for all projects.')),
         "get_project": {"type": "object", "properties": {}, "$schema": DRAFT},
     }
 )
 
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "remember": "Store one memory. It is always stored, however like another, and kept when this answers.",
-        "recall": "Find memories by words, time or importance. Shows beginnings: get_memory shows one in full.",
-        "forget": "Delete one memory by id, or, with confirm, all that meet every criterion. Nothing else deletes.",
-        "get_context": "What matters most of a project: decisions, patterns, errors, lessons, to do, new.",
-        "start_session": "Begin a session and get the context of the project.",
-        "end_session": "End a session, keep its summary, and consolidate.",
-        "consolidate": "Promote what was recalled often, let decay what was not. Deletes nothing.",
-        "memory_stats": "How many memories there are, of which kinds, and what the limits are.",
+        "remember": "Store one memory, even if it resembles another. It is on file when this returns.",
+        "recall": "Find memories by words, time or importance. Returns excerpts; get_memory returns one in full.",
+        "forget": "Delete one memory by id or, with confirm, all that meet every criterion. No other tool deletes.",
+        "get_context": "The most important memories of a project: decisions, patterns, errors, lessons, to do, recent.",
+        "start_session": "Start a session and get the context of the project.",
+        "end_session": "End a session, store its summary, and consolidate.",
+        "consolidate": "Promote memories that were recalled often, and let unused ones decay. Deletes nothing.",
+        "memory_stats": "The number of memories by type and category, and the limits of the server.",
         "get_memory": "One memory in full, with its metadata.",
         "export_memories": "All memories of a project in full, as JSON.",
-        "import_memories": "Add the memories of an export: all, or none if one is wrong.",
-        "get_related": "What a memory is linked to, and what is linked to it.",
+        "import_memories": "Store the memories of an export: all, or none if one is invalid.",
+        "get_related": "The links from and to a memory.",
         "link_memories": "Link one memory to another.",
         "set_project": "Change the active project of this client.",
-        "get_project": "The active project, and where it comes from.",
+        "get_project": "The active project, and what set it.",
     }
 )

@@ -1,12 +1,12 @@
 """Search for memories by words, time, importance and tags, and a stored memory as clients see it.
 
-Among those whose words match, the order is by
+Memories whose words match are ordered by
 
     relevance x (0.6 + 0.3 x salience + 0.1 / (1 + age in days / 30))
 
 with relevance = bm25 (Robertson and Zaragoza 2009, as FTS5 computes it), a word in the title counting 4 times and in
-the tags twice as much as one in the content. Being recalled changes nothing in it: the same question has the same
-answer until something is remembered or forgotten.
+the tags twice as much as one in the content. Recalling a memory does not change its rank: the same query has the same
+result until a memory is stored or deleted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-FADED = 0.1  # below this decayed score a memory is shown only on demand
-CANDIDATES = 1000  # ranked at most, so that a question made of words that all memories hold stays quick
+FADED = 0.1  # a memory with a lower decayed score is shown only on request
+CANDIDATES = 1000  # the most that are ranked, so that a query of words in all memories stays fast
 _ORDERS = {"recent": "created_at desc, id desc", "important": "salience desc, created_at desc, id desc"}
 _SCORE = """-relevance * (0.6 + 0.3 * salience
     + 0.1 / (1 + max(0, julianday(:now) - julianday(created_at)) / 30))"""
@@ -28,7 +28,7 @@ EXCERPT_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which memories count; None: any. ``older_than`` in days; ``salient_below`` exclusive."""
+    """Conditions for memories; None: no condition. ``older_than`` in days; ``salient_below`` exclusive."""
 
     project: str | None = None
     include_global: bool = True
@@ -40,10 +40,10 @@ class Filters:
     include_decayed: bool = True
 
     def condition(self) -> str:
-        """Constants only: values are bound by name.
+        """SQL of constants only: values are bound by name.
 
-        The plus keeps SQLite from reading every row with a tag: it walks the order that is asked for instead, and only
-        looks whether the tag is there (https://sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
+        The plus keeps SQLite from reading every row with a tag: it follows the requested order instead, and only checks
+        whether the tag is there (https://sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
         """
         parts = {
             "(project = :project or :include_global and scope = 'global')": self.project,
@@ -63,7 +63,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """One memory. ``tags`` and ``metadata`` are JSON texts; ``project`` None: it belongs to every project."""
+    """One memory. ``tags`` and ``metadata`` are JSON texts; ``project`` None: the memory belongs to every project."""
 
     id: int
     type: str
@@ -86,11 +86,11 @@ class StoredMemory:
         return cls(**{name: row[name] for name in cls.__slots__})
 
     def raw(self) -> dict[str, object]:
-        """As ``export_memories`` writes it: what the original writes, but for its embeddings."""
+        """The fields as ``export_memories`` writes them: those of claude-cortex-core, except its embeddings."""
         return {**{name: getattr(self, name) for name in self.__slots__}, "transferable": int(self.transferable)}
 
-    def whole(self) -> dict[str, object]:
-        """Everything, in types of JSON."""
+    def full(self) -> dict[str, object]:
+        """All fields, in types of JSON."""
         return {
             **self.raw(),
             "transferable": bool(self.transferable),
@@ -98,24 +98,24 @@ class StoredMemory:
             "metadata": None if self.metadata is None else json.loads(self.metadata),
         }
 
-    def brief(self, chars: int = EXCERPT_CHARS) -> dict[str, object]:
-        """Everything but metadata and content; of the content the beginning, and how long it is."""
-        told = self.whole()
-        del told["content"], told["metadata"]
-        return {**told, "excerpt": self.content[:chars], "content_chars": len(self.content)}
+    def brief(self) -> dict[str, object]:
+        """All fields except metadata and content; of the content its beginning and its length."""
+        fields = self.full()
+        del fields["content"], fields["metadata"]
+        return {**fields, "excerpt": self.content[:EXCERPT_CHARS], "content_chars": len(self.content)}
 
     def line(self) -> str:
         """Id and title on one line."""
         return f"[{self.id}] **{one_line(self.title)}**"
 
     def excerpt(self, chars: int = EXCERPT_CHARS) -> str:
-        """The beginning of the content on one line; what is left out says so, and how to get it."""
+        """The beginning of the content on one line; if it is cut, how much is missing and how to get it."""
         left_out = len(self.content) - chars
         cut = f"… {left_out:,} more characters: get_memory {self.id}" if left_out > 0 else ""
         return one_line(self.content[:chars]) + cut
 
     def about(self) -> str:
-        """What is known besides title and content."""
+        """All fields besides title, content and metadata, as one line of text."""
         tags = ", ".join(one_line(str(tag)) for tag in json.loads(self.tags)) or "none"
         where = one_line(self.project) if self.project is not None else "all projects"
         return (
@@ -126,96 +126,92 @@ class StoredMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found; ``more`` says that others match too, ``newest_only`` that only these were ranked."""
+class SearchResult:
+    """The result of a search. ``more``: others match too; ``newest_only``: only the newest matches were ranked."""
 
     memories: tuple[StoredMemory, ...]
     more: bool = False
     newest_only: bool = False
 
 
-def listed(connection: sqlite3.Connection, filters: Filters, order: str, limit: int, now: str) -> Found:
-    """The first ``limit`` by ``recent`` or ``important``."""
+def list_memories(connection: sqlite3.Connection, filters: Filters, order: str, limit: int, now: str) -> SearchResult:
+    """The first ``limit`` memories in the order ``recent`` or ``important``."""
     rows = connection.execute(
         f"select id from memories where {filters.condition()} order by {_ORDERS[order]} limit :limit",  # noqa: S608 (ours)
         {**filters.values(now), "limit": limit + 1},
     ).fetchall()
-    return Found(_by_ids(connection, [row["id"] for row in rows[:limit]]), len(rows) > limit)
+    return SearchResult(_by_ids(connection, [row["id"] for row in rows[:limit]]), len(rows) > limit)
 
 
-def search(connection: sqlite3.Connection, query: str, filters: Filters, limit: int, now: str) -> Found:
-    """The ``limit`` best; where no word matches, those that hold the query letter by letter, newest first."""
-    found: list[int] = []
+def search(connection: sqlite3.Connection, query: str, filters: Filters, limit: int, now: str) -> SearchResult:
+    """The ``limit`` best matches; if no word matches, the memories that contain the query exactly, newest first."""
+    ids: list[int] = []
     newest_only = False
     for expression in _expressions(connection, _words(query)):
-        ids, candidates = _ranked(connection, expression, filters, limit + 1, now)
-        found += [id_ for id_ in ids if id_ not in found]
+        ranked, candidates = _ranked(connection, expression, filters, limit + 1, now)
+        ids += [id_ for id_ in ranked if id_ not in ids]
         newest_only = newest_only or candidates == CANDIDATES
-        if len(found) > limit:
+        if len(ids) > limit:
             break
-    if not found:
-        found = _holding(connection, query, filters, limit + 1, now)
-    return Found(_by_ids(connection, found[:limit]), len(found) > limit, newest_only)
+    ids = ids or _containing(connection, query, filters, limit + 1, now)
+    return SearchResult(_by_ids(connection, ids[:limit]), len(ids) > limit, newest_only)
 
 
-def holding_all(connection: sqlite3.Connection, query: str, filters: Filters, now: str) -> list[int]:
-    """Ids of all memories that hold every word of the query, or the query letter by letter: what may be forgotten."""
-    words = _words(query)
-    if not words:
-        return _holding(connection, query, filters, -1, now)
+def matching_ids(connection: sqlite3.Connection, query: str | None, filters: Filters, now: str) -> list[int]:
+    """Ids of all memories that meet the filters and contain every word of the query, or a query without words exactly.
+
+    ``query`` None: the filters alone decide.
+    """
+    words = _words(query or "")
+    if query is not None and not words:
+        return _containing(connection, query, filters, -1, now)
+    of_words = "id in (select rowid from memories_fts where memories_fts match :words) and " if words else ""
     rows = connection.execute(
-        f"""select id from memories where id in (select rowid from memories_fts where memories_fts match :words)
-        and {filters.condition()} order by id""",  # noqa: S608 (constants)
+        f"select id from memories where {of_words}{filters.condition()} order by id",  # noqa: S608 (constants)
         {**filters.values(now), "words": " ".join(words)},
     )
     return [row["id"] for row in rows]
 
 
-def matching(connection: sqlite3.Connection, filters: Filters, now: str) -> list[int]:
-    """Ids of all that the filters let through."""
-    rows = connection.execute(f"select id from memories where {filters.condition()} order by id", filters.values(now))  # noqa: S608
-    return [row["id"] for row in rows]
-
-
 def _words(query: str) -> list[str]:
-    """Each word once, quoted: inside quotes no character has a meaning to FTS5 but the quote, which is doubled.
+    """Each word once, in quotes: inside them FTS5 gives a meaning only to the quote itself, which is doubled.
 
-    A word with signs in it, such as ``exp_1f``, is to FTS5 a phrase of its parts.
+    FTS5 reads a word with signs in it, such as ``exp_1f``, as a phrase of its parts.
     """
     words = (word.replace("\0", "").replace('"', '""') for word in query.split())
     return list(dict.fromkeys(f'"{word}"' for word in words if any(map(str.isalnum, word))))
 
 
 def _counts(connection: sqlite3.Connection, words: Sequence[str]) -> dict[str, int]:
-    """How many memories hold each word, up to a bound; words that none holds are taken apart or left out.
+    """The number of memories with each word, up to a limit; a word without a match is split into parts or left out.
 
-    The last word may be unfinished.
+    The last word may be incomplete.
     """
     counts: dict[str, int] = {}
     for word in words:
-        unfinished = "*" if word is words[-1] else ""
-        whole = _count(connection, word + unfinished)
-        parts = [] if whole else [f'"{part}"' for part in re.findall(r"[^\W_]+", word)]
-        counts |= {word + unfinished: whole} | {part: _count(connection, part) for part in parts}
+        prefix = "*" if word is words[-1] else ""
+        total = _count(connection, word + prefix)
+        parts = [] if total else [f'"{part}"' for part in re.findall(r"[^\W_]+", word)]
+        counts |= {word + prefix: total} | {part: _count(connection, part) for part in parts}
     return {pattern: count for pattern, count in counts.items() if count}
 
 
 def _expressions(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
-    """What to ask FTS5, one after the other until enough is found.
+    """The FTS5 queries to send one after the other, until enough memories are found.
 
-    Where words are rare, they alone find, and the common ones only rank: bm25 gives a word that most memories hold no
-    weight anyway. Where all are common, memories that hold all of them come first.
+    If some words are rare, only they select and the common ones only rank: bm25 gives a word in most memories no weight
+    anyway. If all words are common, memories with all of them come first.
     """
     counts = _counts(connection, words)
     known = sorted(counts, key=counts.__getitem__)
     if not known:
         return []
-    met = accumulate(counts[pattern] for pattern in known)
-    rare = [pattern for pattern, total in zip(known, met, strict=True) if total <= CANDIDATES]
-    anyone = " OR ".join(known)
+    running = accumulate(counts[pattern] for pattern in known)
+    rare = [pattern for pattern, total in zip(known, running, strict=True) if total <= CANDIDATES]
+    any_word = " OR ".join(known)
     if len(rare) == len(known):
-        return [anyone]
-    return [f"({' OR '.join(rare)}) AND ({anyone})"] if rare else [" AND ".join(known), anyone]
+        return [any_word]
+    return [f"({' OR '.join(rare)}) AND ({any_word})"] if rare else [" AND ".join(known), any_word]
 
 
 def _count(connection: sqlite3.Connection, pattern: str) -> int:
@@ -227,7 +223,7 @@ def _count(connection: sqlite3.Connection, pattern: str) -> int:
 def _ranked(
     connection: sqlite3.Connection, expression: str, filters: Filters, limit: int, now: str
 ) -> tuple[list[int], int]:
-    """The best ids among the newest candidates, and how many candidates there were."""
+    """The best ids among the newest candidates, and the number of candidates."""
     rows = connection.execute(
         f"""with candidates as materialized (
             select id, salience, created_at, bm25(memories_fts, 4, 1, 2) as relevance
@@ -242,8 +238,8 @@ def _ranked(
     return [row["id"] for row in rows], rows[0]["candidates"] if rows else 0
 
 
-def _holding(connection: sqlite3.Connection, query: str, filters: Filters, limit: int, now: str) -> list[int]:
-    """For what is no word: signs, emoji, parts of words in languages without spaces."""
+def _containing(connection: sqlite3.Connection, query: str, filters: Filters, limit: int, now: str) -> list[int]:
+    """Search for text that is not a word: signs, emoji, parts of words in languages without spaces."""
     part = query.strip()
     if not part:
         return []
@@ -267,5 +263,5 @@ def _by_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> tuple[StoredM
 
 
 def one_line(text: str) -> str:
-    """Without line breaks and control characters: a title must not look like another entry of a listing."""
+    """The text without line breaks and control characters, so that a title cannot look like another list entry."""
     return "".join(char if char.isprintable() else " " for char in text)

@@ -1,7 +1,7 @@
-"""The tools ``remember`` and ``forget``, and insertion, retirement and renewal of memories in the file.
+"""The tools that store and delete: ``remember``, ``forget``, ``import_memories``, with ``export_memories``.
 
-A memory is checked and then inserted as it is. A retired memory has no salience, so it has faded whatever happens:
-``recall`` leaves it out unless faded ones are asked for, and neither ``consolidate`` nor reading it changes that.
+A memory is checked and then stored unchanged. A retired memory has salience 0, so it counts as faded: ``recall`` leaves
+it out unless faded memories are requested, and neither ``consolidate`` nor reading the memory changes that.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from koderz_core.errors import UsageError
-from koderz_core.memory.cortex.project import Cortex, Reply
-from koderz_core.memory.cortex.schema import transaction
-from koderz_core.memory.cortex.search import Filters, holding_all, matching, one_line
+from koderz_core.memory.cortex.database import Cortex, Reply, timestamp, transaction
+from koderz_core.memory.cortex.schemas import Category, Type
+from koderz_core.memory.cortex.search import Filters, StoredMemory, matching_ids, one_line
 
 SALIENCES: Mapping[str, float] = {"low": 0.3, "normal": 0.5, "high": 0.8, "critical": 1.0}
 LISTED = 20
@@ -27,8 +32,8 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     "pattern": ("pattern", "convention"),
     "learning": ("learned", "lesson", "turns out"),
 }
-RESTORED = 0.5  # salience of what was taken back: that of a memory of normal importance
-LONG_TERM = 0.6  # from this salience on a memory is for the long term unless its type is given
+RESTORED = 0.5  # salience of a restored memory: that of normal importance
+LONG_TERM = 0.6  # the lowest salience that makes a memory long-term unless its type is given
 _INSERT = """
 insert into memories (type, category, project, scope, salience, decayed_score, access_count, created_at, last_accessed,
     transferable, title, tags, content, metadata)
@@ -55,10 +60,10 @@ def remember(  # noqa: PLR0913 (the tool has these parameters)
     transferable: bool = False,
     metadata: Mapping[str, object] | None = None,
 ) -> Reply:
-    """Always stores one memory, however like another it is; refuses what is beyond the limits."""
+    """Store one memory, even if it resembles another. Raises UsageError for one that exceeds the limits."""
     detected = category or _category(f"{title}\n{content}")
-    worth = importance or ("high" if detected in _HIGH else "normal")
-    salience, now, where = SALIENCES[worth], cortex.now(), cortex.scope(project)
+    level = importance or ("high" if detected in _HIGH else "normal")
+    salience, now, where = SALIENCES[level], cortex.now(), cortex.scope(project)
     memory = NewMemory(
         title=title,
         content=content,
@@ -77,7 +82,16 @@ def remember(  # noqa: PLR0913 (the tool has these parameters)
     memory.check_size(cortex.limits.chars)
     with transaction(cortex.connection) as connection:
         id_ = insert(connection, memory)
-    return _remembered(memory, id_, f"importance {worth}" + ("" if importance else f", from category {detected}"))
+    return _remembered(memory, id_, f"importance {level}" + ("" if importance else f", from category {detected}"))
+
+
+def _remembered(memory: NewMemory, id_: int, reason: str) -> Reply:
+    text = (
+        f'Remembered: "{one_line(memory.title)}"\nID: {id_}\nType: {memory.type}\nCategory: {memory.category}\n'
+        f"Salience: {memory.salience:.0%}\nReason: {reason}"
+    )
+    fields = ("type", "category", "salience", "project", "scope", "created_at")
+    return Reply(text, {"id": id_, **{name: getattr(memory, name) for name in fields}})
 
 
 def forget(  # noqa: PLR0913 (the tool has these parameters)
@@ -92,9 +106,11 @@ def forget(  # noqa: PLR0913 (the tool has these parameters)
     dry_run: bool = False,
     confirm: bool = False,
 ) -> Reply:
-    """Deletes one memory by id, or all that meet every criterion given; more than one only if confirmed."""
-    if all(given is None for given in (id, query, category, older_than, below_salience)):
-        raise UsageError("Say what to forget: id, query, category, olderThan or belowSalience. Nothing was deleted.")
+    """Delete one memory by id, or all that meet every given criterion; more than one only if ``confirm``."""
+    if all(criterion is None for criterion in (id, query, category, older_than, below_salience)):
+        raise UsageError(
+            "Say what to forget: give id, query, category, olderThan or belowSalience. Nothing was deleted."
+        )
     filters = Filters(
         project=None if id is not None and project is None else cortex.scope(project),
         include_global=False,
@@ -103,12 +119,17 @@ def forget(  # noqa: PLR0913 (the tool has these parameters)
         salient_below=below_salience,
     )
     with transaction(cortex.connection) as connection:
-        ids = _matching(cortex, id, query, filters)
+        ids = matching_ids(cortex.connection, query, filters, cortex.now())
+        if id is not None:
+            number = cortex.fetch(id).id
+            ids = [number] if number in ids else []
         listing = _listing(cortex, ids)
         if dry_run:
             return Reply(f"Would delete {len(ids)} memories.{listing}", {"matched": ids, "deleted": []})
         if len(ids) > 1 and not confirm:
-            raise UsageError(f"{len(ids)} memories match; none was deleted. To delete all: confirm: true.{listing}")
+            raise UsageError(
+                f"{len(ids)} memories match; none was deleted. To delete them all, give confirm: true.{listing}"
+            )
         connection.execute("delete from memories where id in (select value from json_each(?))", (json.dumps(ids),))
     return Reply(f"Deleted {len(ids)} memories.{listing}", {"matched": ids, "deleted": ids})
 
@@ -118,53 +139,138 @@ def _category(text: str) -> str:
     return next((name for name, signs in _SIGNS.items() if any(sign in lowered for sign in signs)), "note")
 
 
-def _remembered(memory: NewMemory, id_: int, reason: str) -> Reply:
-    text = (
-        f'Remembered: "{one_line(memory.title)}"\nID: {id_}\nType: {memory.type}\nCategory: {memory.category}\n'
-        f"Salience: {memory.salience:.0%}\nReason: {reason}"
-    )
-    told = ("type", "category", "salience", "project", "scope", "created_at")
-    return Reply(text, {"id": id_, **{name: getattr(memory, name) for name in told}})
-
-
-def _matching(cortex: Cortex, id_: float | None, query: str | None, filters: Filters) -> list[int]:
-    only = None if id_ is None else cortex.fetch(id_).id
-    now = cortex.now()
-    if query is None:
-        ids = matching(cortex.connection, filters, now)
-    else:
-        ids = holding_all(cortex.connection, query, filters, now)
-    return [one for one in ids if only in (None, one)]
-
-
 def _listing(cortex: Cortex, ids: Sequence[int]) -> str:
-    shown = [f"\n{cortex.fetch(one).line()}" for one in ids[:LISTED]]
+    shown = [f"\n{cortex.fetch(id_).line()}" for id_ in ids[:LISTED]]
     left_out = f"\n… and {len(ids) - LISTED:,} more" if len(ids) > LISTED else ""
     return "".join(shown) + left_out
 
 
+Share = Annotated[float, Meta(ge=0, le=1)]
+Tags = list[str]
+Metadata = dict[str, object]
+Kind = TypeVar("Kind", Tags, Metadata)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One memory of an export, of koderz or of claude-cortex-core; fields that koderz does not store are ignored."""
+
+    title: str
+    content: str
+    category: Category = "note"
+    type: Type | None = None
+    project: str | UnsetType | None = UNSET
+    scope: Literal["project", "global"] = "project"
+    salience: Share = 0.5
+    decayed_score: Share | None = None
+    access_count: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    created_at: str | None = None
+    last_accessed: str | None = None
+    transferable: bool | int = False
+    tags: Tags | str = "[]"  # an export holds JSON as a text
+    metadata: Metadata | str | None = None
+
+
+def export_memories(cortex: Cortex, *, project: str | None = None) -> Reply:
+    """All memories of a project in full, oldest first, as a JSON array below a first line.
+
+    The structured content does not repeat them: clients read answers of many megabytes slowly.
+    """
+    filters = cortex.filters(project, include_global=False)
+    rows = cortex.connection.execute(
+        f"select * from memories where {filters.condition()} order by created_at, id",  # noqa: S608 (constants)
+        filters.values(cortex.now()),
+    )
+    memories = [StoredMemory.of(row).raw() for row in rows]
+    text = json.dumps(memories, ensure_ascii=False)
+    return Reply(f"Exported {len(memories)} memories:\n\n{text}", {"exported": len(memories)})
+
+
+def import_memories(cortex: Cortex, *, data: str) -> Reply:
+    """Store all memories of an export, or none if one is invalid. Those already stored are only counted."""
+    memories = [_imported(cortex, number, entry) for number, entry in enumerate(_entries(data), start=1)]
+    with transaction(cortex.connection) as connection:
+        added = [insert(connection, memory) for memory in memories if not is_there(connection, memory)]
+    already = len(memories) - len(added)
+    text = f"Imported {len(added)} memories." + (f" {already} were stored already." if already else "")
+    return Reply(text, {"imported": len(added), "already": already, "ids": added})
+
+
+def _entries(data: str) -> list[object]:
+    """The array of an export, with or without the line that ``export_memories`` writes above it."""
+    above, _, below = data.partition("\n\n")
+    try:
+        parsed = json.loads(below if above.startswith("Exported ") else data)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"data is not JSON: {error}. Give the text that export_memories returned. Nothing was imported."
+        ) from error
+    entries = parsed.get("memories") if isinstance(parsed, dict) else parsed
+    if not isinstance(entries, list):
+        raise UsageError("data must be a JSON array of memories, as export_memories returns it. Nothing was imported.")
+    return entries
+
+
+def _imported(cortex: Cortex, number: int, raw: object) -> NewMemory:
+    try:
+        entry = msgspec.convert(raw, Entry)
+        tags = _decoded(entry.tags, Tags)
+        metadata = None if entry.metadata is None else as_json(_decoded(entry.metadata, Metadata))
+        created = _moment(entry.created_at, cortex.now())
+        accessed = _moment(entry.last_accessed, created)
+    except (ValueError, OverflowError) as error:  # msgspec's are ValueErrors
+        raise UsageError(f"Memory {number} of data is invalid: {error}. Correct it. Nothing was imported.") from error
+    project = cortex.scope(None) if entry.project is UNSET else entry.project
+    memory = NewMemory(
+        title=entry.title,
+        content=entry.content,
+        category=entry.category,
+        type=entry.type or type_for(entry.salience),
+        project=project,
+        scope="global" if project is None else entry.scope,
+        salience=entry.salience,
+        decayed_score=entry.salience if entry.decayed_score is None else entry.decayed_score,
+        created_at=created,
+        last_accessed=accessed,
+        access_count=entry.access_count,
+        transferable=bool(entry.transferable),
+        tags=tags_text(tags),
+        metadata=metadata,
+    )
+    memory.check_size(cortex.limits.chars)
+    return memory
+
+
+def _decoded(value: Kind | str, kind: type[Kind]) -> Kind:
+    return msgspec.json.decode(value, type=kind) if isinstance(value, str) else value
+
+
+def _moment(text: str | None, default: str) -> str:
+    return default if text is None else timestamp(datetime.fromisoformat(text))
+
+
 def retire(cortex: Cortex, number: int) -> None:
-    """Raises UsageError if there is no such memory, sqlite3.Error."""
-    _weigh(cortex, number, 0.0)
+    """Set the salience of a memory to 0. Raises UsageError if there is no memory with that id, and sqlite3.Error."""
+    _set_salience(cortex, number, 0.0)
 
 
 def restore(cortex: Cortex, number: int) -> None:
-    """As ``retire``."""
-    _weigh(cortex, number, RESTORED)
+    """Make a retired memory normal again. Raises as ``retire``."""
+    _set_salience(cortex, number, RESTORED)
 
 
 @dataclass(frozen=True, slots=True)
-class Renewed:
-    """How many memories were new, and how many took the place of what they were before."""
+class UpsertCounts:
+    """The number of memories that were inserted, and of those that replaced an earlier version."""
 
     added: int
     renewed: int
 
 
-def renew(cortex: Cortex, memories: Sequence[NewMemory]) -> Renewed:
-    """Keep these. One that is there under its title, in its project and category, is brought up to date.
+def upsert(cortex: Cortex, memories: Sequence[NewMemory]) -> UpsertCounts:
+    """Store memories; each replaces the memory with the same title, project and category, if there is one.
 
-    It has another id then; what was retired stays retired. Raises UsageError for one too long, sqlite3.Error.
+    The new version has a new id. A retired memory stays retired. Raises UsageError for a memory that is too long, and
+    sqlite3.Error.
     """
     added = renewed = 0
     with transaction(cortex.connection) as connection:
@@ -175,19 +281,19 @@ def renew(cortex: Cortex, memories: Sequence[NewMemory]) -> Renewed:
                 insert(connection, memory)
                 added += 1
             elif (before["content"], before["metadata"]) != (memory.content, memory.metadata):
-                # The index of words follows additions and deletions only, so the memory is added anew.
+                # The full-text index follows inserts and deletes only, so the row is deleted and inserted again.
                 connection.execute("delete from memories where id = ?", (before["id"],))
                 retired = before["salience"] == 0
                 insert(connection, replace(memory, salience=0.0, decayed_score=0.0) if retired else memory)
                 renewed += 1
-    return Renewed(added, renewed)
+    return UpsertCounts(added, renewed)
 
 
-def _weigh(cortex: Cortex, number: int, salience: float) -> None:
+def _set_salience(cortex: Cortex, number: int, salience: float) -> None:
     with transaction(cortex.connection) as connection:
-        one = cortex.fetch(number)
+        memory = cortex.fetch(number)
         connection.execute(
-            "update memories set salience = ?, decayed_score = ? where id = ?", (salience, salience, one.id)
+            "update memories set salience = ?, decayed_score = ? where id = ?", (salience, salience, memory.id)
         )
 
 
@@ -196,7 +302,7 @@ _BEFORE = "select id, salience, content, metadata from memories where title = ? 
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A row that is to be. ``tags`` and ``metadata`` are JSON texts; ``project`` None: it belongs to every project."""
+    """A row to insert. ``tags`` and ``metadata`` are JSON texts; ``project`` None: it belongs to every project."""
 
     title: str
     content: str
@@ -213,23 +319,23 @@ class NewMemory:
     tags: str = "[]"
     metadata: str | None = None
 
-    def check_size(self, allowed: int) -> None:
-        """Raise UsageError if it is longer than allowed: nothing is ever cut to fit."""
+    def check_size(self, limit: int) -> None:
+        """Raise UsageError if the memory is longer than ``limit``: a memory is never cut."""
         size = sum(map(len, (self.title, self.content, self.tags, self.metadata or "")))
-        if size > allowed:
+        if size > limit:
             raise UsageError(
                 f"The memory {one_line(self.title[:80])!r} has {size:,} characters with its tags and metadata; this "
-                f"server takes {allowed:,}. Nothing was stored. Split it, or serve with a larger --max-chars."
+                f"server accepts {limit:,}. Nothing was stored. Split the memory, or raise --max-chars."
             )
 
 
 def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
-    """Its id; ids are never used twice."""
+    """Insert the memory and return its id. Ids are never reused."""
     return int(connection.execute(_INSERT, _values(memory)).lastrowid or 0)
 
 
 def is_there(connection: sqlite3.Connection, memory: NewMemory) -> bool:
-    """Whether the same memory, of the same moment, is in the file."""
+    """Whether an identical memory with the same time is in the file."""
     return connection.execute(_SAME, _values(memory)).fetchone() is not None
 
 
@@ -242,7 +348,7 @@ def type_for(salience: float) -> str:
 
 
 def tags_text(tags: Sequence[str]) -> str:
-    """As JSON, each tag once."""
+    """The tags as JSON, each once."""
     return as_json(list(dict.fromkeys(tags)))
 
 
@@ -250,4 +356,6 @@ def as_json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise UsageError("metadata is too deep, or holds an infinite number. Nothing was stored.") from error
+        raise UsageError(
+            "metadata is nested too deeply or contains an infinite number. Correct it. Nothing was stored."
+        ) from error

@@ -1,0 +1,227 @@
+"""The files of a benchmark: repair of damaged journals, pins, and removal.
+
+A repair takes out unreadable lines and keeps a copy of the file as it was. A lost line may have held a price or a
+result, so every experiment that was running at that place is taken out as a whole, and `koderz resume` runs it again.
+All other experiments stay unchanged. A pin is an empty file next to the journal.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from koderz_core.errors import JournalError, UsageError
+from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished, ExperimentStarted
+from koderz_core.files import replacement, sync
+from koderz_core.journal import Journal
+from koderz_core.journal.checking import Line, check, lines
+from koderz_core.journal.lock import acquire, beside, dead_writer, holder, reason
+
+PIN_SUFFIX = ".pin"
+BESIDE = (".control", ".part", PIN_SUFFIX)
+COPY_PREFIXES = ("copy-", "restore-")
+"""Of folders with a copy of the index for an export, or with an unpacked backup."""
+COPY_SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
+MOST_LINES = 5  # whose numbers are shown
+_EXPERIMENT = re.compile(rb"exp_[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What was done to something damaged. ``sound``: whether it is usable now; if not, ``message`` says why."""
+
+    subject: str
+    message: str
+    sound: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _LineInfo:
+    """The experiment of a line, and whether it starts or ends it. ``named``: the ids in a corrupt line."""
+
+    experiment: str | None
+    starts: bool
+    ends: bool
+    corrupt: bool
+    named: frozenset[str]
+
+
+def repair_journals(folder: Path) -> Iterator[Repair]:
+    """Repair every journal of a folder that no process writes, and remove leftovers of processes that are gone."""
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            yield from _repair(path)
+        except (JournalError, OSError) as error:
+            why = reason(error) if isinstance(error, OSError) else error
+            yield Repair(path.stem, f"cannot be repaired: {why}", sound=False)
+    for stem in sorted({left.stem for suffix in ("lock", "control") for left in folder.glob(f"*.{suffix}")}):
+        yield from _remove_leftovers(folder / f"{stem}.jsonl")
+
+
+def _remove_leftovers(journal: Path) -> Iterator[Repair]:
+    """Remove the lock and the control file of a journal that no longer exists."""
+    if journal.exists() or holder(journal) is not None:
+        return
+    with acquire(journal):
+        journal.with_suffix(".control").unlink(missing_ok=True)
+        beside(journal).unlink(missing_ok=True)
+    yield Repair(journal.stem, "has no journal any more; its other files were removed")
+
+
+def _repair(path: Path) -> Iterator[Repair]:
+    if (pid := holder(path)) is not None:
+        yield Repair(path.stem, f"is being written by process {pid or 'unknown'} and was left unchanged")
+        return
+    condition = check(path)
+    if condition.later:
+        message = "was written by a later koderz and was left unchanged: upgrade koderz"
+        yield Repair(path.stem, message, sound=False)
+        return
+    if condition.corrupt:
+        yield _repair_lines(path)
+        return
+    actions, dead = [], dead_writer(path)
+    if dead:
+        actions.append(f"the lock of process {dead}, which is gone, was released")
+    if condition.torn:
+        actions.append(f"the torn last line ({condition.torn} bytes) was cut off")
+    if actions:
+        Journal(path).close()  # which does both
+        yield Repair(path.stem, " and ".join(actions))
+
+
+def _repair_lines(path: Path) -> Repair:
+    """Rewrite the journal without lines that are lost or may be wrong. An exception leaves the journal unchanged."""
+    with acquire(path):
+        infos = [_info(line) for line in lines(path)]
+        first = next(lines(path), None)
+        if first is None or first.entry is None or not isinstance(first.entry.event, BenchmarkOpened):
+            message = "its first line, which holds the plan, is lost: restore the journal from a backup"
+            return Repair(path.stem, message, sound=False)
+        lost = _suspects(infos) | _unfinished(infos)
+        taken = len([*path.parent.glob(f"{path.name}.damaged*")])
+        before = path.with_name(f"{path.name}.damaged{f'-{taken + 1}' if taken else ''}")
+        with replacement(path, part=path.with_suffix(".part")) as file:
+            file.writelines(line.content for line in lines(path) if _stays(line, lost))
+            sync(file)
+            shutil.copystat(path, file.name)  # the time of the last write is the age of the benchmark
+            before.hardlink_to(path)
+    corrupt = [str(number) for number, info in enumerate(infos, 1) if info.corrupt]
+    shown = ", ".join(corrupt[:MOST_LINES]) + (f" and {len(corrupt) - MOST_LINES} more" if corrupt[MOST_LINES:] else "")
+    again = f". Experiments that may be affected and have to run again: {len(lost)} (koderz resume {path.stem})"
+    message = f"unreadable lines were taken out (line {shown}){again if lost else ''}. The original is {before.name}"
+    return Repair(path.stem, message)
+
+
+def _info(line: Line) -> _LineInfo:
+    event = line.entry.event if line.entry else None
+    named = frozenset(map(bytes.decode, _EXPERIMENT.findall(line.content))) if line.corrupt else frozenset[str]()
+    experiment = line.entry.experiment if line.entry else None
+    if isinstance(event, ExperimentStarted):
+        experiment = event.experiment.id
+    starts, ends = isinstance(event, ExperimentStarted), isinstance(event, ExperimentFinished)
+    return _LineInfo(experiment, starts, ends, line.corrupt, named)
+
+
+def _suspects(infos: Sequence[_LineInfo]) -> set[str]:
+    """Experiments that may have owned a corrupt line: those that it names, and those that were running there."""
+    known = {info.experiment for info in infos if info.experiment}
+    suspects, before, after = set[str](), set[str](), set[str]()
+    for info in infos:
+        _follow(info, before, over=info.ends)
+        suspects |= (before | info.named) & known if info.corrupt else set()
+    for info in reversed(infos):
+        _follow(info, after, over=info.starts)
+        suspects |= after & known if info.corrupt else set()
+    return suspects
+
+
+def _unfinished(infos: Sequence[_LineInfo]) -> set[str]:
+    """Experiments without an end: they may need a text that is lost."""
+    running = set[str]()
+    for info in infos:
+        _follow(info, running, over=info.ends)
+    return running
+
+
+def _follow(info: _LineInfo, running: set[str], *, over: bool) -> None:
+    if info.experiment:
+        (running.discard if over else running.add)(info.experiment)
+
+
+def _stays(line: Line, lost: set[str]) -> bool:
+    if line.entry is None:
+        return not line.corrupt
+    event = line.entry.event
+    if isinstance(event, ExperimentStarted):
+        return event.experiment.id not in lost
+    if isinstance(event, BenchmarkClosed):
+        return not lost
+    return line.entry.experiment not in lost
+
+
+def require_removable(journal: Path) -> None:
+    """Raise UsageError if the benchmark of that journal runs or is pinned, JournalError if that is unknown."""
+    benchmark = journal.stem
+    if (pid := holder(journal)) is not None:
+        process = f"process {pid}" if pid else "another process"
+        raise UsageError(f"{benchmark} is being run by {process}. Stop it first: koderz stop {benchmark}")
+    if is_pinned(journal):
+        raise UsageError(f"{benchmark} is pinned, so it is not deleted. To allow it: koderz unpin {benchmark}")
+
+
+def size_in_bytes(journal: Path) -> int:
+    """The size of the files that ``remove`` deletes."""
+    return sum(path.stat().st_size for path in _files(journal) if path.exists())
+
+
+def remove(journal: Path) -> None:
+    """Delete the files of a benchmark, including the originals of repaired journals.
+
+    Raises as ``require_removable``, also if the benchmark has just started.
+    """
+    require_removable(journal)
+    try:
+        with acquire(journal):
+            for path in _files(journal):
+                path.unlink(missing_ok=True)
+            beside(journal).unlink(missing_ok=True)  # a process that waits for it sees that and creates a new one
+    except OSError as error:
+        raise JournalError(f"{journal.name} cannot be deleted: {reason(error)}") from error
+
+
+def _files(journal: Path) -> list[Path]:
+    damaged = journal.parent.glob(f"{journal.name}.damaged*")
+    return [journal, *damaged, *(journal.with_suffix(suffix) for suffix in BESIDE)]
+
+
+def is_pinned(journal: Path) -> bool:
+    """Whether the benchmark of that journal is pinned."""
+    return journal.with_suffix(PIN_SUFFIX).exists()
+
+
+def set_pin(journal: Path, *, pinned: bool) -> None:
+    """Pin or unpin the benchmark of that journal. Idempotent. Raises JournalError."""
+    pin = journal.with_suffix(PIN_SUFFIX)
+    try:
+        if pinned:
+            pin.touch()
+        else:
+            pin.unlink(missing_ok=True)
+    except OSError as error:
+        raise JournalError(f"The pin of {journal.stem} cannot be changed: {reason(error)}") from error
+
+
+def remove_left_copies(home: Path, now: float) -> Iterator[Repair]:
+    """Remove copies that did not change for a day. ``now``: seconds since 1970."""
+    for folder in sorted(path for prefix in COPY_PREFIXES for path in home.glob(f"{prefix}*") if path.is_dir()):
+        try:
+            if now - folder.stat().st_mtime > COPY_SECONDS:
+                shutil.rmtree(folder)
+                yield Repair(folder.name, "was left by a killed process; it was removed")
+        except OSError as error:
+            message = f"was left by a killed process and cannot be removed: {reason(error)}"
+            yield Repair(folder.name, message, sound=False)
