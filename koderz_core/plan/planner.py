@@ -62,7 +62,7 @@ class Planner:
         return strategy_forms()
 
     def presets(self, surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-        """Benchmarks to start from, filled with the models that ``available_models`` found ready."""
+        """Benchmarks to start from, filled with the models that ``Models.survey`` found ready."""
         return presets(surveyed)
 
     def clone(self, benchmark: str) -> Clone:
