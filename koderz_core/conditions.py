@@ -8,8 +8,8 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
-from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.models.catalogue import address_of, identity
+from koderz_core.models.providers import sets_context
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.strategies import STRATEGIES, facts_of
@@ -43,7 +43,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     }
     return {
         TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
-        **({"num_ctx": settings.num_ctx} if providers & CONTEXT_SET else {}),
+        **({"num_ctx": settings.num_ctx} if any(map(sets_context, providers)) else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},

@@ -18,7 +18,7 @@ from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
 from koderz_core.conditions import HELD_OUT
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.unanswered_calls import UnansweredCall
-from koderz_core.models.capability_table import CONTEXT_SET
+from koderz_core.models.providers import sets_context
 from koderz_core.records import Configuration, Plan, Verdict, fingerprint
 from koderz_core.report.formats import count, money, plain
 from koderz_core.sums import known_sum
@@ -242,7 +242,7 @@ def models(plan: Plan) -> list[Document]:
     size = plan.conditions.get("num_ctx")
     return [
         {"name": name, "source": name.partition("/")[0], "quant": None}
-        | {"context_length": size if name.partition("/")[0] in CONTEXT_SET else None}
+        | {"context_length": size if sets_context(name) else None}
         for name in plan.models()
     ]
 

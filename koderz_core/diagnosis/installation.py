@@ -19,11 +19,11 @@ from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
 from koderz_core.errors import KoderzError
+from koderz_core.models.availability import listing
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.models.embedded import RUNTIME_CURE
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.models.served_models import listing
 from koderz_core.records import Problem
 from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import GROUPS, SelfTest

@@ -10,6 +10,7 @@ from random import Random
 
 from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
+from koderz_core.models.capabilities import Capabilities
 from koderz_core.models.provider import ModelCard, Programs, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Message, Request, Sampling, Usage
@@ -135,4 +136,10 @@ def _create(card: ModelCard, _: Settings, programs: Programs) -> ScriptedModel:
     return ScriptedModel(card.id, actor(card.name, programs()), ACTORS[card.name].seconds_per_piece)
 
 
-PROVIDER = Provider(create=_create, ready="SCRIPTED: mock mode", names=tuple(ACTORS), closed=True)
+PROVIDER = Provider(
+    create=_create,
+    ready="SCRIPTED: mock mode",
+    names=tuple(ACTORS),
+    closed=True,
+    rows=((".*", Capabilities(source="a script")),),
+)

@@ -13,10 +13,9 @@ from koderz_core.analysis.model_selection import ranked
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
 from koderz_core.grading.problem_tests import Divide
-from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import address_of, identity, resolve
 from koderz_core.models.pricing import price
-from koderz_core.models.providers import PROVIDERS
+from koderz_core.models.providers import PROVIDERS, capabilities_of
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.prompts import VERSIONS
 from koderz_core.prompts.coder import MINIMAL
