@@ -1,4 +1,4 @@
-"""What is loaded or made only when it is first asked for, so that a command starts with no more than it needs."""
+"""Modules and parts that are loaded or created at their first use, so that commands start fast."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def importer(module: str, homes: Mapping[str, str]) -> Callable[[str], object]:
 
 
 def load_module(name: str) -> ModuleType:
-    """Import it. What an import makes stays, and looking for garbage in it took a tenth of a command's start."""
+    """Import a module, without garbage collection: it finds nothing there and took a tenth of a command's start."""
     paused = name not in sys.modules and gc.isenabled()
     if paused:
         gc.disable()
@@ -37,9 +37,9 @@ def load_module(name: str) -> ModuleType:
 
 
 class part(Generic[Owner, Made]):  # noqa: N801 (used as a decorator, like property)
-    """As ``functools.cached_property``, but several threads get the same one.
+    """As ``functools.cached_property``, but several threads get the same object.
 
-    The owner guards the making with its own ``guard``, since parts are made of other parts.
+    The owner's ``guard`` protects the creation, because parts are made of other parts.
     """
 
     def __init__(self, make: Callable[[Owner], Made]) -> None:
@@ -56,11 +56,11 @@ class part(Generic[Owner, Made]):  # noqa: N801 (used as a decorator, like prope
             return self
         kept = vars(owner)
         with kept["guard"]:
-            if self._name not in kept:  # from then on the instance's attribute is found first
+            if self._name not in kept:  # from now on the instance's attribute is found first
                 kept[self._name] = self._make(owner)
         made: Made = kept[self._name]
         return made
 
     def made(self, owner: Owner) -> Made | None:
-        """What was made of it, None if nobody has asked for it yet."""
+        """The part of ``owner``, None if it has not been used yet."""
         return vars(owner).get(self._name)

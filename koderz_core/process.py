@@ -1,4 +1,4 @@
-"""What this process has only one of, however often modules are loaded anew and caches are cleared."""
+"""Objects that exist once per process, even if modules are reloaded and caches are cleared."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _NAME = "_koderz_process"
 
 
 def the_one(name: str, make: Callable[[], Thing]) -> Thing:
-    """What is kept under ``name``, made at first use. Raises what ``make`` raises; nothing is kept then."""
+    """The object of that name, created at its first use. Raises what ``make`` raises, and then stores nothing."""
     process = _process()
     with process.guard:
         if name not in process.kept:
             process.kept[name] = make()
-        return cast(Thing, process.kept[name])  # one name, one type: whoever asks for it has made it
+        return cast(Thing, process.kept[name])  # one name, one type: all callers of a name pass the same ``make``
 
 
 def forget(name: str) -> object | None:
-    """Take out what is kept under ``name``, None if nothing is."""
+    """Remove and return the object of that name, None if there is none."""
     process = _process()
     with process.guard:
         return process.kept.pop(name, None)
 
 
 class _Process(ModuleType):
-    """Stands in ``sys.modules`` without a file, so that nothing finds a reason to load it anew."""
+    """An entry of ``sys.modules`` without a file, so that nothing reloads it."""
 
     def __init__(self) -> None:
         super().__init__(_NAME)
@@ -38,5 +38,5 @@ class _Process(ModuleType):
 
 
 def _process() -> _Process:
-    kept = sys.modules.setdefault(_NAME, _Process())  # atomic, so that no two threads have one each
-    return cast(_Process, kept)  # a reload of this file makes another class of the same name
+    kept = sys.modules.setdefault(_NAME, _Process())  # atomic, so that all threads get the same
+    return cast(_Process, kept)  # a reload of this file creates another class of the same name

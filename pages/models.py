@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from koderz_core.diagnosis import Diagnosis, Finding
-from koderz_core.diagnosis.checks import SERVERS
+from koderz_core.diagnosis import SERVERS, Diagnosis, Finding
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.tables import findings_table

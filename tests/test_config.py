@@ -172,7 +172,7 @@ def test_a_key_of_the_file_that_nothing_has_is_named_with_its_neighbours(tmp_pat
     toml(tmp_path, f'{key} = "sk-MARKED"\n')
     with pytest.raises(ConfigError) as caught:
         load_settings()
-    assert f"home/settings.toml sets what koderz does not know: '{key}' (did you mean {meant}" in str(caught.value)
+    assert f"home/settings.toml contains unknown settings: '{key}' (did you mean {meant}" in str(caught.value)
     assert "sk-MARKED" not in str(caught.value)
 
 

@@ -12,7 +12,7 @@ import click
 
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import KEPT
-from koderz_core.bundles.redaction import ABOUT, SAFEST
+from koderz_core.bundles.privacy import ABOUT, SAFEST
 from koderz_core.cli.options import OutputPath, data_dir, report_faults, workspace
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replacement

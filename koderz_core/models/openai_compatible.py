@@ -46,7 +46,8 @@ class OpenAICompatibleModel:
             timeout=web["timeout"],
             http_client=openai.DefaultHttpxClient(**web),
         )
-        self._url = f"{self._client.base_url}chat/completions"  # complete, as the SDK would join it for every call
+        base = self._client.base_url  # the whole URL is built once, because the SDK would build it for every call
+        self._url = str(base.copy_with(raw_path=base.raw_path + b"chat/completions"))
         without_environment(self._client)
         self._client.organization = settings.openai_org_id if is_openai else None
         self._client.project = settings.openai_project_id if is_openai else None

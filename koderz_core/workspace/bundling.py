@@ -15,18 +15,18 @@ from pathlib import Path
 from koderz_core import __version__
 from koderz_core.bundles import bug_report as reports
 from koderz_core.bundles.creation import (
-    KeptBundle,
-    Made,
-    Wanted,
-    kept,
+    BundleOptions,
+    StoredBundle,
+    WrittenBundle,
     locked,
     make,
     make_room,
     opened_level,
     pin,
     require_own,
+    stored_bundles,
 )
-from koderz_core.bundles.redaction import Identities, level_of
+from koderz_core.bundles.privacy import Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError
 from koderz_core.journal import read_all
@@ -67,7 +67,7 @@ class Bundling:
             return found  # what the store tells would be of another benchmark
         return found.and_also(verify_figures(told, self._shown(benchmark)))
 
-    def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> Made:
+    def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> WrittenBundle:
         """Bundle a benchmark (by id); in the data folder, where the newest stay, unless ``out`` names a file.
 
         A level that nobody knows is the safest one. Raises DataError, JournalError.
@@ -77,16 +77,16 @@ class Bundling:
             _LOG.warning("%s", warning)
         with locked(self.folder, benchmark):
             path = out or self.folder / f"{benchmark}-{chosen}.zip"
-            made = make(self._journal(benchmark), Wanted(chosen, identities(self.settings), __version__), path)
+            made = make(self._journal(benchmark), BundleOptions(chosen, identities(self.settings), __version__), path)
         if pinned:
             pin(path)
         if out is None:
             make_room(self.folder)
         return made
 
-    def kept(self) -> list[KeptBundle]:
+    def kept(self) -> list[StoredBundle]:
         """The bundles in the data folder, the newest first."""
-        return kept(self.folder)
+        return stored_bundles(self.folder)
 
     def clear(self) -> int:
         """Remove all of those that are not pinned; how many. Raises DataError."""

@@ -12,7 +12,7 @@ import streamlit as st
 from koderz_core import Workspace
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import KEPT
-from koderz_core.bundles.redaction import ABOUT
+from koderz_core.bundles.privacy import ABOUT
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import count, plain
 from koderz_core.times import utc

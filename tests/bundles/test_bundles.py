@@ -16,12 +16,11 @@ import pytest
 
 from koderz_core import Workspace
 from koderz_core.bundles import creation
-from koderz_core.bundles.archive import packed, unpacked
+from koderz_core.bundles.archive import BundleFile, packed, unpacked
 from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.contents import BundleFile
-from koderz_core.bundles.creation import Wanted, make, open_bundle
-from koderz_core.bundles.manifest import faults
-from koderz_core.bundles.redaction import Identities
+from koderz_core.bundles.creation import BundleOptions, make, open_bundle
+from koderz_core.bundles.documents import faults
+from koderz_core.bundles.privacy import Identities
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import DataError, UsageError
 from koderz_core.workspace import bundling
@@ -48,7 +47,7 @@ def everything(path: Path) -> str:
 
 def made(opened: Workspace, benchmark: str, tmp_path: Path, level: Any = "public_safe", cap: int = 1 << 26) -> Path:
     journal = opened.settings.journals_dir / f"{benchmark}.jsonl"
-    return make(journal, Wanted(level, WHOSE, "0.0.0", cap), tmp_path / f"{level}.zip").path
+    return make(journal, BundleOptions(level, WHOSE, "0.0.0", cap), tmp_path / f"{level}.zip").path
 
 
 def plant(line: dict[str, Any]) -> None:

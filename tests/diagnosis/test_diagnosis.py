@@ -14,8 +14,7 @@ import pytest
 from chat_server import serving_chat
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.diagnosis import Diagnosis, Finding, diagnose, installation
-from koderz_core.diagnosis.checks import models
+from koderz_core.diagnosis import Diagnosis, Finding, diagnose, installation, models
 from koderz_core.diagnosis.installation import disk, grader, keys, ports
 from koderz_core.diagnosis.journals import journals
 from koderz_core.errors import JournalError
@@ -73,7 +72,7 @@ def test_a_journal_that_is_written_names_the_process_that_lives(settings: Settin
     journal = Journal(settings.journals_dir / "bench_a.jsonl")
     found = [one for one in journals(settings) if one.subject == "bench_a"]
     journal.close()
-    assert f"process {os.getpid()}, which lives" in only(found).said
+    assert f"process {os.getpid()}, which is running" in only(found).said
     assert not [one for one in journals(settings) if one.subject == "bench_a"]
 
 
@@ -115,14 +114,14 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
         found = only(list(ports(settings)))
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
     assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and ask for openai/NAME")
-    assert "asked as vllm/NAME" in at_home.said
+    assert "available as vllm/NAME" in at_home.said
 
 
 def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation, "ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(installation, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
-        assert "is no model server" in only(list(ports(settings))).said
+        assert "that is not a model server" in only(list(ports(settings))).said
 
 
 def test_a_diagnosis_is_whole_on_a_machine_with_nothing(tmp_path: Path) -> None:
