@@ -1,6 +1,7 @@
 """Settings: command line > environment > ``.env`` and ``settings.toml`` > default.
 
-The only reader of the environment. A file may hold only known settings; ``.env`` may name no program.
+Only this file reads the environment. ``.env`` and ``settings.toml`` may contain only known settings, and ``.env`` no
+program.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _setting(
 def _key(key: SecretStr) -> SecretStr | None:
     text = key.get_secret_value().strip()
     if not re.fullmatch("[!-~]*", text):
-        raise ValueError("a key has only printable ASCII characters, without spaces: was something else pasted?")
+        raise ValueError("a key has only printable ASCII characters and no spaces; check what you pasted")
     return SecretStr(text) if text else None
 
 
@@ -200,13 +201,15 @@ class Settings:
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(
         1.0,
-        "The Launch page asks before it starts a benchmark whose 90th percentile of the cost exceeds this, in dollars.",
+        "The Launch page asks before it starts a benchmark whose estimated cost (90th percentile) exceeds this amount "
+        "in dollars.",
         least=0,
         most=1e6,
     )
     confirm_hours: float = _setting(
         1.0,
-        "The Launch page asks before it starts a benchmark whose 90th percentile of the time exceeds this, in hours.",
+        "The Launch page asks before it starts a benchmark whose estimated time (90th percentile) exceeds this number "
+        "of hours.",
         least=0,
         most=1e6,
     )
@@ -225,7 +228,7 @@ class Settings:
         merged: dict[str, Any] = by_field(settings_file(home.expanduser()))
         for source in reversed(sources):
             merged = merged_tables(merged, source)
-        self._set({name: setting.usual() for name, setting in SETTINGS.items()} | _checked(merged))
+        self._set({name: setting.default_value() for name, setting in SETTINGS.items()} | _checked(merged))
         self._set({"stated": frozenset(merged)})
 
     def changed(self, **values: Any) -> Settings:  # Any: one value per field, not checked
@@ -317,7 +320,7 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:  # Any: one value per
     checked, faults = {}, []
     for name, value in values.items():
         try:
-            checked[name] = SETTINGS[name].taken(value)
+            checked[name] = SETTINGS[name].parsed(value)
         except ValueError as error:
             faults.append(f"{name}: {error}")
     if faults:

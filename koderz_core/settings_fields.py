@@ -81,11 +81,11 @@ class Setting:
         united = get_origin(self.annotation) in (Union, types.UnionType)
         return get_args(self.annotation) if united else (self.annotation,)
 
-    def usual(self) -> Any:  # Any: as ``default``
+    def default_value(self) -> Any:  # Any: as ``default``
         """Its value if no source sets it."""
         return self.default() if callable(self.default) else self.default
 
-    def taken(self, value: object) -> Any:  # Any: a value of ``annotation``
+    def parsed(self, value: object) -> Any:  # Any: a value of ``annotation``
         """The final value. Raises ValueError, which never quotes the value because it may be a secret."""
         if value is None and type(None) in self.kinds:
             return None

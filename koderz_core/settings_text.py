@@ -87,7 +87,7 @@ def has_password(value: object) -> bool:
     return isinstance(value, str) and "://" in value and bool(secrets_of(value))
 
 
-def said(value: object) -> str:
+def as_text(value: object) -> str:
     """A value as text, which ``write_setting`` accepts."""
     if isinstance(value, bool):
         return SWITCH[0] if value else SWITCH[1]
@@ -115,9 +115,9 @@ def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, obj
         kind=kind,
         value=_value(kind, value),
         origins=tuple(places) or (DEFAULT,),
-        default=_value(kind, setting.usual()),
+        default=_value(kind, setting.default_value()),
         choices=_choices(setting.annotation),
-        written="" if kind == "secret" else said(places.get(FILE)),
+        written="" if kind == "secret" else as_text(places.get(FILE)),
         why_not=CANNOT.get(kind, ""),
     )
 
@@ -127,7 +127,7 @@ def _value(kind: Kind, value: object) -> str:
         return "set" if value else "not set"
     if isinstance(value, dict):
         return ", ".join(sorted(value)) or UNSET
-    return said(value) or UNSET
+    return as_text(value) or UNSET
 
 
 def _kind(name: str) -> Kind:
@@ -157,7 +157,7 @@ def write_setting(home: Path, name: str, text: str) -> ShownSetting:
     """
     before = _writable(home, name)
     if not text.strip():
-        raise ConfigError(f"{name} needs a value. To go back to its default, {before.default}, remove it instead.")
+        raise ConfigError(f"{name} needs a value. To restore its default, {before.default}, remove it instead.")
     checked = getattr(load_settings(**{"home": home, name: text.strip()}), name)
     if has_password(checked):
         raise ConfigError(f"{name} would contain a login. {CANNOT['secret']}")

@@ -18,7 +18,6 @@ SHORT = {
     "koderz_core/cli/numbers.py": "types of options; the memory server starts with them and without the shared options",
     "koderz_core/datasets/cases.py": "its text is put behind the tests of a problem, so it imports nothing of koderz",
     "koderz_core/plan/evidence.py": "what planning is handed of the past, apart from what uses it",
-    "koderz_core/models/providers.py": "the explicit list of providers, one line for each",
     "koderz_core/python_parser.py": "the one lock around Python's parser, below all packages that parse",
     "koderz_core/sandbox/inside/warm.py": "imports what programs need into the process that forks them",
     "koderz_core/sandbox/inside/worker.py": "the start of a process in a bare interpreter",

@@ -11,7 +11,7 @@ from typing import Any
 from koderz_core.bundles.archive import unpacked
 from koderz_core.bundles.documents import JOURNAL, KPI, MANIFEST, SchemaName, faults, kpi, sha256
 from koderz_core.errors import DataError, JournalError
-from koderz_core.events import Entry, decode
+from koderz_core.events import decode
 from koderz_core.verification.journals import Difference, Verified, verify_journal
 from koderz_core.verification.tally import tally
 
@@ -87,7 +87,7 @@ def _wrong_flags(manifest: _Json) -> Iterator[Difference]:
 
 def _verified_journal(journal: bytes, run_id: str, figures: _Json) -> Verified:
     try:
-        entries = list(_entries(journal))
+        entries = [entry for line in journal.splitlines() if (entry := decode(line))]
     except JournalError as error:
         return Verified(run_id, {}, (Difference("the text", JOURNAL, str(error), "a journal"),))
     told = tally(entries)
@@ -97,12 +97,6 @@ def _verified_journal(journal: bytes, run_id: str, figures: _Json) -> Verified:
     expected = json.loads(json.dumps(kpi(told)))
     wrong = list(_unlike(expected, figures, "$"))[:MOST_SHOWN]
     return verified.and_also(Verified(run_id, {"figures": _leaves(expected)}, tuple(wrong)))
-
-
-def _entries(journal: bytes) -> Iterator[Entry]:
-    for line in journal.splitlines():
-        if entry := decode(line):
-            yield entry
 
 
 def _unlike(expected: object, actual: object, where: str) -> Iterator[Difference]:

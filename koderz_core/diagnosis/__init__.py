@@ -12,7 +12,7 @@ from functools import partial
 from koderz_core.config import Settings
 from koderz_core.diagnosis.findings import SIGNS, Diagnosis, Finding
 from koderz_core.diagnosis.installation import datasets, disk, grader, keys, notices, ports, versions
-from koderz_core.diagnosis.journals import journals
+from koderz_core.diagnosis.journals import check_journals
 from koderz_core.models.availability import Availability
 from koderz_core.records.plans import scripted
 
@@ -35,13 +35,13 @@ def diagnose(
     """Run all checks. A fault is a finding, never an exception.
 
     ``surveyed``: the models and their availability; ``version``: that of koderz. ``whole_self_test``: run the grader's
-    long self-test, which takes some seconds. ``unread``: as in ``journals``.
+    long self-test, which takes some seconds. ``unread``: as in ``check_journals``.
     """
     checks: tuple[Check, ...] = (
         partial(grader, whole=whole_self_test),
         datasets,
         disk,
-        partial(journals, unread=unread),
+        partial(check_journals, unread=unread),
         keys,
         notices,
         ports,

@@ -16,14 +16,16 @@ REPAIR = "koderz doctor --repair"
 MOST_LINES = 5
 
 
-def journals(settings: Settings, unread: Collection[str] | None = None) -> Iterator[Finding]:
+def check_journals(settings: Settings, unread: Collection[str] | None = None) -> Iterator[Finding]:
     """The journals that are being written, whose writer has died, or that are damaged. Others have no finding.
 
     ``unread``: the faults that the index reported; only journals named there are read completely. None: all journals
     are, which takes a while.
     """
     paths = sorted(settings.journals_dir.glob("*.jsonl"))
-    findings = [finding for path in paths for finding in _journal(path, whole=_is_named(path, unread))]
+    findings: list[Finding] = []
+    for path in paths:
+        findings += _journal(path, whole=unread is None or any(path.name in fault for fault in unread))
     faulty = [f"{finding.subject}.jsonl" for finding in findings if finding.state != "ready"]
     other = [fault for fault in unread or () if not any(name in fault for name in faulty)]
     cure = "Move that journal to another folder, and report it"
@@ -31,10 +33,6 @@ def journals(settings: Settings, unread: Collection[str] | None = None) -> Itera
     yield from findings
     result = f"{len(paths)} journals, {len(findings)} findings above"
     yield Finding("journals", str(settings.journals_dir), "ready", result)
-
-
-def _is_named(path: Path, unread: Collection[str] | None) -> bool:
-    return unread is None or any(path.name in fault for fault in unread)
 
 
 def index(fault: str) -> Iterator[Finding]:
@@ -47,7 +45,7 @@ def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
     """The findings of one journal. ``whole``: read all of it, not only its end."""
     try:
         pid, dead = holder(path), dead_writer(path)
-        condition = () if pid is not None else tuple(_condition(path) if whole else _ending(path))
+        damage = () if pid is not None else tuple(_damage(path, whole=whole))
     except (JournalError, OSError) as error:
         yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Check {path}")
         return
@@ -57,11 +55,15 @@ def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
     elif dead:
         result = f"its last writer, process {dead}, has ended without closing it"
         yield Finding("journals", path.stem, "absent", result, f"koderz resume {path.stem}")
-    yield from condition
+    yield from damage
 
 
-def _condition(path: Path) -> Iterator[Finding]:
-    """The faults of all lines."""
+def _damage(path: Path, *, whole: bool) -> Iterator[Finding]:
+    """The faults of all lines, or only that of the last one."""
+    if not whole:
+        if left := torn(path):
+            yield _torn(path, left)
+        return
     faults = check(path)
     if faults.later:
         yield Finding("journals", path.stem, "missing", "was written by a later version of koderz", "Upgrade koderz")
@@ -71,12 +73,6 @@ def _condition(path: Path) -> Iterator[Finding]:
         yield Finding("journals", path.stem, "missing", f"line {numbers}{more} cannot be read", REPAIR)
     elif faults.torn:
         yield _torn(path, faults.torn)
-
-
-def _ending(path: Path) -> Iterator[Finding]:
-    """The faults of its end."""
-    if left := torn(path):
-        yield _torn(path, left)
 
 
 def _torn(path: Path, left: int) -> Finding:

@@ -15,7 +15,7 @@ from koderz_core.models.answer import Answer, Call, count_of, text_of, tier_of
 from koderz_core.models.capabilities import MILLION, Capabilities
 from koderz_core.models.connection import connection, redact, times, without_environment
 from koderz_core.models.models_file import Thinking
-from koderz_core.models.provider import Advice, Key, Lack, ModelCard, ModelList, Programs, Provider, bearer
+from koderz_core.models.provider import Advice, Key, ModelCard, ModelList, Provider, bearer
 from koderz_core.models.server import Server
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
@@ -128,18 +128,10 @@ def _with_cached(usage: Usage) -> Usage:
     return replace(usage, input_tokens=usage.input_tokens + cached)
 
 
-def _create(card: ModelCard, settings: Settings, _: Programs) -> AnthropicModel:
-    return AnthropicModel(card, settings)
-
-
 def _lists(settings: Settings) -> ModelList | None:
     if PROVIDER.at_home(settings):
         return None
     return ModelList(f"{settings.anthropic_base_url}/v1/models", bearer(settings.anthropic_api_key))
-
-
-def _lack(_: str, settings: Settings) -> Lack | None:
-    return KEY.lack(settings.anthropic_base_url, settings)
 
 
 def _claude(context: int, *, free: bool = False, thinking: Thinking = "optional") -> Capabilities:
@@ -178,10 +170,10 @@ _ROWS = (
 )
 
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, settings, _: AnthropicModel(card, settings),
     address=lambda settings: settings.anthropic_base_url,
     lists=_lists,
-    lack=_lack,
+    lack=lambda _, settings: KEY.lack(settings.anthropic_base_url, settings),
     ready=f"{KEY.variable} is set",
     # Names worth offering (the publisher's price page, November 2026). Other models of Anthropic work as well.
     names=(

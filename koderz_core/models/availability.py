@@ -200,9 +200,9 @@ def _get(at: ModelList, shown: str, seconds: float) -> bytes:
         with httpx.Client(**connection(httpx, at.url, seconds, seconds, seconds)) as client:
             reply = client.get(at.url, headers=dict(at.headers))
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-        found = obstacle(error)
-        fault = f"{shown} cannot be reached: {found.fault}" if found else f"nothing answers at {shown}"
-        raise _AbsentError(fault, found.cure if found else "") from None  # its text may hold a password
+        blocked = obstacle(error)
+        fault = f"{shown} cannot be reached: {blocked.fault}" if blocked else f"nothing answers at {shown}"
+        raise _AbsentError(fault, blocked.cure if blocked else "") from None  # the cause may contain a password
     except httpx.HTTPError:
         raise ModelError(f"nothing answers in time at {shown}") from None  # as above
     if not reply.is_success:

@@ -17,7 +17,6 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Lock, Thread
-from typing import IO
 
 import msgspec
 
@@ -27,7 +26,7 @@ from koderz_core.models import weights
 from koderz_core.models.capabilities import Capabilities
 from koderz_core.models.embedded_server import Failed, Order, Reply
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
-from koderz_core.models.provider import Advice, Lack, ModelCard, Programs, Provider
+from koderz_core.models.provider import Advice, Lack, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
 from koderz_core.settings_fields import SecretStr
@@ -81,8 +80,9 @@ class EmbeddedModel:
         ModelError, which is retryable if the child was lost or too slow: the next call starts a new one.
         """
         child = self._loaded()
+        listener = on_text or (lambda _: None)  # always streamed, because only a streamed answer shows silence
         try:
-            return child.answer(replace(request, seed=request.seed % _SEEDS), on_text or _unheard)
+            return child.answer(replace(request, seed=request.seed % _SEEDS), listener)
         except ModelError as error:
             if not error.retryable:
                 raise
@@ -133,10 +133,6 @@ class EmbeddedModel:
                 self._child = None
 
 
-def _unheard(_: str) -> None:
-    """The listener for callers that want the whole answer: silence is only detected in a streamed one."""
-
-
 class _Child:
     """The process that serves a model, and its client."""
 
@@ -146,8 +142,11 @@ class _Child:
         self._client: OpenAICompatibleModel | None = None
         # A session of its own: Ctrl-C must not end it while the parent lets running experiments finish.
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_environment(), start_new_session=True)
-        orders, replies, errors = _pipes(self._process)
-        self._pipes = (orders, replies, errors)
+        orders, replies, errors = self._process.stdin, self._process.stdout, self._process.stderr
+        assert orders
+        assert replies
+        assert errors
+        self._orders, self._pipes = orders, (orders, replies, errors)
         self._last_words: deque[bytes] = deque(maxlen=1)
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._readers = (
@@ -204,8 +203,8 @@ class _Child:
 
     def _started(self, order: Order, timeout_seconds: float) -> str:
         with suppress(BrokenPipeError):  # the process has ended: its output explains why
-            self._pipes[0].write(msgspec.json.encode(order) + b"\n")
-            self._pipes[0].flush()
+            self._orders.write(msgspec.json.encode(order) + b"\n")
+            self._orders.flush()
         try:
             line = self._lines.get(timeout=timeout_seconds)
         except Empty:
@@ -221,7 +220,7 @@ class _Child:
         return reply.url
 
     def _lost(self, how: str) -> ModelError:
-        return ModelError(f"The process of {self._name} {how}. The next call starts a fresh one.", retryable=True)
+        return ModelError(f"The process of {self._name} {how}. The next call starts a new one.", retryable=True)
 
 
 _REPLIES: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
@@ -242,13 +241,6 @@ def _environment() -> dict[str, str]:
     """
     inherited = {name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)}
     return {**inherited, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_WAIT_POLICY": "passive"}
-
-
-def _pipes(process: Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    return process.stdin, process.stdout, process.stderr
 
 
 def runtime(settings: Settings) -> str:
@@ -317,12 +309,8 @@ def _lack(name: str, settings: Settings) -> Lack | None:
     return None
 
 
-def _create(card: ModelCard, settings: Settings, _: Programs) -> EmbeddedModel:
-    return EmbeddedModel(card.name, settings)
-
-
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, settings, _: EmbeddedModel(card.name, settings),
     lack=_lack,
     ready="its weights are on this machine",
     names=tuple(weights.WEIGHTS),

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -62,8 +62,11 @@ def main() -> None:
     try:
         if order.binary:
             _send(replies, Ready(_run(order, binaries)))
-            _end(binaries[0].wait())
-        server = _bundled(order)
+            code = binaries[0].wait()
+            os._exit(code if code >= 0 else 128 - code)  # a signal has the exit code that shells use
+        import xllamacpp  # noqa: PLC0415 (loads the native library)
+
+        server = xllamacpp.Server(parameters(order))  # returns with the model loaded, and serves it while it exists
         _send(replies, Ready(server.listening_address))
         threading.Event().wait()
     except (ImportError, OSError, RuntimeError) as error:
@@ -113,13 +116,6 @@ def parameters(order: Order) -> Any:  # Any: xllamacpp.CommonParams, which has n
     wanted.fit_params = False  # it would shorten the context silently
     wanted.ui = wanted.endpoint_slots = wanted.warmup = False
     return wanted
-
-
-def _bundled(order: Order) -> Any:  # Any: xllamacpp.Server, as above
-    """llama.cpp's server in this process. It returns with the model loaded, and serves it while the object exists."""
-    import xllamacpp  # noqa: PLC0415 (loads the native library)
-
-    return xllamacpp.Server(parameters(order))
 
 
 def _run(order: Order, binaries: list[subprocess.Popen[bytes]]) -> str:
@@ -172,11 +168,6 @@ def _is_healthy(port: int) -> bool:
             return connection.getresponse().status == 200
         except (OSError, HTTPException):
             return False
-
-
-def _end(code: int) -> NoReturn:
-    """End with the exit code of the binary; a signal has the exit code that shells use."""
-    os._exit(code if code >= 0 else 128 - code)
 
 
 def _explanation(order: Order, error: Exception) -> str:

@@ -15,7 +15,7 @@ from koderz_core.errors import ModelError
 from koderz_core.models.answer import Answer, Call, count_of, text_of
 from koderz_core.models.capabilities import THINKERS, Capabilities, thinker
 from koderz_core.models.connection import connection, redact, times
-from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Programs, Provider, bearer
+from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Provider, bearer
 from koderz_core.models.server import Server
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
@@ -134,12 +134,8 @@ def _away(name: str) -> str | None:
     return CLOUD if name.lower().endswith(("-cloud", ":cloud")) else None
 
 
-def _create(card: ModelCard, settings: Settings, _: Programs) -> OllamaModel:
-    return OllamaModel(card, settings)
-
-
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, settings, _: OllamaModel(card, settings),
     address=lambda settings: settings.ollama_base_url,
     lists=lambda settings: ModelList(f"{settings.ollama_base_url}/api/tags", _headers(settings)),
     rows=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from koderz_core.config import Settings
@@ -14,6 +14,7 @@ from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
 from koderz_core.models.pricing import runs_here
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS, create
+from koderz_core.models.server import causes
 from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
 from koderz_core.redaction import Redaction
@@ -94,7 +95,7 @@ class GuardedModel:
                 self._sent(request), on_text and (lambda piece: on_text(stream.take(piece)))
             )
         except Exception as error:
-            for cause in _chain(error):
+            for cause in causes(error):
                 cause.args = tuple(self._redaction.text(part) if isinstance(part, str) else part for part in cause.args)
             raise
         if on_text and (rest := stream.rest()):
@@ -110,10 +111,3 @@ class GuardedModel:
     def close(self) -> None:
         """As the model."""
         self._model.close()
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and its causes, which a log shows too."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

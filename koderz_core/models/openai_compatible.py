@@ -38,10 +38,11 @@ class OpenAICompatibleModel:
         self._server = Server(card, provider, redact(base_url), settings, known)
         at_home, is_openai = is_at(base_url, provider.home), card.provider == "openai"
         self._service_tier = settings.openai_service_tier if is_openai and at_home else None
+        key = api_key.get_secret_value() if api_key else NO_KEY
         web = connection(httpx2, base_url, *times(settings))
         self._client = openai.OpenAI(
             base_url=base_url,
-            api_key=provider.key.text(api_key, needed=at_home) if provider.key else _text(api_key),
+            api_key=provider.key.text(api_key, needed=at_home) if provider.key else key,
             max_retries=0,
             timeout=web["timeout"],
             http_client=openai.DefaultHttpxClient(**web),
@@ -104,10 +105,6 @@ class OpenAICompatibleModel:
             yield from stream
 
 
-def _text(key: SecretStr | None) -> str:
-    return key.get_secret_value() if key else NO_KEY
-
-
 def _read(reply: Any) -> object:  # Any: a response of httpx2
     """The JSON of an answer; None if it neither is JSON nor claims to be."""
     try:
@@ -121,12 +118,9 @@ def _read(reply: Any) -> object:  # Any: a response of httpx2
 def _take(answer: Answer, choice: object, part: str) -> str:
     """Keep the text of a choice and return it. No client has checked what the server sent."""
     message = member(choice, part)
-    refusal, thought = (
-        text_of(message, "refusal"),
-        text_of(message, "reasoning_content") or text_of(message, "reasoning"),
-    )
+    refusal = text_of(message, "refusal")
     piece = text_of(message, "content") or refusal
-    answer.take(piece, thought)
+    answer.take(piece, text_of(message, "reasoning_content") or text_of(message, "reasoning"))
     answer.refused = answer.refused or bool(refusal)
     answer.reason = text_of(choice, "finish_reason") or answer.reason
     return piece
@@ -179,7 +173,7 @@ def compatible(
     return provider
 
 
-_NO_KEY_SETTING = "It wants a key: set OPENAI_BASE_URL to its address, set OPENAI_API_KEY, and use openai/MODEL."
+_NO_KEY_SETTING = "It requires a key: set OPENAI_BASE_URL to its address, set OPENAI_API_KEY, and use openai/MODEL."
 
 LMSTUDIO = compatible(
     lambda settings: settings.lmstudio_base_url,

@@ -223,10 +223,9 @@ def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | 
     """The list price of these tokens of a model. ``by``: the provider's id or address; empty: any provider."""
     from genai_prices import calc_price  # noqa: PLC0415 (heavy)
 
+    seller: Any = dict(by)  # Any: one of two keywords, one per overload
     try:
-        found = calc_price(
-            _tokens(usage), name, **_narrow(by), genai_request_timestamp=at, price_context=_context(usage)
-        )
+        found = calc_price(_tokens(usage), name, **seller, genai_request_timestamp=at, price_context=_context(usage))
     except LookupError:
         return Listed(None, why="{version} has no price of {model} at this address")
     except ValueError:
@@ -253,7 +252,3 @@ def _context(usage: Usage) -> dict[str, str]:
     """A provider's word for how it processed a request, under each name that the list may use for it."""
     word = usage.service_tier
     return {} if word is None else {"service_tier": word, "processing": word, "speed": word}
-
-
-def _narrow(by: Mapping[str, str | None]) -> Any:  # Any: one of two keywords, one per overload
-    return dict(by)

@@ -63,10 +63,10 @@ class ModelList:
 class Advice:
     """What the user can do when a server does not answer as expected.
 
-    ``start``: if nothing answers; ``fetch``: if the model is missing; ``key``: if the server wants a key (MODEL stands
-    for the model's name in both); ``variable``: the setting of the address, and how its value ends; ``context``: what
-    may be too small for the prompt; ``silence``: the setting that limits pauses in an answer; ``place``: the name of
-    the server in messages, "" for its address.
+    ``start``: if nothing answers; ``fetch``: if the model is missing; ``key``: if the server requires a key (in both,
+    MODEL stands for the model's name); ``variable``: the setting of the address, and how its value ends;
+    ``context``: what may be too small for the prompt; ``silence``: the setting that limits pauses in an answer;
+    ``place``: the name of the server in messages, "" for its address.
     """
 
     start: str = ""

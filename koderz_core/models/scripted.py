@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.capabilities import Capabilities
-from koderz_core.models.provider import ModelCard, Programs, Provider
+from koderz_core.models.provider import Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Message, Request, Sampling, Usage
 
@@ -132,12 +131,10 @@ def _finish(script: list[str], words: list[str]) -> Finish:
     return "stop" if words else "empty"
 
 
-def _create(card: ModelCard, _: Settings, programs: Programs) -> ScriptedModel:
-    return ScriptedModel(card.id, actor(card.name, programs()), ACTORS[card.name].seconds_per_piece)
-
-
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, _, programs: ScriptedModel(
+        card.id, actor(card.name, programs()), ACTORS[card.name].seconds_per_piece
+    ),
     ready="SCRIPTED: mock mode",
     names=tuple(ACTORS),
     closed=True,

@@ -64,14 +64,14 @@ NO_NAME = Obstacle("its host name is not known (DNS)", "Check the network")
 
 def obstacle(error: BaseException) -> Obstacle | None:
     """What prevented a connection, None if nothing answered at the address."""
-    causes = list(_causes(error))
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+    chain = list(causes(error))
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
         return UNTRUSTED
-    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+    if any(isinstance(cause, ssl.SSLError) for cause in chain):
         return NO_TLS
     if "ProxyError" in _names(error):
         return PROXY
-    return NO_NAME if any(isinstance(cause, socket.gaierror) for cause in causes) else None
+    return NO_NAME if any(isinstance(cause, socket.gaierror) for cause in chain) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class Server:
             return self.broke_off()
         plain = isinstance(word, str) and re.fullmatch(r"[a-z][a-z_]{2,40}", word)
         answered = f"{self._who} answered {status}{f' ({word})' if plain else ''}."
-        told = str(getattr(error, "body", None) or error)
-        if status != _TOO_MANY and _TOO_LONG.search(told[:_HEAD]):
+        text = str(getattr(error, "body", None) or error)
+        if status != _TOO_MANY and _TOO_LONG.search(text[:_HEAD]):
             return ContextError(f"{answered} {self._too_long}", status=status)
         return ModelError(
             f"{answered} {self._cure(status)}",
@@ -157,10 +157,10 @@ class Server:
         """No connection could be made, or it broke."""
         if not _names(error) & {"ConnectTimeout", "ConnectError", "ProxyError", "ConnectionError"}:
             return self.broke_off()
-        if found := obstacle(error):
-            cure = f"{found.cure}, or correct {self.advice.variable}."
-            retryable = found not in (UNTRUSTED, NO_TLS)
-            message = f"{self._who} cannot be reached: {found.fault}. {cure}"
+        if blocked := obstacle(error):
+            cure = f"{blocked.cure}, or correct {self.advice.variable}."
+            retryable = blocked not in (UNTRUSTED, NO_TLS)
+            message = f"{self._who} cannot be reached: {blocked.fault}. {cure}"
             return ModelError(message, retryable=retryable, arrived=False)
         message = f"Nothing answers at {self.url}, asked for {self.card.id}."
         cure = f"{self.advice.start}, or correct {self.advice.variable}."
@@ -170,7 +170,7 @@ class Server:
         """A timeout: of the connection, of a pause, or of the whole answer."""
         if "ConnectTimeout" in _names(error):
             return self.unreachable(error)
-        return self.silent() if any(is_silence(cause) for cause in _causes(error)) else self.too_slow()
+        return self.silent() if any(is_silence(cause) for cause in causes(error)) else self.too_slow()
 
     def silent(self) -> ModelError:
         """A pause in a streamed answer was too long."""
@@ -230,21 +230,22 @@ def _may_pass(status: int) -> bool:
 
 def _head(error: BaseException | None) -> Mapping[str, str]:
     """The headers of the answer that caused an error."""
-    for cause in _causes(error):
+    for cause in causes(error):
         headers = getattr(getattr(cause, "response", None), "headers", None)
         if headers is not None:
             return cast("Mapping[str, str]", headers)  # of httpx or httpx2, found by name
     return {}
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and its causes, which a log shows too."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _names(error: BaseException) -> set[str]:
-    return {type(cause).__name__ for cause in _causes(error)}
+    return {type(cause).__name__ for cause in causes(error)}
 
 
 def retry_after_seconds(head: Mapping[str, str], now: float) -> float | None:

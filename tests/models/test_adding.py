@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from chat_server import Server, says, serving_chat
+from chat_server import Server, serving_chat, streams
 
 COMPATIBLE = '''
 """``acme``: a server of OpenAI's protocol at an address of its own. A provider of this test."""
@@ -101,16 +101,18 @@ def test_both_are_listed_with_what_they_lack(koderz: Koderz) -> None:
 
 
 def test_what_their_models_accept_is_shown_and_can_be_corrected(koderz: Koderz, tmp_path: Path) -> None:
-    assert "the parrot's handbook" in koderz("models", "show", "green").stdout
+    shown = json.loads(koderz("models", "show", "green", "--json").stdout)["capabilities"]
+    assert (shown["context_tokens"], shown["source"]) == (4096, "the parrot's handbook")
     home = tmp_path / "home"
     home.mkdir()
     (home / "models.toml").write_text("[acme]\ncontext_tokens = 777\n")
-    assert "777" in koderz("--data-dir", str(home), "models", "show", "acme/any").stdout
+    corrected = json.loads(koderz("models", "show", "acme/any", "--json", "--data-dir", str(home)).stdout)
+    assert corrected["capabilities"]["context_tokens"] == 777
 
 
 @pytest.mark.parametrize("model", ["acme/any", "parrot/green"])
 def test_their_models_are_planned_run_and_recorded(koderz: Koderz, server: Server, model: str) -> None:
-    server.answer = says("```python\ndef nothing():\n    return None\n```")
+    server.answer = streams({"content": "```python\ndef nothing():\n    return None\n```"})
     ended = koderz(*ONE, model)
     (row,) = json.loads(ended.stdout)
     assert (ended.returncode, row["unsolved"]) == (0, 1)
