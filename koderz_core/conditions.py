@@ -111,7 +111,7 @@ def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
         if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
             continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
-            yield f"{_what(name)} was {before} and is now {now[name]} ({_cure(name, before)})"
+            yield f"{_what(name)} was {before} and is {now[name]} now ({_cure(name, before)})"
 
 
 def _plain(name: str, value: Scalar) -> Scalar:
