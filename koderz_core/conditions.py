@@ -9,7 +9,7 @@ from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
 from koderz_core.models.catalogue import address_of, identity
-from koderz_core.models.providers import sets_context
+from koderz_core.models.providers import PROVIDERS, sets_context
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.strategies import STRATEGIES, facts_of
@@ -133,7 +133,8 @@ def _cure(name: str, before: Scalar) -> str:
     if name in _OPTIONS:
         return f"{_OPTIONS[name]} {before}"
     if name.endswith(_ADDRESS):
-        return f"{name.removesuffix(_ADDRESS).upper()}_BASE_URL={before}"
+        variable = PROVIDERS[name.removesuffix(_ADDRESS)].advice.variable.partition(" ")[0]
+        return f"{variable}={before}"
     if name.endswith(_STRATEGY):
         return f"install {before} again"
     return "only the version of koderz, or the machine, that started the benchmark has it"
