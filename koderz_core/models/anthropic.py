@@ -165,7 +165,7 @@ _ROWS = (
     (r"claude.*", _claude(MILLION, thinking="always")),
     (
         ".*",
-        Capabilities(seed=False, default_tokens=_DEFAULT_TOKENS, source="Anthropic's protocol, spoken by another"),
+        Capabilities(seed=False, default_tokens=_DEFAULT_TOKENS, source="Anthropic's protocol at another server"),
     ),
 )
 
