@@ -1,4 +1,4 @@
-"""Addresses of servers: read strictly, written in one way, told apart from what leaves this machine."""
+"""Addresses of servers: strict parsing, one spelling, and which of them stay on this machine."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import ipaddress
 import re
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-LOOPBACK = "127.0.0.1"  # where only this machine comes
+LOOPBACK = "127.0.0.1"  # the loopback interface
 _NAMES_SECRET = re.compile("(?i)key|token|secret|pass|pwd|auth|sig|cred|code")
-_RANDOM = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")  # what no person would have chosen as a name
+_RANDOM = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}")  # no person would choose this as a name
 
 
 def address(text: str) -> SplitResult:
-    """The parts of an address, lower case where case means nothing, with no slash at the end.
+    """The parts of an address, with its host in lower case and no slash at the end.
 
-    Raises ValueError, which shows nothing of it: it may hold a password.
+    Raises ValueError, which does not quote the address because that may contain a password.
     """
     text = text.strip()
     try:
@@ -24,18 +24,18 @@ def address(text: str) -> SplitResult:
             raise ValueError
     except ValueError:
         raise ValueError(
-            "this is not an address. Write it as http://HOST:PORT/PATH, "
-            "and in a user or password %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #"
+            "this is not an address. Write it as http://HOST:PORT/PATH. "
+            "In a user name or password write %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #"
         ) from None
     user, at, host = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{user}{at}{host.lower()}", path=parts.path.rstrip("/"))
 
 
 def ollama_address(text: str) -> str:
-    """Where ``OLLAMA_HOST`` says that Ollama answers. Raises ValueError, as ``address``.
+    """The address that a value of ``OLLAMA_HOST`` means. Raises ValueError, as ``address``.
 
-    It may lack scheme, host and port (then it means what it means to Ollama's own client), and be the wildcard that the
-    server listens on.
+    The value may lack scheme, host and port, which then have the defaults of Ollama's own client. It may also be the
+    wildcard address that the server listens on.
     """
     scheme, _, rest = text.strip().rpartition("://")
     host, slash, path = rest.partition("/")
@@ -46,9 +46,9 @@ def ollama_address(text: str) -> str:
 
 
 def secrets_of(url: str) -> tuple[str, ...]:
-    """What an address holds that only its owner may know: passwords, keys in its query, random parts of its path.
+    """The secrets in an address: passwords, keys in its query, random parts of its path.
 
-    A user without a password is taken for a key. A name of the host is never one, nor is a date or a version.
+    A user name without a password counts as a key. Host names, dates and versions never do.
     """
     try:
         parts = urlsplit(url)
@@ -56,20 +56,20 @@ def secrets_of(url: str) -> tuple[str, ...]:
         return ()
     login = parts.netloc.rpartition("@")[0]
     user, _, password = login.partition(":")
-    found = [login, password or user] if login else []
-    found += [value for name, value in parse_qsl(parts.query) if _NAMES_SECRET.search(name) or _RANDOM.search(value)]
-    found += [part for part in parts.path.split("/") if _RANDOM.search(part)]
-    return tuple(dict.fromkeys(form for one in found for form in (one, unquote(one)) if form))
+    secrets = [login, password or user] if login else []
+    secrets += [value for name, value in parse_qsl(parts.query) if _NAMES_SECRET.search(name) or _RANDOM.search(value)]
+    secrets += [part for part in parts.path.split("/") if _RANDOM.search(part)]
+    return tuple(dict.fromkeys(form for secret in secrets for form in (secret, unquote(secret)) if form))
 
 
 def _is_host(host: str) -> bool:
-    """Whether a host can be asked at all; raises ValueError if its name cannot be put into the form that DNS has."""
+    """Whether a host is valid. Raises ValueError if its name has no form in DNS."""
     try:
-        return bool(ipaddress.ip_address(host)) and "%" not in host  # no client takes an address with its interface
+        return bool(ipaddress.ip_address(host)) and "%" not in host  # no client accepts an address with an interface
     except ValueError:
         host.encode("idna")
     if not re.fullmatch(r"[\w.-]*[a-z][\w.-]*", host, re.ASCII):
-        import httpx  # noqa: PLC0415 (heavy; knows the rest of the rules, those of names that are not ASCII)
+        import httpx  # noqa: PLC0415 (heavy; knows the rules of names that are not ASCII)
 
         try:
             return bool(httpx.URL(f"http://{host}").raw_host)
@@ -79,12 +79,12 @@ def _is_host(host: str) -> bool:
 
 
 def url_of(host: str, port: int | None = None, scheme: str = "http") -> str:
-    """The address of a host, also of one that is an IPv6 number."""
+    """The address of a host, which may be an IPv6 address."""
     return f"{scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address with scheme stays on this machine."""
+    """Whether an address (with its scheme) stays on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

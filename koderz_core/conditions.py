@@ -1,4 +1,4 @@
-"""What beside a plan's own words can change an outcome, and what to say where it is not as it was."""
+"""Conditions that can change an outcome but are not part of a plan's content, and what to say if they have changed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from koderz_core.config import Settings
 from koderz_core.errors import PlanError
 from koderz_core.grading import gates
 from koderz_core.grading.testsets import TestPolicy
-from koderz_core.models.capability_table import CONTEXT_SET
 from koderz_core.models.catalogue import address_of, identity
+from koderz_core.models.providers import PROVIDERS, sets_context
 from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.strategies import STRATEGIES, facts_of
@@ -22,12 +22,12 @@ _PROMPT, _ADDRESS, _GATE, _STRATEGY = " prompt", " at", " gate", " strategy"
 TIME_LIMIT, HELD_OUT = "test_timeout", "held_out"
 _OPTIONS = {TIME_LIMIT: "--test-timeout", "num_ctx": "--num-ctx"}
 BY_CANONICAL = "4 x canonical"
-"""The time limit of tests where nobody has set one; what somebody has set is seconds."""
+"""The default time limit of tests; a limit that the user has set is a number of seconds."""
 PLUS = "plus tests"
 
 
 def conditions(configurations: Sequence[Configuration], settings: Settings) -> dict[str, Scalar]:
-    """What holds now for these configurations; a benchmark under other conditions is another benchmark."""
+    """The present conditions of these configurations. A benchmark under other conditions is another benchmark."""
     providers = {
         model.partition("/")[0]
         for configuration in configurations
@@ -43,7 +43,7 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
     }
     return {
         TIME_LIMIT: settings.test_timeout if "test_timeout" in settings.stated else BY_CANONICAL,
-        **({"num_ctx": settings.num_ctx} if providers & CONTEXT_SET else {}),
+        **({"num_ctx": settings.num_ctx} if any(map(sets_context, providers)) else {}),
         **of_prompts(prompts_of(configurations)),
         **{f"{kind}{_GATE}": version for kind, version in gates.VERSIONS.items() if kind in kinds},
         **{f"{provider}{_ADDRESS}": identity(address) for provider, address in addresses.items() if address},
@@ -52,24 +52,24 @@ def conditions(configurations: Sequence[Configuration], settings: Settings) -> d
 
 
 def of_problems(problems: Iterable[Problem]) -> dict[str, Scalar]:
-    """What these problems are scored on beside base tests. A plan that does not name it is scored without."""
+    """The tests of these problems beyond the base tests. A plan without this condition is scored without them."""
     return {HELD_OUT: PLUS} if any(problem.plus for problem in problems) else {}
 
 
 def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
-    """How tests are used in this configuration's experiments, whatever the settings are now."""
-    said = plan.conditions.get(TIME_LIMIT)
+    """How a configuration's experiments use tests, whatever the present settings are."""
+    limit = plan.conditions.get(TIME_LIMIT)
     return TestPolicy(
         gate=configuration.gate,
         seed=plan.seed,
-        seconds=float(said) if isinstance(said, int | float) else None,
-        by_canonical=said == BY_CANONICAL,
+        seconds=float(limit) if isinstance(limit, int | float) else None,
+        by_canonical=limit == BY_CANONICAL,
         plus=plan.conditions.get(HELD_OUT) == PLUS,
     )
 
 
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
-    """The versions of the prompts that the roles of these configurations are told."""
+    """The versions of the prompts that the roles of these configurations receive."""
     used = {name for configuration in configurations for role in configuration.models for name in ROLES[role].prompts}
     used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
     used |= {REMINDING} if any(map(_reminds, configurations)) else set()
@@ -77,7 +77,7 @@ def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
 
 
 def once_unnamed(plan: Plan) -> dict[str, Scalar]:
-    """What holds for a plan from before a coder's further attempts had a prompt with a version of its own."""
+    """The condition of plans from before the prompt of a coder's further attempts had its own version."""
     return of_prompts({ATTEMPTS: "1"}) if _shows_attempts(plan.configurations) else {}
 
 
@@ -85,10 +85,10 @@ def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
     return any(facts_of(configuration.strategy).shows_attempts for configuration in configurations)
 
 
-def _reminds(one: Configuration) -> bool:
-    """Beside lessons on a coder's own failures."""
-    lessons = one.parameters.get("lessons") and not facts_of(one.strategy).shows_attempts
-    return bool(one.parameters.get("examples") or lessons)
+def _reminds(configuration: Configuration) -> bool:
+    """Whether prompts contain remembered examples or lessons, other than lessons on a coder's own failures."""
+    lessons = configuration.parameters.get("lessons") and not facts_of(configuration.strategy).shows_attempts
+    return bool(configuration.parameters.get("examples") or lessons)
 
 
 def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:
@@ -97,25 +97,25 @@ def of_prompts(versions: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def check_same(benchmark: str, now: Conditions, then: Conditions) -> None:
-    """Raise PlanError if a condition that both know has changed; what only one of them knows was never relied on."""
+    """Raise PlanError if a condition that is in both has changed. A condition in only one of them had no influence."""
     changed = list(_changed(now, then))
     if changed:
         raise PlanError(
-            f"{benchmark} cannot go on under other conditions than it was begun under: {'; '.join(changed)}. Set that "
-            f"back, or start anew with --fork (or another name); what it has recorded stays as it is."
+            f"{benchmark} cannot be resumed, because its conditions have changed: {'; '.join(changed)}. Restore them, "
+            f"or start again with --fork (or another name). Its recorded results stay as they are."
         )
 
 
 def _changed(now: Conditions, then: Conditions) -> Iterator[str]:
     for name, before in then.items():
         if name == TIME_LIMIT and now.get(name) == BY_CANONICAL:
-            continue  # nobody asks for another than was recorded, so that one holds
+            continue  # the user asks for no other limit, so the recorded one applies
         if _plain(name, now.get(name, before)) != _plain(name, before):
             yield f"{_what(name)} was {before} and is {now[name]} now ({_cure(name, before)})"
 
 
 def _plain(name: str, value: Scalar) -> Scalar:
-    """A condition without the spelling that it happened to be recorded in."""
+    """A condition in one spelling, whichever was recorded."""
     return identity(str(value)) if name.endswith(_ADDRESS) else value
 
 
@@ -129,11 +129,12 @@ def _what(name: str) -> str:
 
 def _cure(name: str, before: Scalar) -> str:
     if before == BY_CANONICAL:
-        return f"leave {_OPTIONS[TIME_LIMIT]} and KODERZ_TEST_TIMEOUT out"
+        return f"omit {_OPTIONS[TIME_LIMIT]} and KODERZ_TEST_TIMEOUT"
     if name in _OPTIONS:
         return f"{_OPTIONS[name]} {before}"
     if name.endswith(_ADDRESS):
-        return f"{name.removesuffix(_ADDRESS).upper()}_BASE_URL={before}"
+        variable = PROVIDERS[name.removesuffix(_ADDRESS)].advice.variable.partition(" ")[0]
+        return f"{variable}={before}"
     if name.endswith(_STRATEGY):
         return f"install {before} again"
-    return "it can be had only with the koderz, or on the machine, that began it"
+    return "only the version of koderz, or the machine, that started the benchmark has it"

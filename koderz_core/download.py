@@ -1,7 +1,7 @@
-"""A file of known size, streamed from its publisher into a part that a later attempt goes on with.
+"""Downloads of files of known size, which a later attempt resumes.
 
-So the part has a fixed name and outlives a failure, other than with ``files.replacement``.
-Whose file it is and what its hash must be, the caller knows; so it is the caller who says what to do by hand.
+The partial file has a fixed name and remains after a failure, unlike with ``files.replacement``. The caller knows the
+publisher and the hash, so the caller checks it and advises what to do by hand.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def download(
     gate: Callable[[str], None],
     tell: Callable[[int], None] = lambda _done: None,
 ) -> None:
-    """Stream ``url`` into ``part``, going on where an earlier attempt stopped; of what is too long, little is taken.
+    """Stream ``url`` into ``part``, from where an earlier attempt stopped. Stops soon after ``whole_bytes``.
 
-    ``gate`` is told every address before it is asked, redirects too, and may raise; ``tell`` is told the bytes so far.
-    Raises DownloadError if the file cannot be had there or broke off.
+    ``gate`` receives every address before it is asked, including redirects, and may raise. ``tell`` receives the bytes
+    so far. Raises DownloadError if the file is unavailable or the download breaks off.
     """
     import httpx  # noqa: PLC0415 (heavy)
 
@@ -57,7 +57,7 @@ def _client(gate: Callable[[str], None]) -> httpx.Client:
 def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: Callable[[int], None]) -> None:
     have = size_bytes(part)
     if have >= whole_bytes:
-        return  # whole, or wrong: its hash will tell
+        return  # complete or wrong, which the caller finds by its hash
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with client.stream("GET", url, headers=headers) as answer:
         if answer.is_error:
@@ -65,7 +65,7 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: 
         resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
         done = have if resumed else 0
         with part.open("ab" if resumed else "wb") as file:
-            for chunk in answer.iter_raw():  # as it comes, so that nothing is lost when it breaks off
+            for chunk in answer.iter_raw():  # as it arrives, so that nothing is lost if it breaks off
                 done += file.write(chunk)
                 tell(done)
                 if done > whole_bytes:
@@ -76,7 +76,7 @@ def _stream(client: httpx.Client, url: str, whole_bytes: int, part: Path, tell: 
 
 @contextmanager
 def alone(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Guards a part against other processes; ``waiting`` is called if another one has it, before it is waited for."""
+    """Keeps other processes away from a partial file. Calls ``waiting`` before it waits for another process."""
     with Lock(lock) as held:
         if not held.acquire():
             waiting()
@@ -85,7 +85,7 @@ def alone(lock: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def check_room(folder: Path, needed_bytes: int) -> None:
-    """Raise DownloadError if the disk of ``folder`` has not so much room."""
+    """Raise DownloadError if the disk of ``folder`` has less room."""
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < needed_bytes:
         raise DownloadError(
@@ -95,5 +95,5 @@ def check_room(folder: Path, needed_bytes: int) -> None:
 
 
 def size_bytes(path: Path) -> int:
-    """Bytes of a file, 0 if there is none."""
+    """The size of a file, 0 if it does not exist."""
     return path.stat().st_size if path.is_file() else 0

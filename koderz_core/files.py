@@ -1,4 +1,4 @@
-"""Files: the one way to write a file whole or not at all, the one lock between processes, and the SHA-256 of a file."""
+"""Atomic writing of files, the lock between processes, and the SHA-256 of a file."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _PAUSE_SECONDS = 0.01  # between two attempts to acquire a lock
 def replacement(
     path: Path, *, part: Path | None = None, private: bool = True, durable: bool = True
 ) -> Iterator[BufferedWriter]:
-    """A new file, which takes the place of ``path`` when the block ends and is removed if it raises. Raises OSError.
+    """A new file, which replaces ``path`` when the block ends and is removed if the block raises. Raises OSError.
 
-    It is on the disk before it gets its name, since a power cut could else leave an empty file in place of a whole one.
-    ``durable=False`` does not wait for the disk: for what can be computed again, and for many small files.
+    It is on the disk before it gets its name, because a power cut could otherwise leave an empty file in its place.
+    ``durable=False`` does not wait for the disk: for content that can be computed again, and for many small files.
 
-    The permissions of a file that is replaced stay. Only its owner may read a new one, since a key may be in it; with
-    ``private=False`` the umask decides, as for a file that a person asked for. A link is replaced, not followed.
+    A replaced file keeps its permissions. Only the owner may read a new file, because it may contain a key; with
+    ``private=False`` the umask decides, as for files that the user asked for. A link is replaced, not followed.
 
-    ``part`` is the path meanwhile. By default it is unique, so that two writers cannot mix. A caller that names one
-    keeps other writers away, or can do with a mixed file; what a killed process left there is overwritten then.
+    ``part`` is the path until then. By default it is unique, so that two writers cannot mix. A caller that names it
+    keeps other writers away or accepts a mixed file, and overwrites what a killed process left there.
     """
     if part is None:
         part = path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}.part")  # [:40]: names have 255 bytes at most
@@ -51,20 +51,20 @@ def replacement(
 
 
 def replace_file(path: Path, content: bytes, *, private: bool = True, durable: bool = True) -> None:
-    """Write ``content`` to ``path`` as ``replacement`` does; the folder is made if there is none. Raises OSError."""
+    """Write ``content`` to ``path`` as ``replacement`` does, and create its folder if needed. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacement(path, private=private, durable=durable) as file:
         file.write(content)
 
 
 def sync(file: BinaryIO | BufferedWriter) -> None:
-    """Return when all that was written to ``file`` is on the disk. Raises OSError."""
+    """Return when the content of ``file`` is on the disk. Raises OSError."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def keep_file(path: Path, content: bytes) -> None:
-    """Write it, unless it is there already; a spoiled file is mended by that. Raises DataError."""
+    """Write ``content`` unless the file already has it, which also repairs a damaged file. Raises DataError."""
     try:
         if path.exists() and path.read_bytes() == content:
             return
@@ -74,13 +74,13 @@ def keep_file(path: Path, content: bytes) -> None:
 
 
 def kept_names(folder: Path, pattern: str) -> dict[str, Path]:
-    """The kept files of ``folder`` by their names without suffix, the latest first. ``pattern``: as of ``glob``."""
-    written = {path: seen for path in folder.glob(pattern) if (seen := _written_at(path)) is not None}
+    """The files of ``folder`` by their names without suffix, the latest first. ``pattern``: as of ``glob``."""
+    written = {path: at for path in folder.glob(pattern) if (at := _written_at(path)) is not None}
     return {path.stem: path for path in sorted(written, key=lambda path: (-written[path], path.stem))}
 
 
 def _written_at(path: Path) -> int | None:
-    """In ns since the epoch; None if the file is gone or a link to nothing."""
+    """In ns since 1970; None if the file no longer exists or is a broken link."""
     try:
         return path.stat().st_mtime_ns
     except OSError:
@@ -94,20 +94,20 @@ def sha256_of(path: Path) -> str:
 
 
 class Lock:
-    """A file that one process at a time has locked (flock); a process that ends releases its locks.
+    """A file that one process at a time can lock (flock); a process that ends releases its locks.
 
-    It is a file of its own, so that what it guards can be read, replaced and deleted without it. Two threads exclude
-    each other too if each has its own Lock.
+    It is separate from the data that it guards, so that the data can be read, replaced and deleted without it. Two
+    threads exclude each other too if each has its own Lock.
     """
 
     def __init__(self, path: Path, *, names_owner: bool = False) -> None:
-        """Open or create the file. ``names_owner``: it holds the id of this process while locked. Raises OSError."""
+        """Open or create the file. ``names_owner``: it contains the id of this process while locked. Raises OSError."""
         self._path, self._names_owner = path, names_owner
         self._file = self._opened()
         self._held = False
 
     def acquire(self, patience_seconds: float | None = 0.0) -> bool:
-        """Lock it and return True; False if others have it for longer than ``patience_seconds``. None waits for ever.
+        """Lock it and return True; False if others hold it for longer than ``patience_seconds``. None waits forever.
 
         Raises OSError.
         """
@@ -117,12 +117,12 @@ class Lock:
             if not wait and time.monotonic() > deadline:
                 return False
             time.sleep(_PAUSE_SECONDS)
-            if not self._is_in_place():  # it was deleted with what it guards, and others lock a new one
+            if not self._is_in_place():  # it was deleted with the data it guards, and others lock a new file
                 self._file.close()
                 self._file = self._opened()
         self._held = True
         if self._names_owner:
-            with suppress(OSError):  # a full disk: it is locked all the same, and its owner is unknown
+            with suppress(OSError):  # a full disk: the lock is held, but its owner is unknown
                 self._file.truncate(0)
                 self._file.write(str(os.getpid()).encode())
         return True
@@ -133,7 +133,7 @@ class Lock:
             return
         self._held = False
         if self._names_owner:
-            with suppress(OSError):  # the next owner must not be taken for this one before it has written its id
+            with suppress(OSError):  # so that the next owner is not mistaken for this process before it writes its id
                 self._file.truncate(0)
         fcntl.flock(self._file, fcntl.LOCK_UN)  # closing is not enough if a child was forked meanwhile
 
@@ -160,9 +160,9 @@ class Lock:
 
 
 def owner_of(lock: Path) -> int | None:
-    """The id of the process that has locked the file at ``lock``, None if none has, 0 if it is unknown. Raises OSError.
+    """The id of the process that holds the lock, None if no process does, 0 if it is unknown. Raises OSError.
 
-    For a moment it locks the file itself, so whoever must have that lock should wait a little for it.
+    This briefly locks the file itself, so a process that needs the lock should wait a moment for it.
     """
     try:
         with lock.open("rb") as file:

@@ -1,7 +1,7 @@
-"""Reading a file that a person names: a regular file or a pipe of the shell, of bounded size. The only way to read one.
+"""Reading files that the user names: regular files or pipes of the shell, of bounded size.
 
-A device such as ``/dev/zero`` never ends, and opening a pipe that nobody writes to waits for ever; both are decided
-before the first byte is read. Bytes that are no text and texts that no file can hold are refused here too.
+A device such as ``/dev/zero`` never ends, and opening a pipe without a writer blocks forever. Both are refused before
+the first byte is read. So are bytes that are not text, and text that no file can contain.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 from koderz_core.errors import DataError
 
 MOST_BYTES = 256 << 20
-"""Of a dataset or a file of samples, as it is and unpacked. The largest file that koderz fetches unpacks to 8 MB."""
+"""The limit of a dataset or a file of samples, packed and unpacked. The largest file that koderz fetches has 8 MB."""
 MOST_TEXT_BYTES = 4 << 20
-"""Of a file of settings or personas, or the source of a strategy."""
+"""The limit of a file of settings or personas, and of the source of a strategy."""
 
 _BOM = b"\xef\xbb\xbf"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DESCRIPTORS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
-"""Where a command finds the pipes that its shell has opened for it: ``| koderz ...`` and ``koderz ... <(...)``."""
+"""The paths of pipes that the shell opens for a command: ``| koderz ...`` and ``koderz ... <(...)``."""
 _OTHERS = {
     stat.S_IFIFO: "it is a named pipe",
     stat.S_IFDIR: "it is a folder",
@@ -37,16 +37,16 @@ _OTHERS = {
 
 
 def require_file(path: Path, cure: str) -> None:
-    """Raise DataError for all but a regular file, which can be read in any order. ``cure``: what to do."""
+    """Raise DataError unless it is a regular file, which can be read in any order. ``cure``: what the user can do."""
     with _opened(path, cure) as file:
         if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
             raise DataError(f"{path} cannot be read (it is a pipe). {cure}")
 
 
 def read_bytes(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
-    """The content of a file or of a pipe that the shell opened, whose end is waited for.
+    """The content of a file or of a pipe that the shell opened, up to its end.
 
-    Raises DataError if it cannot be read, is neither (a named pipe is none), or is longer than ``most``.
+    Raises DataError if it is unreadable, something else (such as a named pipe), or longer than ``most``.
     """
     try:
         with _opened(path, cure) as file:
@@ -57,7 +57,7 @@ def read_bytes(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
 
 
 def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
-    """As ``read_bytes``; a file whose name ends with ``.gz`` is unpacked, to at most ``most`` bytes too."""
+    """As ``read_bytes``; a file whose name ends with ``.gz`` is unpacked, to ``most`` bytes at most."""
     content = read_bytes(path, cure, most)
     if path.suffix != ".gz":
         return content
@@ -69,7 +69,7 @@ def read_unpacked(path: Path, cure: str, most: int = MOST_BYTES) -> bytes:
 
 
 def read_text(path: Path, cure: str) -> str:
-    """A short text in UTF-8, without a byte order mark. Raises as ``read_bytes``, and for other bytes."""
+    """A short text in UTF-8, without its byte order mark. Raises as ``read_bytes``, and for other encodings."""
     try:
         return read_bytes(path, cure, MOST_TEXT_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -77,14 +77,14 @@ def read_text(path: Path, cure: str) -> str:
 
 
 def lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1 on, without a byte order mark before the first."""
+    """The lines that are not blank, with their numbers from 1 on, without the byte order mark."""
     for number, line in enumerate(content.removeprefix(_BOM).split(b"\n"), start=1):
         if line.strip():
             yield number, line
 
 
 def surrogate_in(text: str) -> str:
-    """What is wrong with a text that UTF-8 cannot encode, "" if nothing is: JSON can write half a character."""
+    """Why UTF-8 cannot encode a text, "" if it can: JSON can contain half a character."""
     found = _SURROGATE.search(text)
     if found is None:
         return ""
@@ -93,7 +93,7 @@ def surrogate_in(text: str) -> str:
 
 @contextmanager
 def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
-    """A regular file or a pipe of the shell. Opened without waiting for a writer, and read as any other file then."""
+    """A regular file or a pipe of the shell, opened without waiting for a writer."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError) as error:  # the second: a null character in the name
@@ -102,7 +102,7 @@ def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
     piped = kind == stat.S_IFIFO and str(path.absolute()).startswith(_DESCRIPTORS)
     if kind != stat.S_IFREG and not piped:
         os.close(descriptor)
-        raise DataError(f"{path} cannot be read ({_OTHERS.get(kind, 'it is no file')}). {cure}")
+        raise DataError(f"{path} cannot be read ({_OTHERS.get(kind, 'it is not a file')}). {cure}")
     os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, "rb") as file:
         yield file
@@ -111,4 +111,4 @@ def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
 def _bounded(content: bytes, path: Path, most: int) -> bytes:
     if len(content) <= most:
         return content
-    raise DataError(f"{path} is too long: at most {most >> 20} MB are read, unpacked. Divide it into several files.")
+    raise DataError(f"{path} is too long: the limit is {most >> 20} MB, unpacked. Divide it into several files.")

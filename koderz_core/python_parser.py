@@ -13,6 +13,6 @@ _ONE_AT_A_TIME = threading.Lock()  # guards CPython's count, see above
 
 
 def parse(source: str, filename: str = "<unknown>") -> ast.Module:
-    """As ``ast.parse``, which raises SyntaxError, ValueError for a null byte, and other errors for odd sources."""
+    """As ``ast.parse``, which raises SyntaxError, ValueError for a null byte, and other errors for unusual sources."""
     with _ONE_AT_A_TIME:
         return ast.parse(source, filename)

@@ -1,7 +1,7 @@
-"""Takes keys out of texts: those that are set, word for word, and what has the form that an issuer gives its keys.
+"""Removes keys from texts: the keys in the settings, and texts that have the form of an issuer's keys.
 
-A key that is set is found as it is, as JSON and addresses escape it, and in Base64 wherever it stands in what was
-encoded. Not covered: a key in parts, in any other code, or shorter than ``SHORTEST`` letters, as words are.
+A key in the settings is found as it is, escaped as in JSON and addresses, and in Base64 at any position of the encoded
+text. Not covered: a key in parts, in any other encoding, or shorter than ``SHORTEST`` characters, as words are.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from urllib.parse import quote
 MASK = "[secret]"
 SHORTEST = 8
 SHORTEST_ISSUED = 7
-"""Characters that the shortest key has which is known by its form alone, with what it is known by: ``//:abc@``."""
+"""The length of the shortest key that is recognised by its form alone, with its context: ``//:abc@``."""
 MOST_HELD = 8192
-"""Characters of a streamed text that are held back because they may become a key of unknown length."""
+"""The maximum number of characters of a streamed text that are held back because they may become a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Keys of one issuer: how they start, and what follows where it can be nothing else, and where it may be one."""
+    """Keys of one issuer: how they start, what follows in a certain key, and what follows in a possible one."""
 
     starts: tuple[str, ...]
     certain: str
@@ -33,7 +33,7 @@ class _Kind:
 
 
 _KINDS = (
-    # OpenAI, Anthropic, OpenRouter and all who imitate them
+    # OpenAI, Anthropic, OpenRouter and others that use the same form
     _Kind(("sk-",), r"(?:(?:proj|svcacct|admin|ant|or)-[\w-]{16,}|(?=[\w-]*\d)[\w-]{20,})", r"[\w-]{8,}"),
     _Kind(("sk_live_", "sk_test_", "rk_live_", "rk_test_"), r"[A-Za-z0-9]{16,}", r"\w{8,}"),  # Stripe
     _Kind(("xox",), r"[a-z]-(?=[\w-]*\d)[\w-]{16,}", r"[a-z]-[\w-]+"),  # Slack
@@ -53,16 +53,16 @@ _KINDS = (
 _STARTS = tuple(start for kind in _KINDS for start in kind.starts)
 _WORDS = ("bearer", "authorization")  # in any case
 _HINTS = (*_STARTS, "//", "-----BEGIN ")
-_TOKEN = r"[\w.~+/=-]"  # noqa: S105 (the letters of one)
+_TOKEN = r"[\w.~+/=-]"  # noqa: S105 (the characters of a token)
 _BASE64 = r"[A-Za-z0-9+/=_-]"
 _QUOTE = r"\\?[\"']"
 _LOGIN = r"[^\s/?#@'\"<>{}\[\]\\]"  # the letters of a user, a colon and a password in an address
 _HEADER, _FOOTER = (rf"-----{word} [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----" for word in ("BEGIN", "END"))
-_BOUND = r"(?<![^\W_])(?<!-)"  # no letter, digit or hyphen stands before it
+_BOUND = r"(?<![^\W_])(?<!-)"  # no letter, digit or hyphen is before it
 
 
 def _any(texts: Iterable[str]) -> str:
-    """The longest first, as an alternative ends with the first that fits."""
+    """A pattern of any of the texts. The longest is first, because the first alternative that matches counts."""
     return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
 
 
@@ -78,7 +78,7 @@ _CERTAIN = re.compile(
     rf"|{_HEADER}(?:(?:(?!-----BEGIN )[\s\S]){{0,{MOST_HELD}}}?{_FOOTER}|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{{40,}})*)"
 )
 _GUESSED = re.compile(rf"{_BOUND}(?:{'|'.join(f'(?:{_any(kind.starts)}){kind.guessed}' for kind in _KINDS)})")
-_OPEN = re.compile(  # the end of a text that may go on to be a key
+_OPEN = re.compile(  # the end of a text that may continue as a key
     rf"{_BOUND}(?:(?:{_any(_STARTS)}){_TOKEN}*+|(?i:bearer)[\s\\\"':=]*+{_TOKEN}*+"
     rf"|(?i:authorization)[\s\\\"':=,]*+(?:[A-Za-z]++(?:\s++{_TOKEN}*+)?)?"
     rf"|{_any(_beginnings(_STARTS))}|(?i:{_any(_beginnings(_WORDS))}))\Z"
@@ -89,7 +89,7 @@ _OPEN = re.compile(  # the end of a text that may go on to be a key
 
 
 class Redaction:
-    """Masks some keys, and what is certainly one. May be used from any thread."""
+    """Masks given keys, and texts that certainly are keys. Thread-safe."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known = _in_all_forms(tuple(secret for secret in secrets if len(secret) >= SHORTEST))
@@ -97,22 +97,22 @@ class Redaction:
         self._longest = max(map(len, self._known), default=0)
         self._heads = frozenset(form[:length] for form in self._known for length in (1, 2))
         self.prompt = lru_cache(maxsize=256)(self.text)
-        """As ``text``, for what is asked again and again."""
+        """As ``text``, cached for texts that occur again and again."""
 
     def text(self, text: str, *, before: str = "") -> str:
-        """The text without any; ``before``: the character that stands before it."""
+        """The text without keys. ``before``: the character before the text."""
         text = _replaced(text, self._known) if len(text) >= SHORTEST else text
         if len(text) < SHORTEST_ISSUED or not _may_hold_a_key(text):
-            return text  # the usual case, found out at a fraction of the price
+            return text  # the usual case, decided at a fraction of the cost
         before = "a" if re.match(r"[^\W_]|-", before) else before if before == ":" else ""
         return _CERTAIN.sub(_mask, before + text)[len(before) :]
 
     def stream(self) -> Stream:
-        """For one text that comes in pieces."""
+        """For one text that arrives in pieces."""
         return Stream(self)
 
     def settled(self, text: str) -> int:
-        """How much of a text, from its start, holds no beginning of a key that what follows may complete."""
+        """The length of the text's start that cannot become part of a key, whatever follows."""
         tails = range(max(0, len(text) - self._longest), len(text))
         end = next((at for at in tails if text[at : at + 2] in self._heads and self._may_go_on(text[at:])), len(text))
         unknown = _replaced(text, self._known, lambda key: "]" * len(key))
@@ -130,7 +130,7 @@ class Redaction:
         return any(form != tail and form.startswith(tail) for form in self._sorted[at : at + 2])
 
     def _between_keys(self, text: str, end: int) -> int:
-        """No later than ``end``, and not within a key."""
+        """``end``, or the start of the key that contains it."""
         while end < len(text):
             within = [at for form in self._known if 0 <= (at := text.find(form, max(0, end - len(form) + 1))) < end]
             if not within:
@@ -140,7 +140,7 @@ class Redaction:
 
 
 class Stream:
-    """What may be shown of a text that comes in pieces: as soon as it cannot be part of a key any more."""
+    """A text that arrives in pieces, shown as soon as it can no longer be part of a key."""
 
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
@@ -148,12 +148,12 @@ class Stream:
         self._before = ""
 
     def take(self, piece: str) -> str:
-        """What may be shown now; "" if the piece has to wait for the next."""
+        """The text that can be shown now; "" if the piece has to wait for the next one."""
         self._held += piece
         return self._let_out(self._redaction.settled(self._held))
 
     def rest(self) -> str:
-        """What was held back; there comes no more."""
+        """The rest of the text, after the last piece."""
         return self._let_out(len(self._held))
 
     def _let_out(self, length: int) -> str:
@@ -165,17 +165,17 @@ class Stream:
 
 @lru_cache(maxsize=8)
 def redaction_of(secrets: tuple[str, ...]) -> Redaction:
-    """The same for the same secrets."""
+    """A redaction of these secrets, cached."""
     return Redaction(secrets)
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """The text with every occurrence of these secrets masked, however short they are."""
+    """The text with every occurrence of these secrets masked, even of short ones."""
     return _replaced(text, _in_all_forms(tuple(secrets)))
 
 
 def without_shapes(text: str) -> str:
-    """The text without what may be a key, for texts in which a word too few does no harm."""
+    """The text without possible keys, for texts in which a missing word does no harm."""
     return _GUESSED.sub(MASK, _CERTAIN.sub(_mask, text))
 
 
@@ -189,7 +189,7 @@ def _may_hold_a_key(text: str) -> bool:
 
 
 def _replaced(text: str, secrets: Iterable[str], by: Callable[[str], str] = lambda _: MASK) -> str:
-    """``secrets``: the longest first, since one may begin another."""
+    """``secrets``: the longest first, because one may be the start of another."""
     for secret in secrets:
         if secret in text:
             text = text.replace(secret, by(secret))
@@ -203,12 +203,12 @@ def _in_all_forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """As it is, and as other texts quote it."""
+    """A secret as it is, and in the encodings of other texts."""
     yield secret
     if len(secret) >= SHORTEST:
         yield json.dumps(secret)[1:-1]
         yield quote(secret, safe="")
-        for before in range(3):  # bytes that stand before it in the group of three that is encoded together
+        for before in range(3):  # the number of bytes before it in its group of three
             raw = bytes(before) + secret.encode()
             encoded = b64encode(raw).decode()[(0, 2, 3)[before] : len(raw) * 8 // 6]
             yield encoded

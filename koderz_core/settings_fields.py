@@ -1,14 +1,17 @@
-"""What one setting is, and how a value that a person wrote becomes one that it can have."""
+"""The definition of a setting, and the conversion of values that the user wrote."""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
+
+from koderz_core.errors import ConfigError
 
 SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -17,7 +20,7 @@ SWITCHES: Mapping[str, bool] = {
 
 
 class SecretStr:
-    """A text that is shown only to who asks for it."""
+    """A text that is hidden when printed; ``get_secret_value`` returns it."""
 
     __slots__ = ("_text",)
 
@@ -47,14 +50,14 @@ class SecretStr:
 class Setting:
     """One field of the settings.
 
-    ``names``: what it may be called in settings.toml, the one that counts first at the front; the environment has them
-    too where it is not ``prefixed``. ``most``, ``least`` and ``above`` bound a number. ``check`` gives the value that
-    is kept, and raises ValueError.
+    ``names``: its names in settings.toml, in order of precedence; they are valid in the environment too if it is not
+    ``prefixed``. ``most``, ``least`` and ``above`` limit a number. ``check`` returns the final value or raises
+    ValueError.
     """
 
     name: str
-    annotation: Any  # Any: a type or a form of one, which typing has no name for
-    default: Any  # Any: a value, or a function without arguments that makes it
+    annotation: Any  # Any: a type or a generic alias, which have no common type
+    default: Any  # Any: a value, or a function without arguments that returns it
     description: str
     names: tuple[str, ...]
     prefixed: bool
@@ -65,7 +68,7 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """What the environment calls it, under its first name."""
+        """The environment variable of its first name."""
         return (f"koderz_{self.name}" if self.prefixed else self.name).upper()
 
     @property
@@ -74,21 +77,21 @@ class Setting:
 
     @property
     def kinds(self) -> tuple[object, ...]:
-        """The types that its values may have."""
+        """The types of its values."""
         united = get_origin(self.annotation) in (Union, types.UnionType)
         return get_args(self.annotation) if united else (self.annotation,)
 
-    def usual(self) -> Any:  # Any: as ``default``
-        """Its value where nobody says anything."""
+    def default_value(self) -> Any:  # Any: as ``default``
+        """Its value if no source sets it."""
         return self.default() if callable(self.default) else self.default
 
-    def taken(self, value: object) -> Any:  # Any: a value of ``annotation``
-        """The value as it is kept. Raises ValueError, which never quotes it: it may be a secret."""
+    def parsed(self, value: object) -> Any:  # Any: a value of ``annotation``
+        """The final value. Raises ValueError, which never quotes the value because it may be a secret."""
         if value is None and type(None) in self.kinds:
             return None
-        found = _converted(value, self.kinds[0])
-        self._check_bounds(found)
-        return self.check(found) if self.check else found
+        converted = _converted(value, self.kinds[0])
+        self._check_bounds(converted)
+        return self.check(converted) if self.check else converted
 
     def _check_bounds(self, value: object) -> None:
         bounds = {"at least": (self.least, float.__ge__), "more than": (self.above, float.__gt__)}
@@ -111,14 +114,14 @@ def _table(value: object, kind: Any) -> object:  # Any: as above
     try:
         return msgspec.convert(value, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise ValueError(f"this is not such a table: {error}") from error
+        raise ValueError(f"this is not a valid table: {error}") from error
 
 
 def _switch(value: object) -> bool:
-    found = value if isinstance(value, bool) else SWITCHES.get(str(value).strip().lower())
-    if found is None:
+    switch = value if isinstance(value, bool) else SWITCHES.get(str(value).strip().lower())
+    if switch is None:
         raise ValueError("this must be yes or no")
-    return found
+    return switch
 
 
 def _whole(value: object) -> int:
@@ -134,7 +137,7 @@ def _number(value: object) -> float:
     try:
         return float(value)
     except ValueError:
-        raise ValueError("this must be a number") from None  # its text would quote the value
+        raise ValueError("this must be a number") from None  # the cause would quote the value
 
 
 def _text(value: object) -> str:
@@ -161,3 +164,30 @@ _CONVERTED: Mapping[object, Callable[[object], object]] = {
     Path: _path,
     SecretStr: _secret,
 }
+
+
+def merged_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, with precedence for ``above``. Tables in both are merged in the same way."""
+    tables = {
+        name: merged_tables(below[name], value)
+        for name, value in above.items()
+        if isinstance(value, dict) and isinstance(below.get(name), dict)
+    }
+    return {**below, **above, **tables}
+
+
+def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
+    """Raise ConfigError for a folder of that name or an unknown key, which would be ignored silently.
+
+    A key that is written as in the environment is answered with the right one.
+    """
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder, so no settings can be read from it. Remove it.")
+    faults = [f"{key!r}{_meant(key.lower().removeprefix('koderz_'), known)}" for key in keys if key not in known]
+    if faults:
+        raise ConfigError(f"{path} contains unknown settings: {'; '.join(faults)}. Correct or remove them there.")
+
+
+def _meant(key: str, known: set[str]) -> str:
+    near = get_close_matches(key, sorted(known), n=3)
+    return f" (did you mean {', '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"

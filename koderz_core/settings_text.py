@@ -1,6 +1,6 @@
-"""Settings as a person sees and changes them: value, origin and meaning of each, and writing one to ``settings.toml``.
+"""Settings as the user sees and changes them: value, origin and meaning of each, and writing to ``settings.toml``.
 
-Of a secret only whether it is set is shown, and none is written. A file is written whole or not at all.
+A secret is only shown as set or not set, and is never written. The file is written atomically.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from koderz_core.config import (
     Settings,
     env_file,
     environment,
+    from_variables,
     load_settings,
-    said_by,
     settings_file,
 )
 from koderz_core.errors import ConfigError
@@ -30,22 +30,22 @@ SWITCH = ("yes", "no")
 DEFAULT, FILE = "default", "settings.toml"
 UNSET = "–"
 CANNOT: Mapping[Kind, str] = {
-    "secret": "A secret is never written or shown by a page. Set it in the environment, or in a file called .env.",
-    "program": "It names a program that koderz starts: whoever reaches this page could choose any. Set it in the "
+    "secret": "koderz never writes or shows a secret. Set it in the environment, or in a file called .env.",
+    "program": "It names a program that koderz starts, and every visitor of this page could choose one. Set it in the "
     "environment, or in settings.toml with an editor.",
-    "table": "It is a table of its own. Write it in settings.toml with an editor.",
-    "place": "settings.toml stands in that folder. Choose it with KODERZ_HOME or --data-dir.",
+    "table": "It is a table. Write it in settings.toml with an editor.",
+    "place": "settings.toml is in that folder. Choose it with KODERZ_HOME or --data-dir.",
 }
-"""Why settings of a kind are not written here, and where instead."""
+"""Why koderz does not write settings of a kind, and where to set them instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
     """One setting.
 
-    ``value``: what is valid now, for people; ``written``: what settings.toml has of it, "" if nothing. ``origins``:
-    where the value comes from, the one that counts first. ``choices``: all it can be, () if it is free. ``why_not``:
-    why it is not to be written here, "" if it may be.
+    ``value``: its present value, as text; ``written``: its value in settings.toml, "" if there is none. ``origins``:
+    the sources that set it, in order of precedence. ``choices``: its possible values, () if there are too many.
+    ``why_not``: why koderz does not write it, "" if it does.
     """
 
     name: str
@@ -61,34 +61,34 @@ class ShownSetting:
 
     @property
     def overridden_by(self) -> str:
-        """What is stronger than settings.toml and says something of it, "" if nothing is."""
+        """The source that sets it and overrides settings.toml, "" if there is none."""
         return next((origin for origin in self.origins if origin not in (FILE, DEFAULT)), "")
 
 
 def settings_path(home: Path) -> Path:
-    """Where the file of settings is."""
+    """The path of settings.toml in a data folder."""
     return home / FILE
 
 
 def shown_settings(home: Path | None = None) -> list[ShownSetting]:
-    """All settings as they would be loaded now; ``home`` as the command line names it. Raises ConfigError."""
+    """All settings as koderz would load them now. ``home``: as on the command line. Raises ConfigError."""
     settings = load_settings(home=home)
     sources = dict(_sources(settings.home, home))
     return [_shown(name, settings, sources) for name in SETTINGS]
 
 
 def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]:
-    """The names of those that are others now than those of a process that has begun with ``in_use``."""
+    """The names of settings that have changed since a process started with ``in_use``."""
     return [setting.name for setting in shown if setting.value != _value(setting.kind, getattr(in_use, setting.name))]
 
 
 def has_password(value: object) -> bool:
-    """Whether an address holds a login or a key."""
+    """Whether an address contains a login or a key."""
     return isinstance(value, str) and "://" in value and bool(secrets_of(value))
 
 
-def said(value: object) -> str:
-    """A value for people, and as ``changed`` takes it."""
+def as_text(value: object) -> str:
+    """A value as text, which ``write_setting`` accepts."""
     if isinstance(value, bool):
         return SWITCH[0] if value else SWITCH[1]
     if isinstance(value, float):
@@ -96,17 +96,17 @@ def said(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _sources(home: Path, given: Path | None) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """What each place says, the strongest first."""
-    yield "command line", {} if given is None else {"home": given}
-    yield "environment", said_by(environment())
-    yield ".env", said_by(env_file())
+def _sources(home: Path, option: Path | None) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The values that each source sets, in order of precedence."""
+    yield "command line", {} if option is None else {"home": option}
+    yield "environment", from_variables(environment())
+    yield ".env", from_variables(env_file())
     yield FILE, settings_file(home)
 
 
 def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, object]]) -> ShownSetting:
     setting, value = SETTINGS[name], getattr(settings, name)
-    places = {place: given[key] for place, given in sources.items() for key in setting.names if key in given}
+    places = {place: values[key] for place, values in sources.items() for key in setting.names if key in values}
     kind: Kind = "secret" if has_password(value) or has_password(places.get(FILE)) else _kind(name)
     return ShownSetting(
         name=name,
@@ -115,9 +115,9 @@ def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, obj
         kind=kind,
         value=_value(kind, value),
         origins=tuple(places) or (DEFAULT,),
-        default=_value(kind, setting.usual()),
+        default=_value(kind, setting.default_value()),
         choices=_choices(setting.annotation),
-        written="" if kind == "secret" else said(places.get(FILE)),
+        written="" if kind == "secret" else as_text(places.get(FILE)),
         why_not=CANNOT.get(kind, ""),
     )
 
@@ -127,7 +127,7 @@ def _value(kind: Kind, value: object) -> str:
         return "set" if value else "not set"
     if isinstance(value, dict):
         return ", ".join(sorted(value)) or UNSET
-    return said(value) or UNSET
+    return as_text(value) or UNSET
 
 
 def _kind(name: str) -> Kind:
@@ -150,44 +150,44 @@ def _choices(annotation: object) -> tuple[str, ...]:
 
 
 def write_setting(home: Path, name: str, text: str) -> ShownSetting:
-    """Put a setting into the ``settings.toml`` of a data folder, as ``text`` says it; the setting as it is then.
+    """Write a setting to the ``settings.toml`` of a data folder and return it. ``text``: its value.
 
-    Comments, order and all other settings stay as they are. Raises ConfigError, with nothing written, for a value that
-    cannot be, for a setting that is not to be written so, and for a file that is wrong as it is.
+    Comments, order and all other settings stay as they are. Raises ConfigError, and writes nothing, for an invalid
+    value, for a setting that koderz does not write, and for a file that is already invalid.
     """
     before = _writable(home, name)
     if not text.strip():
-        raise ConfigError(f"{name} needs a value. To go back to its default, {before.default}, remove it instead.")
+        raise ConfigError(f"{name} needs a value. To restore its default, {before.default}, remove it instead.")
     checked = getattr(load_settings(**{"home": home, name: text.strip()}), name)
     if has_password(checked):
-        raise ConfigError(f"{name} would hold a login. {CANNOT['secret']}")
+        raise ConfigError(f"{name} would contain a login. {CANNOT['secret']}")
     _change(settings_path(home), name, str(checked) if isinstance(checked, Path) else checked)
-    return _one(home, name)
+    return _shown_now(home, name)
 
 
 def remove_setting(home: Path, name: str) -> ShownSetting:
-    """Take a setting out of ``settings.toml``; the setting as it is then. Raises ConfigError."""
+    """Remove a setting from ``settings.toml`` and return it. Raises ConfigError."""
     _writable(home, name)
     _change(settings_path(home), name, None)
-    return _one(home, name)
+    return _shown_now(home, name)
 
 
 def _writable(home: Path, name: str) -> ShownSetting:
     if name not in SETTINGS:
         raise ConfigError(f"There is no setting {name!r}. Known: {', '.join(sorted(SETTINGS))}.")
-    found = _one(home, name)
-    if found.why_not:
-        raise ConfigError(f"{name} is not written here. {found.why_not}")
-    return found
+    setting = _shown_now(home, name)
+    if setting.why_not:
+        raise ConfigError(f"koderz does not write {name}. {setting.why_not}")
+    return setting
 
 
-def _one(home: Path, name: str) -> ShownSetting:
-    return next(shown_setting for shown_setting in shown_settings(home) if shown_setting.name == name)
+def _shown_now(home: Path, name: str) -> ShownSetting:
+    return next(setting for setting in shown_settings(home) if setting.name == name)
 
 
 def _change(path: Path, name: str, value: object) -> None:
-    """``value``: what settings came to of it; None removes it."""
-    import tomlkit  # noqa: PLC0415 (only who writes needs it)
+    """``value``: as loaded; None removes the setting."""
+    import tomlkit  # noqa: PLC0415 (only needed to write)
 
     try:
         before = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
@@ -199,6 +199,8 @@ def _change(path: Path, name: str, value: object) -> None:
             document[name] = value
         after = tomlkit.dumps(document)
         if after != before:
-            replace_file(path.resolve(), after.encode())  # so that a link stays one
+            replace_file(path.resolve(), after.encode())  # so that a link stays a link
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written ({error.strerror}). Mend its rights, or its folder's.") from error
+        raise ConfigError(
+            f"{path} cannot be written ({error.strerror}). Fix its permissions, or those of its folder."
+        ) from error

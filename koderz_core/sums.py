@@ -1,6 +1,6 @@
-"""Numbers of which some may be unknown (None): unknown is not zero, so one of them makes a sum or a mean unknown.
+"""Sums of numbers that may be unknown (None). Unknown is not zero: one unknown number makes a sum or mean unknown.
 
-Queries of the store say the same in SQL.
+Queries of the store do the same in SQL.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ Number = TypeVar("Number", int, float)
 
 def all_known(values: Iterable[Value | None]) -> list[Value] | None:
     """The values, None if one of them is unknown."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return known if len(known) == len(found) else None
+    all_values = list(values)
+    known = [value for value in all_values if value is not None]
+    return known if len(known) == len(all_values) else None
 
 
 def known_sum(values: Iterable[Number | None]) -> Number | None:
-    """Their sum, None if one of them is unknown; of nothing 0."""
+    """The sum of the values, None if one of them is unknown, 0 if there are none."""
     known = all_known(values)
     return None if known is None else sum(known)

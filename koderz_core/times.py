@@ -1,6 +1,6 @@
-"""Times as text. koderz keeps a time as seconds since 1970; every text says UTC or is ISO 8601, but for one.
+"""Times as text. koderz stores times as seconds since 1970. Texts state UTC or are ISO 8601, except ``local_second``.
 
-A time may come from somebody else's journal: what is none is ``?`` where a person reads it.
+A time may come from another person's journal: an impossible one is shown as ``?``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 
 def utc(at: float) -> datetime:
-    """Raises ValueError, OverflowError or OSError for what is no time."""
+    """The time in UTC. Raises ValueError, OverflowError or OSError for an impossible one."""
     return datetime.fromtimestamp(at, UTC)
 
 
@@ -35,7 +35,7 @@ def second(at: float) -> str:
 
 
 def local_second(at: float) -> str:
-    """``14:05:09`` on the clock of this machine: for what is near, beside that clock."""
+    """``14:05:09`` on the clock of this machine, for recent times."""
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 

@@ -34,12 +34,12 @@ def file(home: Path) -> Path:
 
 
 def shown(name: str) -> ShownSetting:
-    return next(one for one in shown_settings() if one.name == name)
+    return next(setting for setting in shown_settings() if setting.name == name)
 
 
 def test_every_setting_is_shown_with_what_it_means() -> None:
-    assert [one.name for one in shown_settings()] == list(SETTINGS)
-    assert [one.name for one in shown_settings() if not one.meaning] == []
+    assert [setting.name for setting in shown_settings()] == list(SETTINGS)
+    assert [setting.name for setting in shown_settings() if not setting.meaning] == []
 
 
 def test_a_setting_says_where_its_value_comes_from(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,10 @@
-"""A bundle as bytes: written so that the same files are always the same bytes, read without trusting any of them."""
+"""A bundle as a zip file: the same files always give the same bytes, and reading does not trust any of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from stat import S_IFMT, S_IFREG
@@ -12,35 +13,48 @@ from typing import NoReturn
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
 
-from koderz_core.bundles.contents import BundleFile
 from koderz_core.errors import DataError
 from koderz_core.input_files import require_file
 
 MOST_FILES = 200_000
 MOST_BYTES = 96 << 20  # of one file, unpacked
 MOST_BYTES_TOGETHER = 1 << 30
-MOST_RATIO = 200  # unpacked to packed: journals reach 15, text that was made to explode 1000
-SMALL_BYTES = 1 << 20  # below it no ratio matters
+MOST_RATIO = 200  # unpacked to packed: journals reach 15, zip bombs 1000
+SMALL_BYTES = 1 << 20  # up to this size any ratio is allowed
 _PIECE = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 _REGULAR = 0o100644 << 16
 _DAMAGED = (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError, struct_error, zlib_error)
 
 
+@dataclass(frozen=True, slots=True)
+class BundleFile:
+    """A file in a bundle. ``full_size``: its size before it was truncated. ``is_code``: it belongs to a program."""
+
+    path: str
+    content: bytes
+    full_size: int
+    is_code: bool = False
+
+    @property
+    def truncated(self) -> bool:
+        return len(self.content) < self.full_size
+
+
 def packed(files: Iterable[BundleFile], comment: str) -> bytes:
-    """A zip of them in this order; ``comment`` says what it is, to be read without unpacking."""
-    made = BytesIO()
-    with ZipFile(made, "w") as archive:
+    """A zip of the files in this order. ``comment``: a description that can be read without unpacking."""
+    written = BytesIO()
+    with ZipFile(written, "w") as archive:
         for file in files:
             entry = ZipInfo(file.path)  # the first date that a zip can have, for every file
-            entry.create_system, entry.external_attr = 3, _REGULAR  # of POSIX, whatever this system is
+            entry.create_system, entry.external_attr = 3, _REGULAR  # POSIX, on every system
             archive.writestr(entry, file.content, ZIP_DEFLATED, compresslevel=9)
         archive.comment = comment.encode()
-    return made.getvalue()
+    return written.getvalue()
 
 
 def unpacked(path: Path) -> Mapping[str, bytes]:
-    """The content of every file by its name. Raises DataError for what no bundle of koderz has, naming the file."""
+    """The content of every file by its name. Raises DataError, with the file's name, for content no bundle can have."""
     require_file(path, "Name a bundle that `koderz bundle` has written.")
     try:
         with ZipFile(path) as archive:
@@ -48,7 +62,7 @@ def unpacked(path: Path) -> Mapping[str, bytes]:
             _check_together(path, entries)
             return {entry.filename: _read(path, archive, entry) for entry in entries}
     except _DAMAGED as fault:
-        raise DataError(f"{path.name} cannot be read as a bundle: {fault}. Ask whoever made it for another.") from fault
+        raise DataError(f"{path.name} cannot be read as a bundle: {fault}. Ask its author for another copy.") from fault
 
 
 def _check_together(path: Path, entries: list[ZipInfo]) -> None:
@@ -58,37 +72,37 @@ def _check_together(path: Path, entries: list[ZipInfo]) -> None:
     for entry in entries:
         _check(path, entry)
         if entry.filename.lower() in seen:
-            _refuse(path, f"{entry.filename!r} stands in it twice")
+            _refuse(path, f"it contains {entry.filename!r} twice")
         seen.add(entry.filename.lower())
     if (together := sum(entry.file_size for entry in entries)) > MOST_BYTES_TOGETHER:
-        _refuse(path, f"unpacked it has {together} bytes, more than {MOST_BYTES_TOGETHER}")
+        _refuse(path, f"it unpacks to {together} bytes, more than {MOST_BYTES_TOGETHER}")
 
 
 def _check(path: Path, entry: ZipInfo) -> None:
     name, mode = entry.filename, entry.external_attr >> 16
     if not _NAME.fullmatch(name) or name != entry.orig_filename or len(name) > 200:
-        _refuse(path, f"{name[:100]!r} in it is no name of a file in a bundle: it could lead elsewhere")
-    if S_IFMT(mode) not in (0, S_IFREG):  # nothing said is a plain file
-        _refuse(path, f"{name!r} in it is no plain file")
+        _refuse(path, f"the file name {name[:100]!r} is not valid in a bundle, because it could lead to another folder")
+    if S_IFMT(mode) not in (0, S_IFREG):  # no type means a regular file
+        _refuse(path, f"{name!r} is not a regular file")
     if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        _refuse(path, f"{name!r} in it is packed in a way that bundles are not")
+        _refuse(path, f"{name!r} is encrypted, or compressed with another method than bundles")
     if entry.file_size > MOST_BYTES:
-        _refuse(path, f"{name!r} in it has {entry.file_size} bytes, more than {MOST_BYTES}")
+        _refuse(path, f"{name!r} has {entry.file_size} bytes, more than {MOST_BYTES}")
     if entry.file_size > max(SMALL_BYTES, MOST_RATIO * entry.compress_size):
-        _refuse(path, f"{name!r} in it unpacks to {entry.file_size} bytes out of {entry.compress_size}: a bomb")
+        _refuse(path, f"{name!r} unpacks to {entry.file_size} bytes from {entry.compress_size}: it is a zip bomb")
 
 
 def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:
-    """What a zip says of its sizes need not be true, so it is counted."""
+    """Read a file and count its bytes, because the sizes in a zip may be false."""
     pieces, left = [], entry.file_size
     with archive.open(entry) as file:
         while piece := file.read(_PIECE):
             left -= len(piece)
             if left < 0:
-                _refuse(path, f"{entry.filename!r} in it is longer than it says")
+                _refuse(path, f"{entry.filename!r} is longer than its stated size")
             pieces.append(piece)
     return b"".join(pieces)
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
-    raise DataError(f"{path.name} was refused: {why}. Nothing of it was used. Ask whoever made it what it is.")
+    raise DataError(f"{path.name} was refused: {why}. koderz used nothing of it. Ask its author what it is.")

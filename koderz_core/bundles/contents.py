@@ -1,62 +1,40 @@
-"""The files of a bundle, made of a redacted journal and of nothing else; among them its figures, ``kpi.json``.
-
-``schemas/kpi.schema.json`` describes the figures. What koderz does not know, or has not, is null: no machine is
-recorded, no patch is applied, nothing is selected twice.
-"""
+"""The files of a bundle. They are made only of a redacted journal."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
-from math import fsum
 
 import msgspec
 
-from koderz_core.bundles.redaction import ABOUT, SAFEST, Level
-from koderz_core.conditions import HELD_OUT
+from koderz_core.bundles.archive import BundleFile
+from koderz_core.bundles.documents import (
+    ENVIRONMENT,
+    EXPERIMENTS,
+    JOURNAL,
+    KPI,
+    LICENCES,
+    MANIFEST,
+    PRICES,
+    README,
+    Document,
+    document,
+    kpi,
+)
+from koderz_core.bundles.privacy import ABOUT, SAFEST, Level
 from koderz_core.events import Entry, TextStored, encode
 from koderz_core.events.unanswered_calls import UnansweredCall
-from koderz_core.models.capability_table import CONTEXT_SET
-from koderz_core.records import Configuration, Plan, Verdict, fingerprint
 from koderz_core.report.formats import count, money, plain
-from koderz_core.sums import known_sum
-from koderz_core.times import iso
 from koderz_core.verification.tally import Tallied, Tally, added
 
-KPI, JOURNAL, MANIFEST, README = "kpi.json", "journal.jsonl", "manifest.json", "README.md"
-ENVIRONMENT, PRICES, LICENCES, EXPERIMENTS = "environment.json", "prices.json", "licences.md", "experiments"
 WHOLE = (KPI, MANIFEST)
-"""What is never cut: half a document says nothing."""
-KPI_VERSION = "1.0.0"
-Document = dict[str, object]
-_CODER, _SPEC = "coder", "spec"
-
-
-@dataclass(frozen=True, slots=True)
-class BundleFile:
-    """A file as it stands in the bundle; ``full_size`` is what it was before it was cut. ``is_code``: of a program."""
-
-    path: str
-    content: bytes
-    full_size: int
-    is_code: bool = False
-
-    @property
-    def truncated(self) -> bool:
-        return len(self.content) < self.full_size
+"""Files that are never truncated, because half a document is useless."""
 
 
 def contents(entries: Sequence[Entry], told: Tally, level: Level, cap: int) -> list[BundleFile]:
-    """All files but the manifest, by path; what is longer than ``cap`` bytes ends with its last whole line."""
+    """All files except the manifest, by path. A file longer than ``cap`` bytes is cut after its last whole line."""
     made = sorted(_files(entries, told, level), key=lambda file: file.path)
     return [file if file.path in WHOLE else _cut(file, cap) for file in made]
-
-
-def document(value: object) -> bytes:
-    """JSON of one spelling."""
-    return json.dumps(value, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[BundleFile]:
@@ -80,7 +58,7 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
 
 
 def _programs(folder: str, one: Tallied, texts: Mapping[str, str]) -> Iterator[BundleFile]:
-    """The first program that was tried, the one handed in, and what lies between them."""
+    """The first program that was tested, the submitted one, and the difference between them."""
     first = next((tested.code for _, tested in sorted(one.tests.items()) if tested.code), None)
     last = one.finished.code if one.finished else None
     before, after = texts.get(first or ""), texts.get(last or "")
@@ -106,10 +84,10 @@ def _test_results(one: Tallied) -> Document:
 
 
 def _environment(told: Tally) -> Document:
-    """As the journal's headers tell it. No journal tells which machine it was."""
+    """The conditions in the journal's headers. Journals do not record the machine."""
     header, plan = told.opened[-1], told.plan
     return {
-        "koderz_versions": list(dict.fromkeys(one.koderz_version for one in told.opened)),
+        "koderz_versions": list(dict.fromkeys(header.koderz_version for header in told.opened)),
         "isolation": header.isolation,
         "self_test": header.self_test or None,
         "runtime": header.runtime or None,
@@ -155,10 +133,10 @@ def _licences(told: Tally) -> str:
     dataset = told.plan.dataset
     return (
         "# Licences\n\n"
-        f"- Problems and tests that are quoted here: {plain(dataset.name)}, licence {plain(dataset.licence)}.\n"
-        "- What models answered: the terms of each model's publisher. Models: "
+        f"- The problems and tests quoted in this bundle: {plain(dataset.name)}, licence {plain(dataset.licence)}.\n"
+        "- The answers of models: the terms of each model's publisher. Models: "
         f"{', '.join(plain(name) for name in told.plan.models())}.\n"
-        "- koderz, which recorded it: MIT. Neither koderz nor any model is part of this bundle.\n"
+        "- koderz, which recorded the benchmark: MIT. This bundle contains neither koderz nor a model.\n"
     )
 
 
@@ -168,7 +146,7 @@ def _readme(told: Tally, level: Level) -> str:
     cost = money(added([tally.cost_usd for tally in of]))
     return f"""# {told.opened[-1].benchmark}
 
-A benchmark that koderz recorded, to look at and to re-check. Privacy level {level}: {ABOUT[level]}.
+A benchmark that koderz recorded, to view and to verify. Privacy level {level}: {ABOUT[level]}.
 
 | | |
 |---|---|
@@ -178,14 +156,14 @@ A benchmark that koderz recorded, to look at and to re-check. Privacy level {lev
 | calls | {count(sum(tally.calls for tally in of))} |
 | cost | {cost} |
 
-- `{JOURNAL}`: every event, one per line; all else here is made of it. What was masked has other hashes and ids.
-- `{KPI}`: the figures, by `kpi.schema.json` of koderz. `{MANIFEST}`: every file with its SHA-256.
-- `{EXPERIMENTS}/`: per experiment what its tests said, and where the level lets them out the first program
-  (`before.py`), the one handed in (`after.py`) and what lies between them (`change.diff`).
-- `{ENVIRONMENT}`, `{PRICES}`, `{LICENCES}`: under which conditions, at which prices, and whose the texts are.
+- `{JOURNAL}`: every event, one per line. All other files are made of it. Masked texts have new hashes and ids.
+- `{KPI}`: the figures, in the form of koderz' `kpi.schema.json`. `{MANIFEST}`: every file with its SHA-256.
+- `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, also the first program
+  (`before.py`), the submitted one (`after.py`) and the difference (`change.diff`).
+- `{ENVIRONMENT}`, `{PRICES}`, `{LICENCES}`: the conditions, the prices and the licences of the texts.
 
-Re-check it with `koderz verify FILE`, look at it with `koderz ui --open FILE`. That tells whether it contradicts
-itself, not who made it. Programs here come from models: run them only in a sandbox.
+Verify it with `koderz verify FILE` and view it with `koderz ui --open FILE`. This checks consistency, not authorship.
+The programs were written by models: run them only in a sandbox.
 """
 
 
@@ -198,200 +176,3 @@ def _cut(file: BundleFile, cap: int) -> BundleFile:
         return file
     kept = file.content[: file.content.rfind(b"\n", 0, cap) + 1]
     return BundleFile(file.path, kept, file.full_size, file.is_code)
-
-
-def kpi(told: Tally) -> Document:
-    """What a journal comes to; of the same journal always the same."""
-    header, of = told.opened[-1], list(told.experiments.values())
-    configurations = {configuration.id: configuration for configuration in told.plan.configurations}
-    ends = [tally.outcome for tally in of]
-    return {
-        "kpi_schema_version": KPI_VERSION,
-        "run_id": header.benchmark,
-        "ts": moment(told.opened_at),
-        "name": told.plan.name,
-        "totals": {
-            "experiments": len(of),
-            **{name: ends.count(name) for name in ("solved", "unsolved", "cancelled", "error")},
-            "without_end": ends.count(None),
-            "iterations": sum(tally.iterations for tally in of),
-            "calls": sum(tally.calls for tally in of),
-            "cost_usd": added([tally.cost_usd for tally in of]),
-            "seconds": fsum(tally.seconds or 0.0 for tally in of),
-        },
-        "config_digest": digest(told.plan),
-        "models": models(told.plan),
-        "agents": agents(told.plan),
-        "engines": engines(told.plan),
-        "hardware": None,
-        "safety": {"allow_net": header.isolation == "limited", "sandbox_mode": header.isolation, "fs_scope": None}
-        | {"self_test": header.self_test or None},
-        "dataset": {"name": told.plan.dataset.name, "sha256": told.plan.dataset.sha256}
-        | {"licence": told.plan.dataset.licence},
-        "dataset_tags": [str(told.plan.conditions[HELD_OUT])] if HELD_OUT in told.plan.conditions else [],
-        "experiments": [_experiment(tally, configurations[tally.experiment.configuration]) for tally in of],
-    }
-
-
-def digest(plan: Plan) -> str:
-    """Of all that is planned, in whatever order it was named."""
-    return f"sha256:{plan.content}"
-
-
-def models(plan: Plan) -> list[Document]:
-    size = plan.conditions.get("num_ctx")
-    return [
-        {"name": name, "source": name.partition("/")[0], "quant": None}
-        | {"context_length": size if name.partition("/")[0] in CONTEXT_SET else None}
-        for name in plan.models()
-    ]
-
-
-def agents(plan: Plan) -> list[Document]:
-    """Every model with each role it has."""
-    pairs = {
-        (name, role)
-        for configuration in plan.configurations
-        for role, members in configuration.models.items()
-        for name in members
-    }
-    return [{"name": name, "role": role} for name, role in sorted(pairs)]
-
-
-def engines(plan: Plan) -> list[Document]:
-    """Who answers. No journal tells which version of it."""
-    return [{"backend": name, "version": None} for name in sorted({model.partition("/")[0] for model in plan.models()})]
-
-
-def moment(at: float | None) -> str | None:
-    """Seconds since 1970 as ISO 8601 in UTC."""
-    return None if at is None else iso(at)
-
-
-def _experiment(one: Tallied, of: Configuration) -> Document:
-    first = one.tests[min(one.tests)].verdict if one.tests else None
-    returned = one.scores.get(one.finished.code or "") if one.finished else None
-    gate, held_out = (returned.gate, returned.held_out) if returned else (None, None)
-    answers = [one.answered[key] for key in sorted(one.answered, key=str)]
-    return {
-        "run_id": one.experiment.id,
-        "ts": moment(one.started_at),
-        "problem": one.experiment.problem,
-        "repeat": one.experiment.repeat,
-        "seed": one.experiment.seed,
-        "strategy": of.strategy,
-        "configuration": of.id,
-        "outcome": one.outcome,
-        "reason": one.finished.reason if one.finished else None,
-        "ttft_ms": _ms([answers[0].first_token_seconds]) if answers else None,
-        "t_start": moment(one.started_at),
-        "t_first_green": moment(_first_green(one)),
-        "t_end": moment(one.finished_at),
-        "first_prompt_success": _first_success(one, first),
-        "tests_before": _test_counts("gate", first),
-        "tests_after": _test_counts("gate", gate),
-        "tests_held_out": _test_counts("held_out", held_out),
-        "pass_rate_before": _pass_rate(first),
-        "pass_rate_after": _pass_rate(gate),
-        "pass_rate_held_out": _pass_rate(held_out),
-        **_winner(one, of),
-        "sampling": _sampling(one),
-        "config_digest": f"sha256:{fingerprint(of)}",
-        "exit_status": _exit(one),
-        "latency_ms": _latency(one),
-        "iterations": one.iterations,
-        "calls": one.calls,
-        "token_usage": _usage(one),
-        "cost_usd": one.cost_usd,
-        "seconds": one.seconds,
-    }
-
-
-def _first_green(one: Tallied) -> float | None:
-    """Of an answer that was never tested before its score, when that was known."""
-    return one.finished_at if one.green_at is None and not one.tests and one.outcome == "solved" else one.green_at
-
-
-def _first_success(one: Tallied, first: Verdict | None) -> bool | None:
-    if first is not None:
-        return first.passed
-    return one.outcome == "solved" if one.outcome in ("solved", "unsolved") else None
-
-
-def _test_counts(suite: str, verdict: Verdict | None) -> Document | None:
-    if verdict is None:
-        return None
-    failed, skipped = verdict.marks.count("F"), verdict.marks.count("-")
-    counts: Document = {"total": verdict.tests_total, "passed": verdict.tests_passed}
-    return {"suite_name": suite, **counts, "failed": failed, "skipped": skipped}
-
-
-def _pass_rate(verdict: Verdict | None) -> float | None:
-    """Of all tests, those that were not reached too: who stops early has not passed more."""
-    return verdict.tests_passed / verdict.tests_total if verdict and verdict.tests_total else None
-
-
-def _winner(one: Tallied, of: Configuration) -> Document:
-    """Whose program was handed in; None where several might have written it and nothing says who did."""
-    coders, reached = of.models.get(_CODER, ()), one.consensus
-    handed_in = one.finished is not None and one.finished.code is not None
-    model, score = (coders[0] if handed_in and len(coders) == 1 else None), None
-    if reached and reached.chosen:
-        chosen = reached.candidates[reached.chosen - 1]
-        model, score = coders[chosen.member] if chosen.member < len(coders) else None, chosen.similarity
-    weights = list(reached.weights) if reached and reached.weights else None
-    return {
-        "winner_model": model,
-        "winner_score": score,
-        "consensus_method": reached.by if reached else None,
-        "codebleu_weights": weights,
-        "codebleu_lang": "python" if weights else None,
-    }
-
-
-def _sampling(one: Tallied) -> Document | None:
-    """How the first answer of a coder was really sampled."""
-    coded = [answer for key, answer in one.answered.items() if one.asked[key].role == _CODER]
-    if not coded:
-        return None
-    sent = coded[0].honoured
-    unsaid: Document = {"top_k": None, "presence_penalty": None, "frequency_penalty": None}
-    return {"temperature": sent.temperature, "top_p": sent.top_p, "max_tokens": sent.max_tokens, **unsaid}
-
-
-def _exit(one: Tallied) -> Document:
-    end = one.finished if not one.under_way else None
-    error = (end.error if end.reason is None else end.failure) if end else None
-    tested = any(score.returned for score in one.scores.values())
-    return {
-        "patched": end is not None and end.code is not None,
-        "tests_passed": end is not None and end.outcome == "solved",
-        "tests_missing": not tested,
-        "error": error,
-    }
-
-
-def _latency(one: Tallied) -> Document:
-    spec = [answer.seconds for key, answer in one.answered.items() if one.asked[key].role == _SPEC]
-    coder = [answer.seconds for key, answer in one.answered.items() if one.asked[key].role == _CODER]
-    tests = [tested.verdict.seconds for tested in one.tests.values()]
-    nothing: Document = {"debate": None, "selection": None, "patch_apply": None}
-    return {"planning": _ms(spec), "generation": _ms(coder), "tests": _ms(tests), **nothing}
-
-
-def _usage(one: Tallied) -> Document | None:
-    by_model: dict[str, list[tuple[int, int | None]]] = {}
-    for key, answer in one.answered.items():
-        used = by_model.setdefault(one.asked[key].model, [])
-        used += [(0, answer.usage.input_tokens), (1, answer.usage.output_tokens)]
-    names = ("prompt_tokens", "completion_tokens")
-    summed: Mapping[str, object] = {
-        model: {name: known_sum(tokens for place, tokens in used if place == at) for at, name in enumerate(names)}
-        for model, used in sorted(by_model.items())
-    }
-    return dict(summed) or None
-
-
-def _ms(seconds: Iterable[float | None]) -> int | None:
-    known = [second for second in seconds if second is not None]
-    return round(1000 * fsum(known)) if known else None

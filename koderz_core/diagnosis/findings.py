@@ -1,4 +1,4 @@
-"""What a diagnosis is made of: one frozen record per thing that was looked at."""
+"""The results of a diagnosis: one record per checked object."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 State = Literal["ready", "absent", "missing"]
-SIGNS: Mapping[State, str] = {"ready": "✓ ready", "absent": "· not here", "missing": "✗ missing"}
+SIGNS: Mapping[State, str] = {"ready": "✓ ready", "absent": "· not found", "missing": "✗ missing"}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. ``absent``: koderz works without it; ``missing``: it is needed.
+    """The result of one check. ``absent``: koderz works without it; ``missing``: koderz needs it.
 
-    ``cure``: what a person does about it, "" where there is nothing to do. No text ever holds a key.
+    ``said``: the result in words; ``cure``: what the user can do, "" if nothing is needed. No text contains a key.
     """
 
     area: str
@@ -26,13 +26,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """All findings, area by area."""
+    """All findings, by area."""
 
     findings: tuple[Finding, ...]
 
     @property
     def missing(self) -> tuple[Finding, ...]:
-        """What is needed and not there."""
+        """The findings that koderz needs and lacks."""
         return tuple(finding for finding in self.findings if finding.state == "missing")
 
     def of(self, areas: Iterable[str]) -> tuple[Finding, ...]:

@@ -1,6 +1,6 @@
 """Checks of the installation: versions, sandbox, datasets, disk, keys, notices, and model servers on this machine.
 
-Servers are looked for at the ports where they usually are.
+Servers are searched for at their usual ports.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from koderz_core.addresses import LOOPBACK, url_of
 from koderz_core.config import SETTINGS, Settings
 from koderz_core.datasets import dataset_names, load
 from koderz_core.diagnosis.findings import Finding, State
 from koderz_core.errors import KoderzError
+from koderz_core.models.availability import listing
 from koderz_core.models.catalogue import address_of, identity
 from koderz_core.models.embedded import RUNTIME_CURE
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.models.served_models import listing
 from koderz_core.records import Problem
 from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import GROUPS, SelfTest
@@ -31,16 +30,16 @@ from koderz_core.sandbox.selftest import GROUPS, SelfTest
 PACKAGES = ("anthropic", "duckdb", "genai-prices", "ollama", "openai", "streamlit")
 EMBEDDED = "xllamacpp"
 ENOUGH_BYTES = 1 << 30
-"""Free space below which a benchmark may not come to its end."""
-FIRST_DATASET = "humaneval"  # what every command takes where none is named
+"""The free space that a benchmark may need."""
+FIRST_DATASET = "humaneval"  # the default of every command
 KNOWN_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp", 30000: "SGLang"}
-"""By the documentation of each, November 2026."""
+"""The usual ports, according to the documentation of each server, November 2026."""
 KNOCK_SECONDS = 0.3
 ANSWER_SECONDS = 1.0
 
 
 def versions(koderz: str) -> Iterator[Finding]:
-    """Of koderz (given), of Python and of the packages whose versions change results or prices."""
+    """The versions of koderz, of Python, and of the packages that can change results or prices."""
     yield Finding("versions", "koderz", "ready", koderz)
     yield Finding(
         "versions", "Python", "ready", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
@@ -50,30 +49,30 @@ def versions(koderz: str) -> Iterator[Finding]:
             yield Finding("versions", package, "ready", version(package))
         except PackageNotFoundError:
             needed = package != EMBEDDED
-            cure = "Install koderz anew" if needed else f"For embedded models: {RUNTIME_CURE}"
+            cure = "Install koderz again" if needed else f"For embedded models: {RUNTIME_CURE}"
             yield Finding("versions", package, "missing" if needed else "absent", "not installed", cure)
 
 
 def grader(settings: Settings, *, whole: bool = False) -> Iterator[Finding]:
-    """The tiers that programs can be judged in, found by attacking each from inside, and the judge's self-test.
+    """The sandbox tiers, each tested by attacks from inside, and the self-test of the grader.
 
-    One tier has to hold. ``whole``: the long self-test, on every solution of the first dataset too.
+    One tier has to hold. ``whole``: run the long self-test, which includes every solution of the first dataset.
     """
     sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
-    found = sandbox.examined(_problems(settings) if whole else ())
-    for tier in found.tiers:
-        used = "; programs are judged in this one" if tier.isolation == found.used else ""
-        said = tier.reason or f"holds here{used}"
-        yield Finding("grader", tier.isolation, "ready" if tier.holds else "absent", said)
-    if found.self_test:
-        yield from _self_test(found.self_test)
+    examination = sandbox.examined(_problems(settings) if whole else ())
+    for tier in examination.tiers:
+        used = "; koderz runs programs in this tier" if tier.isolation == examination.used else ""
+        result = tier.reason or f"holds on this machine{used}"
+        yield Finding("grader", tier.isolation, "ready" if tier.holds else "absent", result)
+    if examination.self_test:
+        yield from _self_test(examination.self_test)
     else:
-        lead, _, cure = found.trouble.partition(". ")
+        lead, _, cure = examination.trouble.partition(". ")
         yield Finding("grader", "tier in use", "missing", lead, cure or "Set KODERZ_SANDBOX to a tier that holds")
 
 
 def _problems(settings: Settings) -> tuple[Problem, ...]:
-    """None if its file is not there, of which ``datasets`` tells."""
+    """The problems of the first dataset; none if its file is missing, which ``datasets`` reports."""
     try:
         return load(FIRST_DATASET, settings).problems
     except KoderzError:
@@ -81,20 +80,20 @@ def _problems(settings: Settings) -> tuple[Problem, ...]:
 
 
 def _self_test(tested: SelfTest) -> Iterator[Finding]:
-    """One finding per group that passed, and one per check that failed, which may quote a program: hostile text."""
+    """One finding per passed group, and one per failed check, which may quote a program: hostile text."""
     yield Finding("grader", "tier in use", "ready", f"{tested.isolation}, self-test {tested.score}")
     for group in GROUPS:
         checks = [check for check in tested.checks if check.group == group]
         failed = [check for check in checks if not check.passed]
         if not failed:
-            yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} as they should")
+            yield Finding("grader", group, "ready", f"{len(checks)}/{len(checks)} passed")
         for check in failed:
-            cure = "Nothing is judged while that is so: please report it with these lines"
+            cure = "koderz runs no programs until this is fixed. Please report it with these lines"
             yield Finding("grader", f"{group}: {check.name}", "missing", check.seen, cure)
 
 
 def datasets(settings: Settings) -> Iterator[Finding]:
-    """Whether each dataset's file is here and whole."""
+    """Whether each dataset's file is present and complete."""
     for name in dataset_names(settings):
         try:
             count = len(load(name, settings).problems)
@@ -106,62 +105,55 @@ def datasets(settings: Settings) -> Iterator[Finding]:
 
 
 def disk(settings: Settings) -> Iterator[Finding]:
-    """Whether the data folder can be written, and how much room it has."""
-    subject, there = str(settings.home), _nearest(settings.home)
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        why = "cannot be written" if there.is_dir() else "is a file"
-        cure = "Make it yours, or name another folder: KODERZ_HOME=FOLDER"
-        yield Finding("disk", subject, "missing", f"{there} {why}", cure)
+    """Whether the data folder is writable, and its free space."""
+    home = settings.home
+    existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        why = "is not writable" if existing.is_dir() else "is a file"
+        cure = "Change its permissions, or choose another folder: KODERZ_HOME=FOLDER"
+        yield Finding("disk", str(home), "missing", f"{existing} {why}", cure)
         return
-    free = shutil.disk_usage(there).free
-    said = f"{free / 1e9:.1f} GB free"
+    free = shutil.disk_usage(existing).free
     enough = free >= ENOUGH_BYTES
-    cure = "" if enough else "Free some space, or name a folder with more: KODERZ_HOME=FOLDER"
-    yield Finding("disk", subject, "ready" if enough else "missing", said, cure)
-
-
-def _nearest(path: Path) -> Path:
-    """The folder, or the one above it in which it would be made."""
-    return next(one for one in (path, *path.parents) if one.exists())
+    cure = "" if enough else "Free some space, or choose a folder with more: KODERZ_HOME=FOLDER"
+    yield Finding("disk", str(home), "ready" if enough else "missing", f"{free / 1e9:.1f} GB free", cure)
 
 
 def keys(settings: Settings) -> Iterator[Finding]:
-    """Which keys are set. They are never shown, nor is their length."""
+    """Which keys are set. Neither keys nor their lengths are shown."""
     for name in SETTINGS:
         if name.endswith("_api_key"):
-            held = getattr(settings, name) is not None
-            cure = "" if held else f"To use it: set {name.upper()} in the environment or .env"
-            yield Finding("keys", name.upper(), "ready" if held else "absent", "set" if held else "not set", cure)
+            is_set = getattr(settings, name) is not None
+            cure = "" if is_set else f"To use it: set {name.upper()} in the environment or .env"
+            yield Finding("keys", name.upper(), "ready" if is_set else "absent", "set" if is_set else "not set", cure)
 
 
 def notices(settings: Settings) -> Iterator[Finding]:
-    """Whether somebody is told when a benchmark ends. Addresses are secrets: they are never shown."""
-    held = {"SLACK_WEBHOOK_URL": settings.slack_webhook_url, "KODERZ_NOTICES": settings.notices}
-    there = [name for name, value in held.items() if value]
-    cure = "" if there else "To be told when a benchmark ends: set SLACK_WEBHOOK_URL, see docs/notices.md"
-    yield Finding(
-        "notices", " and ".join(there or held), "ready" if there else "absent", "set" if there else "not set", cure
-    )
+    """Whether koderz sends a notice when a benchmark ends. Addresses are secrets, so they are never shown."""
+    addresses = {"SLACK_WEBHOOK_URL": settings.slack_webhook_url, "KODERZ_NOTICES": settings.notices}
+    names = [name for name, value in addresses.items() if value]
+    cure = "" if names else "To get a notice when a benchmark ends: set SLACK_WEBHOOK_URL, see docs/notices.md"
+    subject = " and ".join(names or addresses)
+    yield Finding("notices", subject, "ready" if names else "absent", "set" if names else "not set", cure)
 
 
 def ports(settings: Settings) -> Iterator[Finding]:
-    """What listens at each known port, and how koderz would ask it."""
+    """The servers at the usual ports, and how to use them."""
     with ThreadPoolExecutor(len(KNOWN_PORTS)) as threads:
         yield from threads.map(lambda port: _port(port, settings), KNOWN_PORTS)
 
 
 def _port(port: int, settings: Settings) -> Finding:
-    url, usual = url_of(LOOPBACK, port), KNOWN_PORTS[port]
-    subject = f"port {port} ({usual})"
+    url, subject = url_of(LOOPBACK, port), f"port {port} ({KNOWN_PORTS[port]})"
     if not _listens(port):
         return Finding("servers", subject, "absent", "nothing listens")
-    found = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
-    if found.fault:
-        return Finding("servers", subject, "absent", f"something listens, but it is no model server: {found.fault}")
-    provider = _asked_at(identity(f"{url}/v1"), settings)
-    said = f"{len(found.names)} models for chat" + (f", asked as {provider}/NAME" if provider else "")
-    cure = "" if provider else f"To use it: set OPENAI_BASE_URL={url}/v1 and ask for openai/NAME"
-    return Finding("servers", subject, "ready", said, cure)
+    listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)
+    if listed.fault:
+        return Finding("servers", subject, "absent", f"a program listens that is not a model server: {listed.fault}")
+    provider = _provider_at(identity(f"{url}/v1"), settings)
+    result = f"{len(listed.names)} models for chat" + (f", available as {provider}/NAME" if provider else "")
+    cure = "" if provider else f"To use it: set OPENAI_BASE_URL={url}/v1 and use openai/NAME"
+    return Finding("servers", subject, "ready", result, cure)
 
 
 def _listens(port: int) -> bool:
@@ -172,8 +164,8 @@ def _listens(port: int) -> bool:
         return False
 
 
-def _asked_at(address: str, settings: Settings) -> str | None:
-    """The provider whose models koderz asks there, None if there is none."""
+def _provider_at(address: str, settings: Settings) -> str | None:
+    """The provider whose models koderz asks at an address, None if there is none."""
     for provider in PROVIDERS:
         own = address_of(provider, settings)
         if own is not None and identity(own).removesuffix("/v1") == address.removesuffix("/v1"):

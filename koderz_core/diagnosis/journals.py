@@ -1,4 +1,4 @@
-"""The journals, whether they are sound and who writes them: the process behind each lock, and whether it lives."""
+"""Checks of the journals: whether they are intact, which process writes them, and whether it is still running."""
 
 from __future__ import annotations
 
@@ -16,67 +16,65 @@ REPAIR = "koderz doctor --repair"
 MOST_LINES = 5
 
 
-def journals(settings: Settings, unread: Collection[str] | None = None) -> Iterator[Finding]:
-    """The journals that are being written, whose writer died, or that are not sound; all others need no word.
+def check_journals(settings: Settings, unread: Collection[str] | None = None) -> Iterator[Finding]:
+    """The journals that are being written, whose writer has died, or that are damaged. Others have no finding.
 
-    ``unread``: what the index says it could not read of them, and only what it names is read here to its end; None:
-    every line is, which takes a while.
+    ``unread``: the faults that the index reported; only journals named there are read completely. None: all journals
+    are, which takes a while.
     """
     paths = sorted(settings.journals_dir.glob("*.jsonl"))
-    told = [finding for path in paths for finding in _journal(path, whole=_is_named(path, unread))]
-    wrong = [f"{finding.subject}.jsonl" for finding in told if finding.state != "ready"]
-    other = [fault for fault in unread or () if not any(name in fault for name in wrong)]
-    cure = "Move that journal elsewhere, and report it"
-    told += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
-    yield from told
-    yield Finding("journals", str(settings.journals_dir), "ready", f"{len(paths)} journals, {len(told)} to be told of")
-
-
-def _is_named(path: Path, unread: Collection[str] | None) -> bool:
-    return unread is None or any(path.name in fault for fault in unread)
+    findings: list[Finding] = []
+    for path in paths:
+        findings += _journal(path, whole=unread is None or any(path.name in fault for fault in unread))
+    faulty = [f"{finding.subject}.jsonl" for finding in findings if finding.state != "ready"]
+    other = [fault for fault in unread or () if not any(name in fault for name in faulty)]
+    cure = "Move that journal to another folder, and report it"
+    findings += [Finding("journals", "the index", "missing", fault, cure) for fault in other]
+    yield from findings
+    result = f"{len(paths)} journals, {len(findings)} findings above"
+    yield Finding("journals", str(settings.journals_dir), "ready", result)
 
 
 def index(fault: str) -> Iterator[Finding]:
-    """The index of the journals; ``fault``: why it cannot be used, "" if it can."""
-    said, _, cure = fault.partition(". ")
-    yield Finding("index", "koderz.duckdb", "missing" if fault else "ready", said or "up to date", cure)
+    """The index of the journals. ``fault``: why it cannot be used, "" if it can."""
+    lead, _, cure = fault.partition(". ")
+    yield Finding("index", "koderz.duckdb", "missing" if fault else "ready", lead or "up to date", cure)
 
 
 def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
-    """``whole``: whether to read all of it, not only its end."""
+    """The findings of one journal. ``whole``: read all of it, not only its end."""
     try:
-        pid, said = holder(path), dead_writer(path)
-        condition = () if pid is not None else tuple(_condition(path) if whole else _ending(path))
+        pid, dead = holder(path), dead_writer(path)
+        damage = () if pid is not None else tuple(_damage(path, whole=whole))
     except (JournalError, OSError) as error:
-        yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Look at {path}")
+        yield Finding("journals", path.stem, "absent", str(error).partition(". ")[0], f"Check {path}")
         return
     if pid is not None:
-        yield Finding("journals", path.stem, "ready", f"is being written by process {pid or 'unknown'}, which lives")
-    elif said:
-        dead = f"process {said} wrote it last and is gone without having closed it"
-        yield Finding("journals", path.stem, "absent", dead, f"koderz resume {path.stem}")
-    yield from condition
+        result = f"is being written by process {pid or 'unknown'}, which is running"
+        yield Finding("journals", path.stem, "ready", result)
+    elif dead:
+        result = f"its last writer, process {dead}, has ended without closing it"
+        yield Finding("journals", path.stem, "absent", result, f"koderz resume {path.stem}")
+    yield from damage
 
 
-def _condition(path: Path) -> Iterator[Finding]:
-    """What is wrong with any of its lines."""
-    found = check(path)
-    if found.later:
-        yield Finding("journals", path.stem, "missing", "was written by a later koderz", "Upgrade koderz")
-    if found.corrupt:
-        numbers = ", ".join(map(str, found.corrupt[:MOST_LINES]))
-        more = f" and {len(found.corrupt) - MOST_LINES} more" if len(found.corrupt) > MOST_LINES else ""
+def _damage(path: Path, *, whole: bool) -> Iterator[Finding]:
+    """The faults of all lines, or only that of the last one."""
+    if not whole:
+        if left := torn(path):
+            yield _torn(path, left)
+        return
+    faults = check(path)
+    if faults.later:
+        yield Finding("journals", path.stem, "missing", "was written by a later version of koderz", "Upgrade koderz")
+    if faults.corrupt:
+        numbers = ", ".join(map(str, faults.corrupt[:MOST_LINES]))
+        more = f" and {len(faults.corrupt) - MOST_LINES} more" if len(faults.corrupt) > MOST_LINES else ""
         yield Finding("journals", path.stem, "missing", f"line {numbers}{more} cannot be read", REPAIR)
-    elif found.torn:
-        yield _torn(path, found.torn)
-
-
-def _ending(path: Path) -> Iterator[Finding]:
-    """What is wrong with its end."""
-    if left := torn(path):
-        yield _torn(path, left)
+    elif faults.torn:
+        yield _torn(path, faults.torn)
 
 
 def _torn(path: Path, left: int) -> Finding:
-    said = f"its last line is torn ({left} bytes): whoever goes on with it cuts that off"
-    return Finding("journals", path.stem, "absent", said, REPAIR)
+    result = f"its last line is incomplete ({left} bytes); resuming removes it"
+    return Finding("journals", path.stem, "absent", result, REPAIR)

@@ -1,4 +1,4 @@
-"""Asking models for real: one tiny question each, or the few that tell how fast one is."""
+"""Real questions to models: a tiny one to each, or a few that measure the speed of one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from koderz_core.records.plans import scripted
 from koderz_core.sums import all_known, known_sum
 
 Ask = Callable[[str, str, int], Completion]
-"""A model's name, a prompt, the most tokens of the answer: to the answer. Raises InfrastructureError."""
+"""Asks a model (by name) a prompt, with a limit of the answer's tokens. Raises InfrastructureError."""
 
 TINY_QUESTION = "Reply with the one word: ready"
 TINY_TOKENS = 16
@@ -30,30 +30,30 @@ SPEED_PROMPTS = (
 
 
 def ask_each(ask: Ask, surveyed: Iterable[Availability], settings: Settings) -> Iterator[Finding]:
-    """One tiny question to each local model that is ready, and of each paid provider's only to the cheapest.
+    """Ask a tiny question to each local model that is ready, and to the cheapest model of each paid provider.
 
-    Scripted ones are left out. A model that does not answer is missing. Raises ConfigError.
+    Scripted models are left out. A model that does not answer is missing. Raises ConfigError.
     """
     ready = [row for row in surveyed if row.ready and not scripted([row.id])]
     local = [row.id for row in ready if row.tier == "local"]
     paid = [row.id for row in ready if row.tier != "local"]
     for model in (*local, *_cheapest(paid, settings)):
-        yield _asked(ask, model)
+        yield _probe(ask, model)
 
 
 def _cheapest(models: Iterable[str], settings: Settings) -> Iterable[str]:
-    """Of each provider the model whose answer to the question costs least at most; those without a price come last."""
+    """The model of each provider with the lowest maximum cost of the question; models without a price come last."""
     question = Request((Message("user", TINY_QUESTION),), Sampling(max_tokens=TINY_TOKENS), seed=0)
     cases = WorstCases(settings)
-    found: dict[str, tuple[float, str]] = {}
+    cheapest: dict[str, tuple[float, str]] = {}
     for model in models:
         usd, provider = cases.of(model, question), model.partition("/")[0]
-        asked = inf if usd is None else usd, model
-        found[provider] = min(asked, found.get(provider, asked))
-    return [model for _, model in found.values()]
+        priced = inf if usd is None else usd, model
+        cheapest[provider] = min(priced, cheapest.get(provider, priced))
+    return [model for _, model in cheapest.values()]
 
 
-def _asked(ask: Ask, model: str) -> Finding:
+def _probe(ask: Ask, model: str) -> Finding:
     try:
         answer = ask(model, TINY_QUESTION, TINY_TOKENS)
     except InfrastructureError as error:
@@ -66,10 +66,10 @@ def _asked(ask: Ask, model: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast a model is: medians over the prompts after a warm-up. None: not told by its server.
+    """The speed of a model: medians over the prompts after a warm-up. None: its server does not report it.
 
-    ``tokens_per_second`` counts from the first token on where answers are streamed, else from the question.
-    ``warm_up_seconds``: the first answer, in which a local model may be loaded. ``fault``: why it gave no answer.
+    ``tokens_per_second`` starts at the first token of a streamed answer, otherwise at the question.
+    ``warm_up_seconds``: the time of the first answer, which may include loading. ``fault``: why it did not answer.
     """
 
     model: str
@@ -82,7 +82,7 @@ class Speed:
 
 
 def speed(ask: Ask, model: str) -> Speed:
-    """Warm a model up, ask it the prompts one after the other, and tell how fast it was."""
+    """Warm a model up, ask it the prompts in turn, and measure its speed."""
     try:
         warm_up = ask(model, TINY_QUESTION, TINY_TOKENS)
         answers = [ask(model, prompt, SPEED_TOKENS) for prompt in SPEED_PROMPTS]
@@ -99,7 +99,7 @@ def speed(ask: Ask, model: str) -> Speed:
 
 
 def _tokens_per_second(answer: Completion) -> float | None:
-    """The first token came with the waiting, so it does not count as one of those that followed."""
+    """The rate of an answer. The first token ends the wait, so it does not count among the tokens after it."""
     tokens, first = answer.usage.output_tokens, answer.first_token_seconds
     if tokens is None:
         return None

@@ -1,46 +1,65 @@
-"""An answer as it comes in, whatever protocol brings it: pieces of text, the time of the first, how it ended."""
+"""A call as it is sent and its answer as it arrives, in any protocol: text in pieces, their time, how it ended."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from koderz_core.errors import LateError
-from koderz_core.records import Completion, Finish, Sampling, Usage
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Finish, Message, Sampling, Usage
 
 MOST_TOKENS = 1 << 31
-"""A count of tokens beyond this is a server's mistake: no context holds as many."""
+"""No context is this long, so a higher count of tokens is a mistake of the server."""
 MOST_LETTERS = 40
-"""A provider's word for how it processed a request is no longer than this."""
+"""The maximum length of a provider's word for how it processed a request."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 REFUSED = frozenset({"content_filter", "refusal"})
 FAILED = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout"})
-"""The server gave up, which is not the model's doing."""
+"""The server gave up, which is not a failure of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a server is sent. ``limit``: the protocol's name of the limit of the answer's tokens."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    limit: str
+
+    def chat(self) -> list[dict[str, str]]:
+        """The messages in the form that all protocols share."""
+        return [{"role": message.role, "content": message.content} for message in self.messages]
 
 
 @dataclass(slots=True)
 class Answer:
-    """What has come so far. ``reason``: the protocol's word for how it ended, None as long as it has not."""
+    """The part of an answer that has arrived.
+
+    ``reason``: the protocol's word for how it ended, None until then. ``waited_seconds``: the time in which the server
+    loaded the model, which does not count.
+    """
 
     started: float = field(default_factory=time.monotonic)
     usage: Usage = field(default_factory=Usage)
     reason: str | None = None
     refused: bool = False
     first_token_seconds: float | None = None
+    waited_seconds: float = 0.0
     pieces: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
-        """Whether the server gave up in the middle."""
+        """Whether the server gave up before the end."""
         return (self.reason or "").lower() in FAILED
 
     @contextmanager
     def in_time(self) -> Iterator[None]:
-        """A model that was still thinking when the time of its answer was over has given one: it is cut off, and empty.
+        """Counts a model that was still thinking at its timeout as one that answered: cut off and empty.
 
-        Raises LateError where anything else takes too long: that may be the provider's doing.
+        Raises LateError for any other timeout, which may be the provider's fault.
         """
         try:
             yield
@@ -50,21 +69,21 @@ class Answer:
             self.reason = "length"
 
     def take(self, piece: str, thought: str = "") -> None:
-        """Keep a piece of text; a thought shows that the answer has begun, and is left out."""
+        """Keep a piece of text. A thought shows that the answer has started, and is left out."""
         self.pieces.append(piece)
         if self.first_token_seconds is None and (piece or thought):
             self.first_token_seconds = time.monotonic() - self.started
 
-    def completion(self, honoured: Sampling, *, streamed: bool, waited_seconds: float = 0.0) -> Completion:
-        """The whole answer; ``waited_seconds``: how long the model was loaded before, which counts for nothing."""
+    def completion(self, sampling: Sampling, *, streamed: bool) -> Completion:
+        """The complete answer; ``sampling``: what the request was sent with."""
         first = self.first_token_seconds if streamed else None
         return Completion(
             text="".join(self.pieces),
             finish=self._finish(),
             usage=self.usage,
-            seconds=max(0.0, time.monotonic() - self.started - waited_seconds),
-            honoured=honoured,
-            first_token_seconds=None if first is None else max(0.0, first - waited_seconds),
+            seconds=max(0.0, time.monotonic() - self.started - self.waited_seconds),
+            honoured=sampling,
+            first_token_seconds=None if first is None else max(0.0, first - self.waited_seconds),
         )
 
     def _finish(self) -> Finish:
@@ -75,29 +94,33 @@ class Answer:
         return "stop" if any(piece.strip() for piece in self.pieces) else "empty"
 
 
-def held(record: object, name: str) -> object:
-    """A field of what a server sent, be it JSON or a client's record of it; None if it is missing."""
+Send = Callable[[Call, Answer, OnText | None], None]
+"""Sends a call and fills in its answer, streamed if there is a listener. Raises ModelError."""
+
+
+def member(record: object, name: str) -> object:
+    """A field of what a server sent, as JSON or as a client's record; None if it is missing."""
     return record.get(name) if isinstance(record, dict) else getattr(record, name, None)
 
 
 def count_of(record: object, name: str, below: int = MOST_TOKENS) -> int | None:
-    """A count in what a server sent, None if it is missing or senseless, as nobody has checked it.
+    """A count in what a server sent, None if it is missing or impossible. No client has checked it.
 
-    ``below``: what no true count reaches; that of tokens unless it is said otherwise.
+    ``below``: a limit that no true count reaches.
     """
-    value = held(record, name)
+    value = member(record, name)
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 <= value < below else None
 
 
 def tier_of(record: object) -> str | None:
-    """A server's word for how it processed a request, None if it says none: what is longer is no word, and not cut."""
+    """A server's word for how it processed a request, None if there is none; a longer text is not such a word."""
     word = text_of(record, "service_tier")
     return word if 0 < len(word) <= MOST_LETTERS else None
 
 
 def text_of(record: object, name: str) -> str:
     """A text in what a server sent, "" if it is missing; lone surrogates, which no file can hold, become "?"."""
-    value = held(record, name)
+    value = member(record, name)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""

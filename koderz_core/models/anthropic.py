@@ -1,6 +1,6 @@
 """Claude models, and any other server that speaks Anthropic's messages, through the official SDK: one attempt per call.
 
-The protocol knows no seed: the same request is answered differently each time, whatever its seed.
+The protocol has no seed: the same request gets a different answer each time, whatever its seed.
 """
 
 from __future__ import annotations
@@ -11,84 +11,68 @@ from dataclasses import replace
 from typing import Any
 
 from koderz_core.config import Settings
-from koderz_core.models.answer import Answer, count_of, text_of, tier_of
-from koderz_core.models.capabilities import capabilities_of, honoured
-from koderz_core.models.connection import connection, redact, times
-from koderz_core.models.faults import Server
-from koderz_core.models.provider import (
-    Advice,
-    Lack,
-    ModelCard,
-    ModelList,
-    Programs,
-    Provider,
-    bearer,
-    key_text,
-    lack_of,
-)
+from koderz_core.models.answer import Answer, Call, count_of, text_of, tier_of
+from koderz_core.models.capabilities import MILLION, Capabilities
+from koderz_core.models.connection import connection, redact, times, without_environment
+from koderz_core.models.models_file import Thinking
+from koderz_core.models.provider import Advice, Key, ModelCard, ModelList, Provider, bearer
+from koderz_core.models.server import Server
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request, Sampling, Usage
+from koderz_core.records import Completion, Request, Usage
 
-VARIABLE = "ANTHROPIC_API_KEY"
+KEY = Key("ANTHROPIC_API_KEY", "Anthropic")
 
 
 class AnthropicModel:
-    """A model behind an address that speaks Anthropic's messages. Raises ModelError if that has no key."""
+    """A model behind an address that speaks Anthropic's messages. Raises ModelError if a key is needed and missing."""
 
     def __init__(self, card: ModelCard, settings: Settings) -> None:
         import anthropic  # noqa: PLC0415 (heavy)
         import httpx2  # noqa: PLC0415 (heavy)
 
         base_url, at_home = settings.anthropic_base_url, PROVIDER.at_home(settings)
-        known = PROVIDER.names if at_home else ()
         self.id = card.id
         self._sdk = anthropic
-        self._server = Server(card, redact(base_url), settings.timeout, PROVIDER.advice, known)
-        self._settings = settings
-        key = key_text(settings.anthropic_api_key, VARIABLE, "Anthropic", needed=at_home)
+        self._server = Server(card, PROVIDER, redact(base_url), settings, PROVIDER.names if at_home else ())
         web = connection(httpx2, base_url, *times(settings))
         self._client = anthropic.Anthropic(
             base_url=base_url,
-            api_key=key,
+            api_key=KEY.text(settings.anthropic_api_key, needed=at_home),
             max_retries=0,
             timeout=web["timeout"],
             http_client=anthropic.DefaultHttpxClient(**web),
-            open_telemetry=False,  # else the environment could send prompts to a third party
+            open_telemetry=False,  # otherwise the environment could send prompts to a third party
         )
-        self._client._custom_headers = {}  # from ANTHROPIC_CUSTOM_HEADERS, which are no setting of koderz
-        self._client.platform_headers = dict  # type: ignore[method-assign] # what machine this is concerns no server
+        without_environment(self._client)
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
-        self._settings.check_egress(self._server.url, f"an answer of {self.id}")
-        takes = capabilities_of(self.id, self._settings)
-        sent, streamed = honoured(request, takes), on_text is not None and takes.streaming
-        arguments, answer = self._arguments(request, sent), Answer()
-        if on_text and streamed:
-            with answer.in_time():
-                self._listen(arguments, on_text, answer)
-        else:
-            self._wait(arguments, answer)
-        if answer.reason is None or answer.failed:
-            raise self._server.broke_off()
-        answer.usage = _with_cached(answer.usage)
-        return answer.completion(sent, streamed=streamed)
+        """As ``Server.complete``."""
+        return self._server.complete(request, on_text, self._send)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
         self._client.close()
 
-    def _arguments(self, request: Request, sampling: Sampling) -> dict[str, Any]:  # Any: the SDK's keyword arguments
-        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
-        said = [message for message in request.messages if message.role != "system"]
-        free = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    def _send(self, call: Call, answer: Answer, on_text: OnText | None) -> None:
+        arguments = self._arguments(call)
+        try:
+            if on_text:
+                self._listen(arguments, on_text, answer)
+            else:
+                self._wait(arguments, answer)
+        finally:
+            answer.usage = _with_cached(answer.usage)
+
+    def _arguments(self, call: Call) -> dict[str, Any]:  # Any: the SDK's keyword arguments
+        system = "\n\n".join(message.content for message in call.messages if message.role == "system")
+        sampling = {"temperature": call.sampling.temperature, "top_p": call.sampling.top_p}
         return {
             "model": self._server.card.name,
-            "messages": [{"role": message.role, "content": message.content} for message in said],
-            "max_tokens": sampling.max_tokens,
+            "messages": [message for message in call.chat() if message["role"] != "system"],
+            "max_tokens": call.sampling.max_tokens,
             **({"system": system} if system else {}),
-            # The SDK has no arguments for what only older models take.
-            "extra_body": {name: value for name, value in free.items() if value is not None},
+            # The SDK has no arguments for parameters that only older models accept.
+            "extra_body": {name: value for name, value in sampling.items() if value is not None},
         }
 
     def _wait(self, arguments: dict[str, Any], answer: Answer) -> None:
@@ -125,7 +109,7 @@ def _take(answer: Answer, event: object) -> str:
 
 
 def _usage(reported: object, so_far: Usage) -> Usage:
-    """The counts of a streamed answer come in two parts, each of them up to then."""
+    """The counts of a streamed answer arrive in two parts, each with totals so far."""
     counts = {
         "input_tokens": count_of(reported, "input_tokens"),
         "output_tokens": count_of(reported, "output_tokens"),
@@ -137,15 +121,11 @@ def _usage(reported: object, so_far: Usage) -> Usage:
 
 
 def _with_cached(usage: Usage) -> Usage:
-    """Anthropic counts input that a cache holds apart from the rest; here it is a part of it."""
+    """Anthropic counts cached input apart from the other input; here it is a part of it."""
     if usage.input_tokens is None:
         return usage
     cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
     return replace(usage, input_tokens=usage.input_tokens + cached)
-
-
-def _create(card: ModelCard, settings: Settings, _: Programs) -> AnthropicModel:
-    return AnthropicModel(card, settings)
 
 
 def _lists(settings: Settings) -> ModelList | None:
@@ -154,31 +134,64 @@ def _lists(settings: Settings) -> ModelList | None:
     return ModelList(f"{settings.anthropic_base_url}/v1/models", bearer(settings.anthropic_api_key))
 
 
-def _lack(_: str, settings: Settings) -> Lack | None:
-    return lack_of(settings.anthropic_api_key, VARIABLE, settings.anthropic_base_url, settings)
+def _claude(context: int, *, free: bool = False, thinking: Thinking = "optional") -> Capabilities:
+    """``free``: accepts temperature or top_p, not both; it thinks only if asked to, unless it always does."""
+    return Capabilities(
+        context_tokens=context,
+        temperature=free,
+        top_p=free,
+        both=False,
+        seed=False,
+        effort=not free,
+        default_tokens=_DEFAULT_TOKENS,
+        thinking=thinking,
+        thinking_tokens=_THOUGHTS if thinking == "always" else 0,
+        cache=True,
+        source="Anthropic's migration guides, November 2026",
+    )
 
+
+_THOUGHTS = 16_384
+_DEFAULT_TOKENS = 16_384
+# Context windows: genai-prices 0.2.3, November 2026. Accepted parameters: the migration guides, read in November 2026.
+# Newer models are assumed to be like the newest known.
+_ROWS = (
+    (
+        r"claude-3\b.*|claude-(opus|sonnet)-4(-[015])?(-\d{8})?|claude-haiku-4-5(-\d{8})?",
+        _claude(200_000, free=True),
+    ),
+    (r"claude-(opus|sonnet)-4-6(-\d{8})?", _claude(MILLION, free=True)),
+    (r"claude-opus-(4-[78]|5)(-\d{8})?|claude-(sonnet-5|sonnet-5-5|haiku-5-5)(-\d{8})?", _claude(MILLION)),
+    (r"claude.*", _claude(MILLION, thinking="always")),
+    (
+        ".*",
+        Capabilities(seed=False, default_tokens=_DEFAULT_TOKENS, source="Anthropic's protocol at another server"),
+    ),
+)
 
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, settings, _: AnthropicModel(card, settings),
     address=lambda settings: settings.anthropic_base_url,
     lists=_lists,
-    lack=_lack,
-    ready=f"{VARIABLE} is set",
-    # Worth offering, of November 2026 (the publisher's price page). Others of its models work as well.
+    lack=lambda _, settings: KEY.lack(settings.anthropic_base_url, settings),
+    ready=f"{KEY.variable} is set",
+    # Names worth offering (the publisher's price page, November 2026). Other models of Anthropic work as well.
     names=(
         "claude-opus-5-5",
         "claude-opus-4-5",
         "claude-sonnet-5-5",
-        "claude-sonnet-4-5",  # the original koderz' default reviewer
+        "claude-sonnet-4-5",  # the default reviewer of the original koderz
         "claude-haiku-5-5",
         "claude-haiku-4-5",
     ),
     typed=r"claude-[^/\s]+",
     home="api.anthropic.com",
+    key=KEY,
     advice=Advice(
         start="Check the network and proxy settings",
         fetch="`koderz models list` names some",
-        key=f"Set {VARIABLE} to a key that may use MODEL.",
+        key=f"Set {KEY.variable} to a key that may use MODEL.",
         variable="ANTHROPIC_BASE_URL (without /v1)",
     ),
+    rows=_ROWS,
 )

@@ -1,72 +1,76 @@
-"""Which models can be used now, how to fix the others, and the limits and prices of a model before its first call."""
+"""Which models can answer now, what the others lack, and the limits and prices of a model before its first call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from koderz_core.config import Settings
-from koderz_core.errors import ModelError
-from koderz_core.models.capabilities import Capabilities, capabilities_of
+from koderz_core.errors import ModelError, OfflineError
+from koderz_core.models.capabilities import Capabilities
 from koderz_core.models.catalogue import resolve
+from koderz_core.models.connection import connection, redact
 from koderz_core.models.embedded import missing_runtime
 from koderz_core.models.pricing import price
 from koderz_core.models.provider import Advice, Availability, ModelList
-from koderz_core.models.providers import PROVIDERS
-from koderz_core.models.served_models import Listing, listing
+from koderz_core.models.providers import PROVIDERS, capabilities_of
+from koderz_core.models.server import obstacle
 from koderz_core.records import Cost, Tier, Usage
 
 __all__ = ["FOR_CODING", "Availability", "first_ready_local", "lacking", "require", "require_runtime", "survey"]
 
 ANSWER_SECONDS = 0.5
-"""How long a server may take to list its models before it counts as absent."""
+"""A server that takes longer to list its models counts as absent."""
 PATIENT_SECONDS = 10.0
-"""The same before a benchmark: a busy machine may take its time."""
+"""The same before a benchmark, because a busy machine may be slow."""
 FOR_CODING = ("coder", "code", "codestral", "devstral")
+NOT_FOR_CHAT = ("embed", "bge-", "minilm", "rerank", "whisper")
 SAMPLE = Usage(1_000, 1_000)
 SAMPLE_SECONDS = 60.0
 
 
 def survey(settings: Settings) -> list[Availability]:
-    """Every model that koderz can tell of, ready or not. Asks the local servers; raises nothing."""
+    """Every model that koderz knows of, ready or not. Asks the local servers; raises nothing."""
     return [row for provider in PROVIDERS for row in _rows(provider, settings)]
 
 
 def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Availability]:
-    """Those of ``models`` (ids) that cannot be asked now, with reason and cure, going by what ``survey`` found.
+    """The ``models`` (ids) that cannot answer now, with reason and cure, according to ``survey``.
 
-    A name that a paid provider was not offered under may still be one of its models, so it lacks what they all lack.
+    A paid provider may have models that koderz does not list. They lack what all its models lack.
     """
     rows = {row.id.removesuffix(":latest"): row for row in surveyed}
-    found = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)
-    return [row for row in found if not row.ready]
+    wanted = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)
+    return [row for row in wanted if not row.ready]
 
 
 def require(name: str, settings: Settings) -> None:
-    """Raise ModelError or OfflineError if the model of this id cannot answer now, so that nothing is begun in vain.
+    """Raise ModelError or OfflineError if the model of this id cannot answer now, before any work starts.
 
-    A server that is there may still not know the model: it says so when it is asked.
+    A server that answers may still lack the model, which only a call shows.
     """
     provider, _, rest = name.partition("/")
     known = PROVIDERS[provider]
     if away := known.away(rest):
         settings.check_egress(away, f"an answer of {name}")
     if at := known.lists(settings):
-        found = listing(at, settings, PATIENT_SECONDS)
-        if found.absent:
-            raise ModelError(f"{name} cannot be asked: {found.fault}. {_cure(found, known.advice)}.")
+        listed = listing(at, settings, PATIENT_SECONDS)
+        if listed.absent:
+            raise ModelError(f"{name} cannot be asked: {listed.fault}. {_cure(listed, known.advice)}.")
     elif lack := known.lack(rest, settings):
         raise ModelError(f"{name} cannot be asked: {lack.reason}. {lack.cure}.")
 
 
 def require_runtime(settings: Settings) -> None:
-    """Raise ModelError if embedded models cannot run because llama.cpp is not there."""
+    """Raise ModelError if embedded models cannot run because llama.cpp is missing."""
     if lack := missing_runtime(settings):
         raise ModelError(f"Embedded models cannot run: {lack.reason}. {lack.cure}.")
 
 
 def first_ready_local(settings: Settings) -> str | None:
-    """The id of a model that Ollama or LM Studio serves now, made for coding if there is one; None if none answers."""
+    """The id of a model that Ollama or LM Studio serves now, preferably one for coding; None if neither answers."""
     rows = [row for provider in ("ollama", "lmstudio") for row in _rows(provider, settings) if row.ready]
     rows.sort(key=lambda row: not any(word in row.id.lower() for word in FOR_CODING))
     return rows[0].id if rows else None
@@ -94,25 +98,25 @@ def _rows(provider: str, settings: Settings) -> Iterator[Availability]:
 
 
 def _served(provider: str, at: ModelList, settings: Settings) -> Iterator[Availability]:
-    """One row per model that a server lists, or one row that says why there is none."""
-    found, advice = listing(at, settings, ANSWER_SECONDS), PROVIDERS[provider].advice
-    for name in found.names:
+    """One row per model that a server lists, or one row with the reason why it lists none."""
+    listed, advice = listing(at, settings, ANSWER_SECONDS), PROVIDERS[provider].advice
+    for name in listed.names:
         card = resolve(f"{provider}/{name}", settings)
         yield Availability(card.id, card.tier, True, "served now", "")
-    if not found.names:
+    if not listed.names:
         card = resolve(f"{provider}/*", settings)
-        reason = found.fault or "its server lists no model for chat"
-        yield Availability(card.id, card.tier, False, reason, _cure(found, advice) if found.fault else advice.fetch)
+        reason = listed.fault or "its server lists no model for chat"
+        yield Availability(card.id, card.tier, False, reason, _cure(listed, advice) if listed.fault else advice.fetch)
 
 
-def _cure(found: Listing, advice: Advice) -> str:
-    """What to do about a server that could not be asked."""
-    return f"{found.cure or advice.start}, or correct {advice.variable}"
+def _cure(listed: Listing, advice: Advice) -> str:
+    """What to do about a server that did not answer."""
+    return f"{listed.cure or advice.start}, or correct {advice.variable}"
 
 
 @dataclass(frozen=True, slots=True)
 class AboutModel:
-    """``sample_cost``: of a call with 1,000 tokens in and 1,000 out that takes a minute."""
+    """What koderz knows of a model. ``sample_cost``: of a call of a minute with 1,000 input and 1,000 output tokens."""
 
     id: str
     tier: Tier
@@ -121,7 +125,86 @@ class AboutModel:
 
 
 def about(name: str, settings: Settings) -> AboutModel:
-    """What is known of the model that a person means by ``name``. Raises UnknownNameError, ConfigError."""
+    """What koderz knows of the model that ``name`` means. Raises UnknownNameError, ConfigError."""
     card = resolve(name, settings)
     cost = price(card, SAMPLE, SAMPLE_SECONDS, settings)
     return AboutModel(card.id, card.tier, capabilities_of(card.id, settings), cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The chat models that a server lists. ``fault``: why there is no list; ``absent``: no server answers.
+
+    ``cure``: what to do about the fault, "" if the server only has to be started. Neither text ends with a full stop.
+    """
+
+    names: tuple[str, ...] = ()
+    fault: str = ""
+    cure: str = ""
+    absent: bool = False
+
+
+def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
+    """The models that a server lists within ``seconds``. Raises nothing: an absent server is a result."""
+    shown = redact(at.url)
+    try:
+        settings.check_egress(at.url, "its list of models")
+        reply = msgspec.json.decode(_get(at, shown, seconds), type=_Reply)
+    except OfflineError:
+        return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)
+    except ModelError as error:
+        cure = error.cure if isinstance(error, _AbsentError) else ""
+        return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))
+    except msgspec.MsgspecError:
+        return Listing(fault=f"{shown} does not answer with a list of models")
+    served = (model.name or model.id for model in (*reply.models, *reply.data) if model.for_chat)
+    names, redaction = tuple(dict.fromkeys(served)), settings.redaction()  # some servers list every model twice
+    sound = tuple(name for name in names if redaction.text(name) == name)
+    if names and not sound:
+        return Listing(fault=f"{shown} lists only models whose names contain a key", cure="Ask its operator")
+    return Listing(sound)
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """A model in a server's list: ``name`` in Ollama's form, ``id`` in OpenAI's and Anthropic's."""
+
+    name: str = ""
+    id: str = ""
+    remote_host: str = ""  # Ollama: the model runs in its cloud, so it is neither local nor free
+
+    @property
+    def for_chat(self) -> bool:
+        name = (self.name or self.id).lower()
+        return bool(name) and not self.remote_host and not any(word in name for word in NOT_FOR_CHAT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    models: tuple[_Served, ...] = ()  # Ollama's form
+    data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's
+
+
+class _AbsentError(ModelError):
+    """Nothing listens at an address, or something blocks the way; ``cure`` ("" if unknown) may help."""
+
+    def __init__(self, fault: str, cure: str) -> None:
+        super().__init__(fault)
+        self.cure = cure
+
+
+def _get(at: ModelList, shown: str, seconds: float) -> bytes:
+    import httpx  # noqa: PLC0415 (heavy)
+
+    try:
+        with httpx.Client(**connection(httpx, at.url, seconds, seconds, seconds)) as client:
+            reply = client.get(at.url, headers=dict(at.headers))
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+        blocked = obstacle(error)
+        fault = f"{shown} cannot be reached: {blocked.fault}" if blocked else f"nothing answers at {shown}"
+        raise _AbsentError(fault, blocked.cure if blocked else "") from None  # the cause may contain a password
+    except httpx.HTTPError:
+        raise ModelError(f"nothing answers in time at {shown}") from None  # as above
+    if not reply.is_success:
+        raise ModelError(f"{shown} answers {reply.status_code}")
+    return reply.content

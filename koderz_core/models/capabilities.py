@@ -1,65 +1,104 @@
-"""What one model takes here and now, and the part of a request's sampling that it is really sent."""
+"""What a model accepts and how much fits into it, and the part of a request's sampling that it is sent."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 
 from koderz_core.config import Settings
-from koderz_core.models.capability_table import CONTEXT_SET, Capabilities, known
-from koderz_core.models.connection import is_at
-from koderz_core.models.models_file import stated
+from koderz_core.models.models_file import Thinking, stated
 from koderz_core.records import Request, Sampling
 
-OPENAI_HOME = "api.openai.com"
 
-__all__ = ["OPENAI_HOME", "Capabilities", "capabilities_of", "honoured"]
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model accepts. ``context_tokens``: prompt and answer together, None if unknown.
 
-
-def capabilities_of(model: str, settings: Settings) -> Capabilities:
-    """What a model (by id) takes: the table, the settings of its server, and above all `models.toml`.
-
-    Raises ConfigError if that file is wrong.
+    ``both``: temperature and top_p in one request. ``thinking_tokens``: added to the limit of an answer, because
+    thoughts count towards that limit. ``default_tokens``: the limit if the request has none but the protocol requires
+    one. ``cache``: the provider may read prompts from a cache and bill them accordingly.
     """
-    provider, _, name = model.partition("/")
-    found = _here(known(provider, name), provider, settings)
-    said = stated(model, settings)
-    told = said.capabilities.model_dump(exclude_none=True)
-    if not told and said.context_tokens is None:
-        return found
+
+    context_tokens: int | None = None
+    temperature: bool = True
+    top_p: bool = True
+    both: bool = True
+    seed: bool = True
+    effort: bool = False
+    max_tokens_parameter: str = "max_tokens"
+    default_tokens: int | None = None
+    thinking: Thinking = "never"
+    thinking_tokens: int = 0
+    streaming: bool = True
+    cache: bool = False
+    source: str = ""
+
+
+Rows = tuple[tuple[str, Capabilities], ...]
+"""Patterns of whole model names, each with what such models accept. The first pattern that matches counts."""
+
+MILLION = 1_000_000
+
+# Open weights that think unless asked not to; (?!...) excludes models of the same family that do not think.
+THINKERS = (
+    r"(?:.*/)?(gpt-oss|qwen3(?!-coder|-?next-80b-a3b-instruct|.*instruct)|qwq|deepseek-(r1|v3\.[1-9]|v4)|magistral"
+    r"|phi-?4-(mini-)?reasoning|glm-(4\.[5-9]|5)|nemotron-3|kimi-k[23]|minimax-m\d).*"
+)
+
+_SERVER = "OpenAI's protocol; the model's own parameters are unknown"
+_SERVED_THOUGHTS = 4_096  # such a server refuses a request that could exceed its context, which may be small
+
+
+def thinker(thoughts: int, source: str, parameter: str = "max_tokens") -> Capabilities:
+    """An open-weights model that thinks for up to ``thoughts`` tokens."""
+    return Capabilities(
+        max_tokens_parameter=parameter, thinking="optional", thinking_tokens=thoughts, effort=True, source=source
+    )
+
+
+SERVED: Rows = (
+    (THINKERS, thinker(_SERVED_THOUGHTS, _SERVER)),
+    (".*", Capabilities(source=_SERVER)),
+)
+"""Models of any server that speaks OpenAI's protocol."""
+
+
+def row_of(rows: Rows, name: str) -> Capabilities:
+    """The first row that matches a model's name; the last row of every provider matches all names."""
+    return next(row for pattern, row in rows if re.fullmatch(pattern, name, re.IGNORECASE))
+
+
+def with_stated(row: Capabilities, model: str, settings: Settings) -> Capabilities:
+    """``row``, corrected by what `models.toml` states of the model (by id). Raises ConfigError if the file is wrong."""
+    table = stated(model, settings)
+    changes = table.capabilities.model_dump(exclude_none=True)
+    if not changes and table.context_tokens is None:
+        return row
     return replace(
-        found,
-        **told,
-        context_tokens=said.context_tokens or found.context_tokens,
-        source=f"{found.source}; models.toml",
+        row,
+        **changes,
+        context_tokens=table.context_tokens or row.context_tokens,
+        source=f"{row.source}; models.toml",
     )
 
 
 def honoured(request: Request, takes: Capabilities) -> Sampling:
-    """The part of a request's sampling that a model takes; the rest would make its provider refuse the request.
+    """The part of a request's sampling that a model accepts; its provider would refuse a request with the rest.
 
-    The limit of an answer is raised by what the model may think, as far as half of its context allows: the limit is
-    ours, and a model that thinks must not seem cut off by it.
+    The limit of an answer is raised by the tokens that the model may think, up to half of its context: the limit is
+    koderz' own, and thoughts must not use it up.
     """
-    asked = request.sampling
-    temperature = asked.temperature if takes.temperature else None
-    top_p = asked.top_p if takes.top_p and (takes.both or temperature is None) else None
+    wanted = request.sampling
+    temperature = wanted.temperature if takes.temperature else None
+    top_p = wanted.top_p if takes.top_p and (takes.both or temperature is None) else None
     seed = request.seed if takes.seed else None
-    return Sampling(temperature, top_p, _limit(asked.max_tokens, takes), seed)
+    return Sampling(temperature, top_p, _limit(wanted.max_tokens, takes), seed)
 
 
-def _limit(asked: int | None, takes: Capabilities) -> int | None:
-    if asked is None:
+def _limit(wanted: int | None, takes: Capabilities) -> int | None:
+    if wanted is None:
         return takes.default_tokens
     room = takes.thinking_tokens
     if takes.context_tokens is not None:
-        room = min(room, max(0, takes.context_tokens // 2 - asked))
-    return asked + room
-
-
-def _here(found: Capabilities, provider: str, settings: Settings) -> Capabilities:
-    """Settings make the context of a model that koderz loads; only OpenAI itself knows its newer parameter."""
-    if provider in CONTEXT_SET:
-        return replace(found, context_tokens=settings.num_ctx)
-    if provider == "openai" and not is_at(settings.openai_base_url, OPENAI_HOME):
-        return replace(found, max_tokens_parameter="max_tokens")
-    return found
+        room = min(room, max(0, takes.context_tokens // 2 - wanted))
+    return wanted + room

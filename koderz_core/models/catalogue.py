@@ -1,6 +1,6 @@
 """Resolution of a typed model name: its provider, its id ``provider/name``, its tier, and whether it is allowed.
 
-Where the settings list allowed models, no other one is; and none whose name holds a key.
+If the settings list allowed models, no others are. A model whose name contains a key is never allowed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.models.connection import identity
-from koderz_core.models.models_file import stated
+from koderz_core.models.models_file import check_providers, stated
 from koderz_core.models.pricing import publisher_of
 from koderz_core.models.provider import ModelCard
 from koderz_core.models.providers import PROVIDERS
@@ -27,9 +27,9 @@ _HOW = "Write PROVIDER/NAME for any other model; providers: " + ", ".join(PROVID
 
 
 def resolve(name: str, settings: Settings) -> ModelCard:
-    """The model that a person means by ``name``; raises UnknownNameError if that cannot be told, ConfigError.
+    """The model that ``name`` means. Raises UnknownNameError if it means none, ConfigError.
 
-    Understood are ids (``ollama/qwen2.5-coder:32b``, ``lmstudio/qwen/qwen3-8b``), bare names of embedded models,
+    Valid are ids (``ollama/qwen2.5-coder:32b``, ``lmstudio/qwen/qwen3-8b``), bare names of embedded models,
     ``gpt-...``, ``o3``, ``claude-...``, and names with a colon, which are Ollama's (``gpt-oss:20b``).
     """
     name = name.strip()
@@ -46,7 +46,7 @@ def resolve(name: str, settings: Settings) -> ModelCard:
 
 
 def address_of(provider: str, settings: Settings) -> str | None:
-    """The base URL a provider's models are asked at, None if they run on this machine without a server."""
+    """The base URL of a provider, None if its models run on this machine without a server."""
     return PROVIDERS[provider].address(settings)
 
 
@@ -58,11 +58,12 @@ def _card(provider: str, name: str, settings: Settings) -> ModelCard:
 
 
 def _tier(provider: str, name: str, settings: Settings) -> Tier:
-    """What a person has stated, of the model rather than of its provider; else what provider and name suggest.
+    """The tier that the user has stated, for the model or else its provider; otherwise the one its name suggests.
 
-    The address alone does not make a model local: a proxy on this machine passes paid models on. What it serves under
-    a name that no publisher sells runs here.
+    A local address does not make a model local, because a proxy on this machine may pass paid models on. A model whose
+    name no publisher sells runs on this machine.
     """
+    check_providers(settings, PROVIDERS)
     id_ = f"{provider}/{name}"
     tier = settings.tiers.get(id_) or stated(id_, settings).tier or settings.tiers.get(provider)
     if tier:
@@ -76,25 +77,25 @@ def _tier(provider: str, name: str, settings: Settings) -> Tier:
 
 
 def _suggestions(name: str) -> list[str]:
-    """Bare names, or ids if the unknown name has a slash too: only alike things are near each other."""
+    """Bare names, or ids if the unknown name has a slash too, so that similar names can be found."""
     if "/" in name:
         return [f"{provider}/{name}" for provider, known in PROVIDERS.items() for name in known.names]
     return [name for provider, known in PROVIDERS.items() if provider != "scripted" for name in known.names]
 
 
 def allowed(settings: Settings) -> tuple[str, ...]:
-    """The ids on the list; none: every model may be asked. Raises UnknownNameError."""
+    """The ids of the allowed models; empty: all models are allowed. Raises UnknownNameError."""
     return tuple(dict.fromkeys(resolve(name, settings).id for name in settings.allowed_models.split()))
 
 
 def check_allowed(models: Iterable[str], settings: Settings) -> None:
-    """Raise PlanError if one of these models (ids) is not on the list, where there is one, or its name holds a key."""
+    """Raise PlanError if one of these models (ids) is not allowed, or if its name contains a key."""
     listed, redaction = allowed(settings), settings.redaction()
     for model in models:
         if (shown := redaction.text(model)) != model:
-            raise PlanError(f"{shown} may not be asked: its name holds a key, and names are stored. Use another name.")
+            raise PlanError(f"{shown} is not allowed: its name contains a key, and names are stored. Use another name.")
         if listed and model not in listed:
             raise PlanError(
-                f"{model} may not be asked: allowed_models names {', '.join(listed)} only. Choose one of these, or "
+                f"{model} is not allowed: allowed_models lists only {', '.join(listed)}. Choose one of these, or "
                 "change that setting (KODERZ_ALLOWED_MODELS)."
             )

@@ -1,7 +1,7 @@
-"""HTTP connections to model servers: base URLs, deadlines, and a transport for many calls at once.
+"""HTTP connections to model servers: base URLs, deadlines, and a transport for many concurrent calls.
 
-A server on this machine is reached without a proxy. A call costs the same however many are under way. Settings have
-checked the URLs before.
+A server on this machine is reached without a proxy. The cost of a call does not depend on the number of calls under
+way. The settings have checked the URLs before.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from koderz_core.config import Settings
 from koderz_core.redaction import MASK
 
 _DEADLINE = "koderz_deadline"
-_STREAMED = re.compile(rb'"stream" ?: ?true')  # no text in JSON holds that: its quotes have backslashes
+_STREAMED = re.compile(rb'"stream" ?: ?true')  # no text inside JSON contains this: its quotes are escaped
 _HERE = ("localhost", "::1", LOOPBACK)
 _PORTS = {"http": 80, "https": 443}
-# A network forgets a connection that is silent for long, as while a model thinks; the values are Anthropic's SDK's.
+# Networks drop connections that are silent for long, as while a model thinks. The values are those of Anthropic's SDK.
 _ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 60, "TCP_KEEPCNT": 5}
 
 
@@ -36,11 +36,11 @@ def connection(  # Any: a client's keyword arguments
     connect_seconds: float,
     silence_seconds: float,
 ) -> dict[str, Any]:
-    """The arguments of a client of ``web`` (httpx or httpx2) whose answers from ``url`` are whole within ``seconds``.
+    """The arguments of a client of ``web`` (httpx or httpx2) that gets whole answers from ``url`` within ``seconds``.
 
-    A streamed answer may be silent for ``silence_seconds``, before its first token and after. Any other silence
-    is cut off after ``seconds`` of its own, so the last one may end that much later; and not covered are
-    the look-up of a host's name and a server that drips the head of its answer.
+    A streamed answer may be silent for ``silence_seconds``, before and after its first token. Any other silence has a
+    timeout of ``seconds`` of its own, so the last one may end that much later. Not covered: the look-up of a host
+    name, and a server that sends the headers of its answer very slowly.
     """
     in_time = _in_time(web)
 
@@ -52,25 +52,35 @@ def connection(  # Any: a client's keyword arguments
     def watch(response: Any) -> None:  # Any: as above
         response.stream = in_time(response.stream, response.request)
 
-    # A transport of its own uses no proxy from the environment: none may see what stays on this machine.
+    # A transport passed to a client ignores the proxies of the environment: none may see local traffic.
     from urllib.request import getproxies  # noqa: PLC0415 (heavy, and on macOS it asks the system)
 
     straight = is_loopback(url) or not getproxies()
     return {
         "timeout": web.Timeout(seconds, connect=min(seconds, connect_seconds)),
-        "follow_redirects": False,  # the address that the egress gate saw is the only one asked
+        "follow_redirects": False,  # only the address that passed the egress gate is asked
         "event_hooks": {"request": [begin], "response": [watch]},
-        **({"transport": Ways(web, secure=not url.startswith("http:"))} if straight else {}),
+        **({"transport": Transport(web, secure=not url.startswith("http:"))} if straight else {}),
     }
 
 
 def times(settings: Settings) -> tuple[float, float, float]:
-    """The seconds that a whole answer, making a connection, and a silence in a streamed answer may take."""
+    """The timeouts in seconds of a whole answer, of connecting, and of a silence in a streamed answer."""
     return settings.timeout, settings.connect_timeout, settings.first_token_timeout
 
 
+def without_environment(client: Any) -> None:  # Any: a client of OpenAI's or Anthropic's SDK
+    """Remove the headers that the SDK took from the environment or from this machine: no server may see them.
+
+    ``OPENAI_CUSTOM_HEADERS`` and ``ANTHROPIC_CUSTOM_HEADERS`` are not settings of koderz. The SDKs have no public way
+    to ignore them.
+    """
+    client._custom_headers = {}
+    client.platform_headers = dict  # facts about this machine
+
+
 def is_silence(error: BaseException) -> bool:
-    """Whether an error means that nothing came for long, although there was still time for the whole answer."""
+    """Whether an error means that a pause was too long, although the whole answer still had time."""
     if "ReadTimeout" not in type(error).__name__:
         return False
     request = getattr(error, "_request", None)
@@ -79,13 +89,12 @@ def is_silence(error: BaseException) -> bool:
 
 @cache
 def _in_time(web: ModuleType) -> Any:  # Any: a class of either library's kind
-    """The body of an answer; it raises ``web.ReadTimeout`` as soon as something comes after the deadline.
+    """The body of an answer, which raises ``web.ReadTimeout`` as soon as data arrives after the deadline.
 
-    The clients look at what was said, so only here is seen what says nothing and yet keeps a call alive: pings,
-    comments, white space.
+    The clients see only content. Pings, comments and white space, which keep a call alive, are only seen here.
     """
 
-    class InTime(web.SyncByteStream):  # type: ignore[misc, name-defined] # each library insists on its own class
+    class InTime(web.SyncByteStream):  # type: ignore[misc, name-defined] # each library requires its own class
         def __init__(self, stream: Any, request: Any) -> None:  # Any: of either library
             self._stream, self._request = stream, request
 
@@ -103,13 +112,13 @@ def _in_time(web: ModuleType) -> Any:  # Any: a class of either library's kind
 
 
 def redact(url: str) -> str:
-    """A base URL fit for a message: no user, password or query, and no key in its path."""
+    """A base URL for a message: without user, password and query, and without keys in its path."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_path(url)}"
 
 
 def identity(url: str) -> str:
-    """The one spelling, fit for a message, of all that mean the same server; what is no address is its own."""
+    """One spelling, fit for a message, of all addresses of a server. Text that is not an address stays as it is."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -125,20 +134,19 @@ def _path(url: str) -> str:
 
 
 def is_at(url: str | None, home: str) -> bool:
-    """Whether an address is a publisher's own: on the host ``home`` or one below it. "" is nobody's home."""
+    """Whether an address is a publisher's own: on the host ``home`` or a subdomain. Always False for ""."""
     return bool(home) and f".{urlsplit(url or '').hostname}".endswith(f".{home}")
 
 
-class Ways:
+class Transport:
     """A transport for a client of ``web`` (httpx or httpx2), with a connection for each call under way, and no proxy.
 
-    The libraries' own pool looks at every connection it has, twice for each call. Here each is in a pool of its own;
-    the one that was used last is used next, so that those that are not needed any more expire. May be used from any
-    thread.
+    The pool of these libraries checks all its connections twice per call. Here each connection is in a pool of its own;
+    the one that was used last is used next, so that the others expire if they are no longer needed. Thread-safe.
     """
 
     def __init__(self, web: ModuleType, *, secure: bool = True) -> None:
-        """``secure``: certificates may be needed; to read all that the system trusts takes longer than many calls."""
+        """``secure``: certificates may be needed. Reading those that the system trusts takes longer than many calls."""
         self._web = web
         self._context = web.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._all: deque[Any] = deque()  # Any, here and below: of either library
@@ -151,28 +159,28 @@ class Ways:
         self.close()
 
     def handle_request(self, request: Any) -> Any:
-        way = self._taken()
+        connected = self._unused()
         try:
-            response = way.handle_request(request)
+            response = connected.handle_request(request)
         except BaseException:
-            self._free.append(way)
+            self._free.append(connected)
             raise
-        response.stream = _returning(self._web)(response.stream, way, self._free)
+        response.stream = _returning(self._web)(response.stream, connected, self._free)
         return response
 
     def close(self) -> None:
-        """Close every connection, also where a call is under way."""
-        for way in list(self._all):
-            way.close()
+        """Close every connection, including those of calls under way."""
+        for connected in list(self._all):
+            connected.close()
 
-    def _taken(self) -> Any:
+    def _unused(self) -> Any:
         try:
             return self._free.pop()
         except IndexError:
-            one = self._web.Limits(max_connections=1)
-            way = self._web.HTTPTransport(verify=self._context, limits=one, socket_options=_options())
-            self._all.append(way)
-            return way
+            single = self._web.Limits(max_connections=1)
+            connected = self._web.HTTPTransport(verify=self._context, limits=single, socket_options=_options())
+            self._all.append(connected)
+            return connected
 
 
 def _options() -> list[tuple[int, int, int]]:
@@ -182,11 +190,11 @@ def _options() -> list[tuple[int, int, int]]:
 
 @cache
 def _returning(web: ModuleType) -> Any:
-    """The body of an answer; once it is closed, its way is free again."""
+    """The body of an answer; closing it makes its connection available again."""
 
-    class Returning(web.SyncByteStream):  # type: ignore[misc, name-defined] # each library insists on its own class
-        def __init__(self, stream: Any, way: Any, free: deque[Any]) -> None:
-            self._stream, self._ways, self._free = stream, [way], free
+    class Returning(web.SyncByteStream):  # type: ignore[misc, name-defined] # each library requires its own class
+        def __init__(self, stream: Any, connected: Any, free: deque[Any]) -> None:
+            self._stream, self._connected, self._free = stream, [connected], free
 
         def __iter__(self) -> Iterator[bytes]:
             return iter(self._stream)
@@ -195,7 +203,7 @@ def _returning(web: ModuleType) -> Any:
             try:
                 self._stream.close()
             finally:
-                self._free.extend(self._ways)
-                self._ways = []  # it may be closed twice
+                self._free.extend(self._connected)
+                self._connected = []  # it may be closed twice
 
     return Returning

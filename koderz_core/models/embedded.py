@@ -1,4 +1,4 @@
-"""Models that run on this machine and need no other program: llama.cpp's server in a child process per loaded model."""
+"""Models that need no other program: a child process runs llama.cpp's server for each loaded model."""
 
 from __future__ import annotations
 
@@ -17,40 +17,39 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Lock, Thread
-from typing import IO
 
 import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, WeightsError
 from koderz_core.models import weights
+from koderz_core.models.capabilities import Capabilities
 from koderz_core.models.embedded_server import Failed, Order, Reply
-from koderz_core.models.memory_fit import lack_of_memory
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
-from koderz_core.models.provider import Advice, Lack, ModelCard, Programs, Provider
+from koderz_core.models.provider import Advice, Lack, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
 from koderz_core.settings_fields import SecretStr
 
+_MEMINFO = Path("/proc/meminfo")
+_CGROUP = Path("/sys/fs/cgroup")
 PACKAGE = "xllamacpp"
-ADVICE = Advice(
-    place="llama.cpp", context="KODERZ_NUM_CTX", silence="KODERZ_TIMEOUT", variable="KODERZ_LLAMA_SERVER or unset it"
-)
 RUNTIME_CURE = "Let KODERZ_LLAMA_SERVER name a llama-server of llama.cpp (docs/models.md), or use Ollama or LM Studio"
-_LOAD_SECONDS = 120.0  # a slow disk is no fault of the model
-WHOLE_TIMES = 4  # as long as it may be silent an embedded model may write in all; budgets hold the price of that
+_LOAD_SECONDS = 120.0  # a slow disk is not a fault of the model
+WHOLE_TIMES = 4  # the timeout limits a silence; a whole answer may take this multiple of it, and budgets reserve that
 SERVER = (sys.executable, "-P", "-m", "koderz_core.models.embedded_server")
-_SEEDS = 0xFFFF_FFFF  # llama.cpp takes this very number for "any seed"
+_SEEDS = 0xFFFF_FFFF  # llama.cpp takes this number for "any seed"
 _INHERITED = re.compile(r"PATH|(DY)?LD_\w+|SYSTEMROOT|(CUDA|HIP|ROCR|GGML)_\w+")
 
 
 class EmbeddedModel:
     """A model whose weights a child process holds from the first call until ``close``.
 
-    Calls are answered one after the other, as they come. Sampling that is not given is llama.cpp's: temperature 0.8,
-    top_p 0.95, tokens up to the end of the context. With ``settings.reproducible`` the same request with the same seed
-    gives the same text (on the same build and machine), whatever was asked before; else the beginning of a prompt that
-    was read before is not read again, which changes the last digits of what is computed, and so at times the text.
+    It answers one call at a time, in order of arrival. The defaults of sampling are those of llama.cpp: temperature
+    0.8, top_p 0.95, tokens up to the end of the context. With ``settings.reproducible`` the same request with the same
+    seed gives the same text (on the same build and machine), whatever was asked before. Otherwise the beginning of a
+    prompt that was read before is not read again, which changes the last digits of probabilities, and sometimes the
+    text.
     """
 
     def __init__(
@@ -61,12 +60,12 @@ class EmbeddedModel:
         catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS,
         command: Sequence[str] = SERVER,
     ) -> None:
-        """``name`` as in ``catalogue``; raises UnknownNameError. Nothing is started yet."""
+        """``name`` as in ``catalogue``. Raises UnknownNameError. Starts nothing yet."""
         self._weights = weights.weights_of(name, catalogue)
         self._catalogue = catalogue
         self._settings = settings
         self._command = command
-        self._guard = Lock()  # guards the two below, while one is started or ended
+        self._guard = Lock()  # guards the two below, while a child is started or ended
         self._child: _Child | None = None
         self._closed = False
 
@@ -75,26 +74,27 @@ class EmbeddedModel:
         return f"embedded/{self._weights.name}"
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Answer once. ``settings.timeout`` limits silence, and ``WHOLE_TIMES`` it the whole: slow writing is no fault.
+        """Answer once. ``settings.timeout`` limits a silence; the whole answer may take ``WHOLE_TIMES`` it.
 
-        ``seconds`` are without loading. Raises WeightsError if the weights are not on this machine; ModelError,
-        retryable if the child was lost or too slow: the next call has a fresh one.
+        ``seconds`` of the completion exclude loading. Raises WeightsError if the weights are not on this machine, and
+        ModelError, which is retryable if the child was lost or too slow: the next call starts a new one.
         """
         child = self._loaded()
+        listener = on_text or (lambda _: None)  # always streamed, because only a streamed answer shows silence
         try:
-            return child.answer(replace(request, seed=request.seed % _SEEDS), on_text or _unheard)
+            return child.answer(replace(request, seed=request.seed % _SEEDS), listener)
         except ModelError as error:
             if not error.retryable:
                 raise
-            cause = child.death() or error  # also one that only fell silent may never answer again
+            cause = child.death() or error  # a child that only fell silent may never answer again either
             self._drop(child)
             raise cause from None
 
     def close(self) -> None:
-        """End the child and, with a ModelError, a call in flight. Idempotent; later calls are refused."""
+        """End the child, and a call under way with a ModelError. Idempotent; later calls are refused."""
         self._closed = True
         if child := self._child:
-            child.kill()  # first, since who loads a model holds the guard
+            child.kill()  # first, because a thread that loads a model holds the guard
             self._drop(child)
 
     def _loaded(self) -> _Child:
@@ -103,7 +103,7 @@ class EmbeddedModel:
                 self._child.end()
                 self._child = None
             if self._closed:
-                raise ModelError(f"{self.id} was closed, so it answers no more. Make a new one.")
+                raise ModelError(f"{self.id} was closed, so it cannot answer. Open the model again.")
             if self._child is None:
                 path = self._path()
                 if lack := lack_of_memory(self._weights, self._settings):
@@ -133,21 +133,20 @@ class EmbeddedModel:
                 self._child = None
 
 
-def _unheard(_: str) -> None:
-    """For a caller that waits for the whole: only a streamed answer shows silence in time."""
-
-
 class _Child:
-    """The process that serves a model, and the client that asks it."""
+    """The process that serves a model, and its client."""
 
     def __init__(self, model: str, command: Sequence[str]) -> None:
-        """Nothing is loaded yet."""
+        """Start the process; it loads nothing yet."""
         self._name = model
         self._client: OpenAICompatibleModel | None = None
         # A session of its own: Ctrl-C must not end it while the parent lets running experiments finish.
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=_environment(), start_new_session=True)
-        orders, replies, errors = _pipes(self._process)
-        self._pipes = (orders, replies, errors)
+        orders, replies, errors = self._process.stdin, self._process.stdout, self._process.stderr
+        assert orders
+        assert replies
+        assert errors
+        self._orders, self._pipes = orders, (orders, replies, errors)
         self._last_words: deque[bytes] = deque(maxlen=1)
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._readers = (
@@ -158,14 +157,14 @@ class _Child:
             reader.start()
 
     def load(self, path: Path, settings: Settings) -> None:
-        """Returns when the model is loaded. Raises ModelError."""
+        """Return when the model is loaded. Raises ModelError."""
         key = secrets.token_urlsafe()
         order = Order(str(path), settings.num_ctx, key, str(settings.llama_server or ""), settings.reproducible)
         url = self._started(order, max(settings.timeout, _LOAD_SECONDS))
         self._client = _client(self._name, url, SecretStr(key), settings)
 
     def answer(self, request: Request, on_text: OnText) -> Completion:
-        """As the model, which has been loaded."""
+        """As the model, after ``load``."""
         assert self._client
         return self._client.complete(request, on_text)
 
@@ -174,7 +173,7 @@ class _Child:
         return self._process.poll() is not None
 
     def death(self) -> ModelError | None:
-        """How the process ended, None if it still runs."""
+        """How the process ended, None if it is still running."""
         with suppress(TimeoutExpired):
             self._process.wait(timeout=1)
         code = self._process.poll()
@@ -183,29 +182,29 @@ class _Child:
         how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
         self._readers[0].join(timeout=1)
         words = b"".join(self._last_words).decode(errors="replace").strip()[:300]
-        return self._lost(f"ended in the middle of the call ({how}{': ' if words else ''}{words})")
+        return self._lost(f"ended during the call ({how}{': ' if words else ''}{words})")
 
     def kill(self) -> None:
-        """End the process only, so that a thread that waits for it sees it gone."""
+        """End the process only, so that a thread that waits for it notices."""
         with suppress(ProcessLookupError):  # the whole group: a llama-server is a child of this child
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """End the process and give back all that belongs to it. Idempotent."""
+        """End the process and release its threads, pipes and connections. Idempotent."""
         self.kill()
         self._process.wait()
         for reader in self._readers:
             reader.join()
         for pipe in self._pipes:
-            with suppress(OSError):  # what a dead child did not read cannot be flushed
+            with suppress(OSError):  # data that a dead child did not read cannot be flushed
                 pipe.close()
         if self._client:
             self._client.close()
 
     def _started(self, order: Order, timeout_seconds: float) -> str:
-        with suppress(BrokenPipeError):  # it is gone: what it says, or says not, tells how
-            self._pipes[0].write(msgspec.json.encode(order) + b"\n")
-            self._pipes[0].flush()
+        with suppress(BrokenPipeError):  # the process has ended: its output explains why
+            self._orders.write(msgspec.json.encode(order) + b"\n")
+            self._orders.flush()
         try:
             line = self._lines.get(timeout=timeout_seconds)
         except Empty:
@@ -215,44 +214,37 @@ class _Child:
         try:
             reply = _REPLIES.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._lost(f"sent a line that is none of koderz ({error})") from error
+            raise self._lost(f"sent an invalid line ({error})") from error
         if isinstance(reply, Failed):
             raise ModelError(f"{self._name}: {reply.message}.")
         return reply.url
 
     def _lost(self, how: str) -> ModelError:
-        return ModelError(f"The process of {self._name} {how}. The next call starts a fresh one.", retryable=True)
+        return ModelError(f"The process of {self._name} {how}. The next call starts a new one.", retryable=True)
 
 
 _REPLIES: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
 
 
 def _client(model: str, url: str, key: SecretStr, settings: Settings) -> OpenAICompatibleModel:
-    """Its time limits are those of ``EmbeddedModel.complete``."""
+    """A client with the timeouts of ``EmbeddedModel.complete``."""
     silence, whole = settings.timeout, WHOLE_TIMES * settings.timeout
     limits = settings.changed(timeout=whole, first_token_timeout=silence)
     provider, _, name = model.partition("/")
-    return OpenAICompatibleModel(ModelCard(model, provider, name, "local"), f"{url}/v1", key, limits, ADVICE)
+    return OpenAICompatibleModel(ModelCard(model, provider, name, "local"), PROVIDER, f"{url}/v1", key, limits)
 
 
 def _environment() -> dict[str, str]:
-    """All that the child gets: no key, where programs and modules are found, and OpenMP threads that do not spin.
+    """The environment of the child: no keys, the paths of programs and modules, and OpenMP threads that do not spin.
 
-    Spinning ones collapse as soon as another process works (measured on two cores: 57 -> 1.6 tokens/s).
+    Spinning threads become very slow as soon as another process works (measured on two cores: 57 -> 1.6 tokens/s).
     """
     inherited = {name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)}
     return {**inherited, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_WAIT_POLICY": "passive"}
 
 
-def _pipes(process: Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    return process.stdin, process.stdout, process.stderr
-
-
 def runtime(settings: Settings) -> str:
-    """What embedded models run in now, for the record: the program, its version, how it makes texts."""
+    """The program that embedded models run in, its version and its mode, as journals record it."""
     mode = "n-gram, reproducible" if settings.reproducible else "n-gram, prompt cache"
     if settings.llama_server:
         return f"{settings.llama_server.name}, {mode}"
@@ -266,26 +258,72 @@ def missing_runtime(settings: Settings) -> Lack | None:
     """Why embedded models cannot run at all, None if they can."""
     if settings.llama_server or find_spec(PACKAGE):
         return None
-    return Lack(f"{PACKAGE} is not installed, as it has no wheel for this system", RUNTIME_CURE)
+    return Lack(f"{PACKAGE} is not installed, because it has no wheel for this system", RUNTIME_CURE)
+
+
+def lack_of_memory(wanted: weights.Weights, settings: Settings) -> Lack | None:
+    """Why the model cannot be loaded now; None if it fits, or if this system does not report its free memory."""
+    needed, free = needed_bytes(wanted, settings.num_ctx), free_bytes()
+    if free is None or needed <= free:
+        return None
+    return Lack(
+        f"it needs {needed / 1e9:.1f} GB of memory with a context of {settings.num_ctx} tokens, and "
+        f"{free / 1e9:.1f} GB are free",
+        "Close other programs, lower KODERZ_NUM_CTX, or use a smaller model: `koderz models list` shows which fit",
+    )
+
+
+def needed_bytes(wanted: weights.Weights, num_ctx: int) -> int:
+    """The memory of a loaded model with a full context."""
+    return wanted.size_bytes + wanted.working_bytes + num_ctx * wanted.context_bytes
+
+
+def free_bytes(meminfo: Path = _MEMINFO, cgroup: Path = _CGROUP) -> int | None:
+    """The free memory of this machine and of its container, whichever is less; None: unknown (not Linux)."""
+    limits = [free for free in (_of_machine(meminfo), _of_container(cgroup)) if free is not None]
+    return min(limits, default=None)
+
+
+def _of_machine(meminfo: Path) -> int | None:
+    with suppress(OSError, ValueError, KeyError):
+        rows = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+        return int(rows["MemAvailable"].split()[0]) * 1024
+    return None
+
+
+def _of_container(cgroup: Path) -> int | None:
+    """By version 2 of Linux's control groups. Cached files count as free, as they do for the machine."""
+    with suppress(OSError, ValueError, KeyError):
+        limit = int((cgroup / "memory.max").read_text())  # "max" if there is no limit
+        statistics = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
+        used = int((cgroup / "memory.current").read_text()) - int(statistics["inactive_file"])
+        return max(0, limit - used)
+    return None
 
 
 def _lack(name: str, settings: Settings) -> Lack | None:
     if lack := missing_runtime(settings) or lack_of_memory(weights.weights_of(name), settings):
         return lack
     if weights.find(name, settings) is None:
-        return Lack("its weights are not here", f"koderz models pull {name}")
+        return Lack("its weights are not on this machine", f"koderz models pull {name}")
     return None
 
 
-def _create(card: ModelCard, settings: Settings, _: Programs) -> EmbeddedModel:
-    return EmbeddedModel(card.name, settings)
-
-
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, settings, _: EmbeddedModel(card.name, settings),
     lack=_lack,
-    ready="its weights are here",
+    ready="its weights are on this machine",
     names=tuple(weights.WEIGHTS),
     closed=True,
     typed="|".join(map(re.escape, weights.WEIGHTS)),
+    advice=Advice(
+        place="llama.cpp",
+        context="KODERZ_NUM_CTX",
+        silence="KODERZ_TIMEOUT",
+        variable="KODERZ_LLAMA_SERVER or unset it",
+    ),
+    rows=((".*", Capabilities(source="llama.cpp as koderz runs it")),),
+    context_set=True,
+    one_by_one=True,
+    timeouts=WHOLE_TIMES,
 )

@@ -1,7 +1,7 @@
-"""The child process that serves one embedded model: llama.cpp's own server on loopback, for as long as stdin is open.
+"""The child process that serves one embedded model: llama.cpp's own server on loopback, while stdin is open.
 
-In: one ``Order`` on stdin. Out: one line on its private stdout, ``Ready`` or ``Failed``. It ends when stdin does, which
-is when its parent closes it or dies.
+It reads one ``Order`` from stdin and writes one line, ``Ready`` or ``Failed``, to its private stdout. It ends when its
+parent closes stdin or dies.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 import msgspec
 
 HOST = "127.0.0.1"
 _CACHE_MIB = 512
-"""Memory for the beginnings of prompts that are not in use just now; llama.cpp's own default is 8 GiB."""
+"""Memory for the beginnings of prompts that are not currently used. The default of llama.cpp is 8 GiB."""
 _ASK_SECONDS = 0.05
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to serve. ``num_ctx``: tokens. ``api_key``: what requests must carry.
+    """What to serve. ``num_ctx``: tokens. ``api_key``: the key that requests must have.
 
-    ``binary``: a ``llama-server`` to be used instead of xllamacpp, "" for none. ``reproducible``: nothing is kept from
-    one prompt to the next.
+    ``binary``: a ``llama-server`` to use instead of xllamacpp, "" for none. ``reproducible``: do not cache prompts.
     """
 
     weights: str
@@ -46,7 +45,7 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """The model cannot be served; ``message`` says why and what to do."""
+    """The model cannot be served; ``message`` explains why and what to do."""
 
     message: str
 
@@ -63,8 +62,11 @@ def main() -> None:
     try:
         if order.binary:
             _send(replies, Ready(_run(order, binaries)))
-            _end(binaries[0].wait())
-        server = _bundled(order)
+            code = binaries[0].wait()
+            os._exit(code if code >= 0 else 128 - code)  # a signal has the exit code that shells use
+        import xllamacpp  # noqa: PLC0415 (loads the native library)
+
+        server = xllamacpp.Server(parameters(order))  # returns with the model loaded, and serves it while it exists
         _send(replies, Ready(server.listening_address))
         threading.Event().wait()
     except (ImportError, OSError, RuntimeError) as error:
@@ -72,7 +74,7 @@ def main() -> None:
 
 
 def _private_stdout() -> BinaryIO:
-    """The pipe to the parent, on a descriptor of its own: what llama.cpp prints must not get between the lines."""
+    """The pipe to the parent, on a descriptor of its own, so that output of llama.cpp cannot get into it."""
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     return replies
@@ -83,7 +85,7 @@ def _send(replies: BinaryIO, reply: Reply) -> None:
 
 
 def _end_with_stdin(binaries: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End this process and the binary when the parent has gone.
+    """End this process and the binary when the parent has ended.
 
     Linux's PR_SET_PDEATHSIG is not used here: it fires when the parent's *thread* that started this process ends.
     """
@@ -95,13 +97,13 @@ def _end_with_stdin(binaries: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def threads() -> tuple[int, int]:
-    """For writing and for reading. Writing leaves half of the cores alone: threads that share a core collapse."""
+    """The threads for generating and for reading. Generating uses half of the cores: shared ones are slow."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores // 2), cores
 
 
 def parameters(order: Order) -> Any:  # Any: xllamacpp.CommonParams, which has no types
-    """What llama.cpp's server is started with."""
+    """The parameters of llama.cpp's server."""
     import xllamacpp  # noqa: PLC0415 (loads the native library)
 
     wanted = xllamacpp.CommonParams()
@@ -111,30 +113,23 @@ def parameters(order: Order) -> Any:  # Any: xllamacpp.CommonParams, which has n
     wanted.cpuparams.n_threads, wanted.cpuparams_batch.n_threads = threads()
     wanted.cache_prompt, wanted.cache_ram_mib = not order.reproducible, _cache_mib(order)
     wanted.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
-    wanted.fit_params = False  # it would shorten the context without a word
+    wanted.fit_params = False  # it would shorten the context silently
     wanted.ui = wanted.endpoint_slots = wanted.warmup = False
     return wanted
 
 
-def _bundled(order: Order) -> Any:  # Any: xllamacpp.Server, as above
-    """llama.cpp's server in this process; the model is loaded when it returns, and served as long as it is held."""
-    import xllamacpp  # noqa: PLC0415 (loads the native library)
-
-    return xllamacpp.Server(parameters(order))
-
-
 def _run(order: Order, binaries: list[subprocess.Popen[bytes]]) -> str:
-    """A ``llama-server``, which is added to ``binaries``; returns its address when the model is loaded.
+    """Start a ``llama-server``, add it to ``binaries``, and return its address when the model is loaded.
 
-    It is configured by variables, since a version that does not know one ignores it.
+    It is configured by variables, because a version that does not know a variable ignores it.
     """
     port = _free_port()
-    writing, reading = threads()
+    generating, reading = threads()
     variables = {
         "LLAMA_API_KEY": order.api_key,
         "LLAMA_ARG_CTX_SIZE": order.num_ctx,
         "LLAMA_ARG_N_PARALLEL": 1,
-        "LLAMA_ARG_THREADS": writing,
+        "LLAMA_ARG_THREADS": generating,
         "LLAMA_ARG_THREADS_BATCH": reading,
         "LLAMA_ARG_CACHE_PROMPT": int(not order.reproducible),
         "LLAMA_ARG_CACHE_RAM": _cache_mib(order),
@@ -173,11 +168,6 @@ def _is_healthy(port: int) -> bool:
             return connection.getresponse().status == 200
         except (OSError, HTTPException):
             return False
-
-
-def _end(code: int) -> NoReturn:
-    """As the binary did, whose signal is told as shells do."""
-    os._exit(code if code >= 0 else 128 - code)
 
 
 def _explanation(order: Order, error: Exception) -> str:

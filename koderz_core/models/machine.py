@@ -1,7 +1,7 @@
-"""This machine's time and the energy of its GPUs, shared out among the calls that use them at the same time.
+"""This machine's time and the energy of its GPUs, divided among the calls that use them at the same time.
 
-The rule: at every moment each of the ``k`` calls under way has ``1/k`` of the machine, so their shares add up to the
-time in which it worked, and no second is paid for twice. Not covered: calls of other processes, and idle power.
+At every moment each of the ``k`` calls under way has ``1/k`` of the machine. So their shares add up to the time in
+which it worked, and no second is paid for twice. Not covered: calls of other processes, and idle power.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from koderz_core.protocols import Model, OnText
 from koderz_core.records import Completion, Request
 
 Joules = Callable[[], float | None]
-"""A counter of the energy that the machine's GPUs have drawn; None: there is none."""
+"""Reads the energy that the GPUs of this machine have used so far; None: there is no counter."""
 
 MILLI = 1000.0  # the counters are in millijoules
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one call may be charged for; ``joules`` None: not measured."""
+    """The share of one call. ``joules`` None: not measured."""
 
     seconds: float
     joules: float | None
 
 
 class Machine:
-    """Shares out the time and energy of this machine. May be used from any thread."""
+    """Divides the time and energy of this machine among calls. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, joules: Joules = lambda: None) -> None:
         self._clock, self._joules = clock, joules
@@ -39,17 +39,17 @@ class Machine:
         self._calls = 0  # under way
         self._at = 0.0
         self._drawn: float | None = None
-        self._each_seconds, self._each_joules = 0.0, 0.0  # what a call under way from the beginning would have had
+        self._each_seconds, self._each_joules = 0.0, 0.0  # the share of a call that was under way from the beginning
 
     def begin(self) -> Share:
-        """A call begins; give what this returns to ``end``."""
+        """Start a call; pass the result to ``end``."""
         return self._change(+1)
 
-    def end(self, begun: Share) -> Share:
-        """A call has ended: its share of the machine since it began."""
+    def end(self, start: Share) -> Share:
+        """End a call and return its share of the machine since ``start``."""
         now = self._change(-1)
-        joules = None if now.joules is None or begun.joules is None else now.joules - begun.joules
-        return Share(now.seconds - begun.seconds, joules)
+        joules = None if now.joules is None or start.joules is None else now.joules - start.joules
+        return Share(now.seconds - start.seconds, joules)
 
     def _change(self, by: int) -> Share:
         with self._guard:
@@ -64,9 +64,9 @@ class Machine:
 
 
 class MeteredModel:
-    """A model on this machine whose completions tell their share of it.
+    """A model on this machine whose completions contain their share of it.
 
-    ``one_by_one``: it answers so, and a call that waits for its turn has no share of what others do meanwhile.
+    ``one_by_one``: it answers one call at a time, so a call that waits for its turn has no share yet.
     """
 
     def __init__(self, model: Model, machine: Machine, *, one_by_one: bool = False) -> None:
@@ -78,16 +78,16 @@ class MeteredModel:
         return self._model.id
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """As the model. The ModelError of a call that failed tells its share too."""
+        """As the model. The ModelError of a failed call contains its share too."""
         with self._turn:
-            begun, failure = self._machine.begin(), None
+            start, failure = self._machine.begin(), None
             try:
                 completion = self._model.complete(request, on_text)
             except ModelError as error:
                 failure = error
                 raise
             finally:
-                share = self._machine.end(begun)
+                share = self._machine.end(start)
                 if failure:
                     failure.machine_seconds, failure.gpu_joules = share.seconds, share.joules
         usage = replace(completion.usage, machine_seconds=share.seconds, gpu_joules=share.joules)
@@ -99,7 +99,7 @@ class MeteredModel:
 
 
 def gpu_joules() -> Joules:
-    """A counter of all NVIDIA GPUs of this machine together; one that knows nothing without them or nvidia-ml-py."""
+    """A counter of all NVIDIA GPUs of this machine; it returns None without GPUs or without nvidia-ml-py."""
     try:
         import pynvml  # noqa: PLC0415 (optional)
     except ImportError:

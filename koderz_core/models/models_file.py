@@ -1,4 +1,4 @@
-"""What a person states of models in `models.toml` in the data folder: it stands above all that koderz knows.
+"""What the user states about models in `models.toml` in the data folder. It overrides all that koderz knows.
 
     ["openai/my-model"]
     tier = "small_frontier"
@@ -11,13 +11,13 @@
     source = "the contract of March"
     date = 2026-03-01
 
-A table named by the provider alone is about all its models; what is said of one model stands above it.
+A table named after a provider is about all its models; a table of one model overrides it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from difflib import get_close_matches
 from functools import lru_cache
@@ -29,11 +29,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, DataError
 from koderz_core.input_files import read_text
-from koderz_core.models.capability_table import TABLE, Thinking
 from koderz_core.records import Tier
 
+Thinking = Literal["never", "optional", "always"]
+
 FILE = "models.toml"
-MOST_USD = 1e6  # for a million tokens: more is a slip of the pen, and sums of it no numbers
+MOST_USD = 1e6  # per million tokens: a higher price is a typing mistake
 
 
 class _Closed(BaseModel):
@@ -41,7 +42,7 @@ class _Closed(BaseModel):
 
 
 class StatedPrice(_Closed):
-    """US dollars per million tokens. Input read from or written to a cache costs as other input unless stated."""
+    """US dollars per million tokens. By default cached input costs the same as other input."""
 
     input_usd_per_mtok: float = Field(ge=0, le=MOST_USD)
     output_usd_per_mtok: float = Field(ge=0, le=MOST_USD)
@@ -52,7 +53,7 @@ class StatedPrice(_Closed):
 
 
 class StatedCapabilities(_Closed):
-    """What a model takes, as far as it is stated; the fields are those of ``Capabilities``."""
+    """What a model accepts, None if not stated. The fields are those of ``Capabilities``."""
 
     temperature: bool | None = None
     top_p: bool | None = None
@@ -80,58 +81,59 @@ NOTHING = Stated()
 
 
 def stated(model: str, settings: Settings) -> Stated:
-    """What is stated of a model, by id, and, where that says nothing, of its provider. Raises ConfigError."""
+    """What the file states of a model (by id), completed by the table of its provider. Raises ConfigError."""
     tables = _read(settings.home / FILE)
     if not tables:
         return NOTHING
-    one = tables.get(model, Stated())
-    all_ = tables.get(model.partition("/")[0], Stated())
+    own = tables.get(model, NOTHING)
+    shared = tables.get(model.partition("/")[0], NOTHING)
     return Stated(
-        tier=one.tier or all_.tier,
-        context_tokens=one.context_tokens or all_.context_tokens,
-        capabilities=all_.capabilities.model_copy(update=one.capabilities.model_dump(exclude_none=True)),
-        price=one.price or all_.price,
+        tier=own.tier or shared.tier,
+        context_tokens=own.context_tokens or shared.context_tokens,
+        capabilities=shared.capabilities.model_copy(update=own.capabilities.model_dump(exclude_none=True)),
+        price=own.price or shared.price,
     )
+
+
+def check_providers(settings: Settings, providers: Collection[str]) -> None:
+    """Raise ConfigError if a table of the file names none of ``providers``."""
+    path = settings.home / FILE
+    for name in _read(path):
+        if name.partition("/")[0] not in providers:
+            raise ConfigError(
+                f'{path}: table ["{name}"] names no provider. Write ["PROVIDER/NAME"]; providers: '
+                f"{', '.join(providers)}."
+            )
 
 
 def _read(path: Path) -> Mapping[str, Stated]:
     try:
-        found = path.stat()
-    except (FileNotFoundError, NotADirectoryError, PermissionError):  # the last: of the folder, in which nothing works
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # the last: of the folder, which koderz cannot use
         return {}
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}. Mend or remove it.") from error
-    return _parse(path, found.st_mtime_ns, found.st_size)
+        raise ConfigError(f"{path} cannot be read: {error.strerror}. Fix or remove it.") from error
+    return _parse(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=4)
 def _parse(path: Path, _changed: int, _size: int) -> Mapping[str, Stated]:
-    """The tables of the file as it was then: it is looked at for every call."""
+    """The tables of this version of the file, cached because every call reads them."""
     try:
-        tables = tomllib.loads(read_text(path, "Mend or remove it."))
-        return _checked(_TABLES.validate_python(tables), path)
+        return _TABLES.validate_python(tomllib.loads(read_text(path, "Fix or remove it.")))
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from None
     except DataError as error:
         raise ConfigError(str(error)) from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line or remove the file.") from error
+        raise ConfigError(f"{path} is not valid TOML: {error}. Fix that line or remove the file.") from error
 
 
 _TABLES = TypeAdapter(dict[str, Stated])
 
 
-def _checked(tables: dict[str, Stated], path: Path) -> Mapping[str, Stated]:
-    for name in tables:
-        if name.partition("/")[0] not in TABLE:
-            raise ConfigError(
-                f'{path}: table ["{name}"] names no provider. Write ["PROVIDER/NAME"]; providers: {", ".join(TABLE)}.'
-            )
-    return tables
-
-
 def _explain(error: ValidationError, path: Path) -> str:
-    """The first fault: its table as the file has it, its key, and what it should be."""
+    """A message about the first fault: its table as in the file, its key, and what is valid there."""
     fault = error.errors()[0]
     model, *inside = map(str, fault["loc"])
     *tables, key = inside or [""]

@@ -1,6 +1,6 @@
 """Models that Ollama serves, through its official SDK and its own protocol: one attempt per call.
 
-Its OpenAI-compatible address would ignore ``num_ctx``, and cut long prompts without a word.
+Its OpenAI-compatible address would ignore ``num_ctx`` and cut long prompts silently.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from typing import Any
 from koderz_core.addresses import is_loopback
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
-from koderz_core.models.answer import Answer, count_of, text_of
-from koderz_core.models.capabilities import capabilities_of, honoured
+from koderz_core.models.answer import Answer, Call, count_of, text_of
+from koderz_core.models.capabilities import THINKERS, Capabilities, thinker
 from koderz_core.models.connection import connection, redact, times
-from koderz_core.models.faults import Server
-from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Programs, Provider, bearer
+from koderz_core.models.provider import NO_KEY, Advice, ModelCard, ModelList, Provider, bearer
+from koderz_core.models.server import Server
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request, Sampling, Usage
+from koderz_core.records import Completion, Request, Usage
 
 CLOUD = "https://ollama.com"
 MOST_NANOSECONDS = 1 << 53
+_SOURCE = "Ollama's API reference, November 2026"
+_THOUGHTS = 8_192
 
 
 class OllamaModel:
-    """A model of an Ollama server, with a context of ``settings.num_ctx`` tokens. How long it stays loaded is Ollama's.
+    """A model of an Ollama server, with a context of ``settings.num_ctx`` tokens. Ollama decides when to unload it.
 
-    Not covered: an Ollama from before October 2025 cuts prompts that are too long without a word, as it does not know
-    ``truncate``; a cut one then shows only by filling the context.
+    Not covered: versions of Ollama before October 2025 do not know ``truncate`` and cut long prompts silently. The only
+    sign of a cut prompt is then a full context.
 
     ``seconds`` of a completion are those of the answer, without loading.
     """
@@ -39,57 +41,49 @@ class OllamaModel:
 
         url = settings.ollama_base_url
         self.id = card.id
-        self._server = Server(card, redact(url), settings.timeout, PROVIDER.advice)
+        self._server = Server(card, PROVIDER, redact(url), settings)
         self._settings = settings
         self._client = ollama.Client(url, headers=_headers(settings), **connection(httpx, url, *times(settings)))
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
-        self._settings.check_egress(_away(self._server.card.name) or self._server.url, f"an answer of {self.id}")
-        takes = capabilities_of(self.id, self._settings)
-        sent, streamed = honoured(request, takes), on_text is not None and takes.streaming
-        answer, last = Answer(), None
-        arguments = self._arguments(request, sent, takes.max_tokens_parameter)
-        with answer.in_time(), closing(self._parts(arguments, streamed=streamed)) as parts:
-            for part in parts:
-                last, said = part, getattr(part, "message", None)
-                piece = text_of(said, "content")
-                answer.take(piece, text_of(said, "thinking"))
-                if on_text and streamed and piece:
-                    on_text(piece)
-        if answer.reason is None:
-            self._end(answer, last, streamed=streamed)
-        if answer.failed:
-            raise self._server.broke_off()
-        loading_seconds = (count_of(last, "load_duration", MOST_NANOSECONDS) or 0) / 1e9
-        return answer.completion(sent, streamed=streamed, waited_seconds=loading_seconds)
+        """As ``Server.complete``."""
+        return self._server.complete(request, on_text, self._send)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
         self._client.close()  # type: ignore[no-untyped-call] # the SDK's own lack of types
 
-    def _arguments(
-        self, request: Request, sent: Sampling, limit: str
-    ) -> dict[str, Any]:  # Any: the SDK's keyword arguments
+    def _send(self, call: Call, answer: Answer, on_text: OnText | None) -> None:
+        last = None
+        with closing(self._parts(self._arguments(call), streamed=on_text is not None)) as parts:
+            for part in parts:
+                last, message = part, getattr(part, "message", None)
+                piece = text_of(message, "content")
+                answer.take(piece, text_of(message, "thinking"))
+                if on_text and piece:
+                    on_text(piece)
+        self._end(answer, last, streamed=on_text is not None)
+
+    def _arguments(self, call: Call) -> dict[str, Any]:  # Any: JSON
         options = {
             "num_ctx": self._settings.num_ctx,
-            "seed": sent.seed,
-            "temperature": sent.temperature,
-            "top_p": sent.top_p,
-            limit: sent.max_tokens,
+            "seed": call.sampling.seed,
+            "temperature": call.sampling.temperature,
+            "top_p": call.sampling.top_p,
+            call.limit: call.sampling.max_tokens,
         }
         return {
             "model": self._server.card.name,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "messages": call.chat(),
             "options": {name: value for name, value in options.items() if value is not None},
-            "truncate": False,  # a prompt that is longer than the context is an error, and
-            "shift": False,  # a context that is full ends the answer: neither loses its beginning without a word
+            "truncate": False,  # a prompt that exceeds the context is an error, and
+            "shift": False,  # a full context ends the answer: neither loses its beginning silently
         }
 
     def _parts(self, arguments: dict[str, Any], *, streamed: bool) -> Generator[object, None, None]:
         import ollama  # noqa: PLC0415 (heavy)
 
-        # What the SDK's own chat() does; but that takes neither truncate nor shift.
+        # As the SDK's own chat(), which has no arguments truncate and shift.
         body = {**arguments, "stream": streamed}
         with self._faults(streamed=streamed):
             reply = self._client._request(ollama.ChatResponse, "POST", "/api/chat", json=body, stream=streamed)
@@ -101,15 +95,16 @@ class OllamaModel:
     def _end(self, answer: Answer, last: object, *, streamed: bool) -> None:
         if getattr(last, "done", None) is not True:
             raise self._senseless(streamed=streamed)
-        # It reports no prompt tokens, or 0, when it took the prompt from its cache (its issue 2068).
+        # Ollama reports no prompt tokens, or 0, if it took the prompt from its cache (its issue 2068).
         answer.usage = Usage(count_of(last, "prompt_eval_count") or None, count_of(last, "eval_count"))
         used = (answer.usage.input_tokens or 0) + (answer.usage.output_tokens or 0)
-        # A full context is a cut answer, or one to a cut prompt, whatever reason is given.
+        # A full context means that the answer or the prompt was cut, whatever the reason says.
         answer.reason = "length" if used >= self._settings.num_ctx else text_of(last, "done_reason")
+        answer.waited_seconds = (count_of(last, "load_duration", MOST_NANOSECONDS) or 0) / 1e9
 
     @contextmanager
     def _faults(self, *, streamed: bool) -> Iterator[None]:
-        """Turns the SDK's errors into ModelError, without their cause, which may quote what was sent."""
+        """Turns the SDK's errors into ModelError, without the cause, which may quote the request."""
         import httpx  # noqa: PLC0415 (heavy)
         import ollama  # noqa: PLC0415 (heavy)
 
@@ -121,7 +116,7 @@ class OllamaModel:
             raise self._server.unreachable(error) from None
         except ollama.ResponseError as error:
             raise self._server.status(error.status_code, error=error) from None
-        except (TypeError, AttributeError, ValueError):  # the SDK builds its records from whatever was sent
+        except (TypeError, AttributeError, ValueError):  # the SDK builds its records from unchecked data
             raise self._senseless(streamed=streamed) from None
 
     def _senseless(self, *, streamed: bool) -> ModelError:
@@ -129,24 +124,25 @@ class OllamaModel:
 
 
 def _headers(settings: Settings) -> dict[str, str]:
-    """A key goes to another machine only; without one the SDK would look for it in the environment."""
+    """The key is sent to other machines only. Without a header the SDK would look for a key in the environment."""
     local = is_loopback(settings.ollama_base_url)
     return {"Authorization": f"Bearer {NO_KEY}", **bearer(None if local else settings.ollama_api_key)}
 
 
 def _away(name: str) -> str | None:
-    """A local server hands what is asked of such a model on to Ollama's cloud, which its tag alone tells."""
+    """A local server passes requests for such a model on to Ollama's cloud. Only its tag shows that."""
     return CLOUD if name.lower().endswith(("-cloud", ":cloud")) else None
 
 
-def _create(card: ModelCard, settings: Settings, _: Programs) -> OllamaModel:
-    return OllamaModel(card, settings)
-
-
 PROVIDER = Provider(
-    create=_create,
+    create=lambda card, settings, _: OllamaModel(card, settings),
     address=lambda settings: settings.ollama_base_url,
     lists=lambda settings: ModelList(f"{settings.ollama_base_url}/api/tags", _headers(settings)),
+    rows=(
+        (THINKERS, thinker(_THOUGHTS, _SOURCE, "num_predict")),
+        (".*", Capabilities(max_tokens_parameter="num_predict", source=_SOURCE)),
+    ),
+    context_set=True,
     names=("gpt-oss:20b", "gpt-oss:120b"),
     typed=r"[^\s:]+:[^\s:]+|gpt-oss",
     away=_away,

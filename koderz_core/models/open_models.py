@@ -1,27 +1,30 @@
-"""The models that one process keeps open: each is made when it is first asked for."""
+"""The models that one process keeps open, and the guard that keeps keys out of their prompts and answers."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from koderz_core.config import Settings
 from koderz_core.models.availability import require
 from koderz_core.models.catalogue import check_allowed, resolve
-from koderz_core.models.guard import GuardedModel
 from koderz_core.models.machine import Machine, MeteredModel, gpu_joules
 from koderz_core.models.pricing import runs_here
 from koderz_core.models.provider import ModelCard
-from koderz_core.models.providers import create
-from koderz_core.protocols import Model
+from koderz_core.models.providers import PROVIDERS, create
+from koderz_core.models.server import causes
+from koderz_core.protocols import Model, OnText
+from koderz_core.records import Completion, Request
+from koderz_core.redaction import Redaction
 
 
 class OpenModels:
-    """Models by id. May be used from any thread."""
+    """Models by id, each opened at its first use. Thread-safe."""
 
     def __init__(self, settings: Settings, programs: Callable[[str], Mapping[str, str]]) -> None:
-        """``programs``: a dataset's name to a right program for each of its problems; only scripted models ask."""
+        """``programs``: returns a correct program for each problem of a dataset. Only scripted models call it."""
         self._settings = settings
         self._programs = programs
         self._models: dict[tuple[str, str], Model] = {}
@@ -29,33 +32,33 @@ class OpenModels:
         self._guard = threading.Lock()  # guards both: two threads must not load the same weights twice
 
     def get(self, name: str, dataset: str) -> Model:
-        """The model of that name. Raises UnknownNameError, ModelError, PlanError for one that may not be asked."""
+        """The model of that name. Raises UnknownNameError, ModelError, or PlanError if it is not allowed."""
         card = resolve(name, self._settings)
         check_allowed([card.id], self._settings)
-        kept = (card.id, dataset if card.provider == "scripted" else "")  # any other model is the same for all
+        key = (card.id, dataset if card.provider == "scripted" else "")  # other models are the same for all datasets
         with self._guard:
-            if kept not in self._models:
+            if key not in self._models:
                 model = create(card, self._settings, lambda: self._programs(dataset))
-                self._models[kept] = GuardedModel(self._metered(model, card), self._settings.redaction())
-            return self._models[kept]
+                self._models[key] = GuardedModel(self._metered(model, card), self._settings.redaction())
+            return self._models[key]
 
     def _metered(self, model: Model, card: ModelCard) -> Model:
-        """What works on this machine shares it with all others that do."""
+        """Models that run on this machine share its time and energy."""
         if not runs_here(card, self._settings):
             return model
         if self._machine is None:
             measured = self._settings.measure_gpu
             self._machine = Machine(joules=gpu_joules()) if measured else Machine()
-        return MeteredModel(model, self._machine, one_by_one=card.provider == "embedded")
+        return MeteredModel(model, self._machine, one_by_one=PROVIDERS[card.provider].one_by_one)
 
     def ready(self, names: Iterable[str], dataset: str) -> dict[str, Model]:
-        """The models of these names, each of which can be asked now as far as one can tell. Raises ModelError."""
+        """The models of these names. Raises ModelError if one is known to be unable to answer now."""
         for name in sorted(names):
             require(name, self._settings)
         return {name: self.get(name, dataset) for name in names}
 
     def abandon(self, seconds: float = 1.0) -> None:
-        """Let go of every model now; wait at most so long for calls in flight. For a process that is about to end."""
+        """Close every model now; wait at most ``seconds`` for calls under way. For a process that is about to end."""
         closing = [threading.Thread(target=model.close, daemon=True) for model in list(self._models.values())]
         for thread in closing:
             thread.start()
@@ -64,8 +67,47 @@ class OpenModels:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def close(self) -> None:
-        """Let go of every model. Idempotent."""
+        """Close every model. Idempotent."""
         with self._guard:
             for model in self._models.values():
                 model.close()
             self._models.clear()
+
+
+class GuardedModel:
+    """A model whose prompts, answers, streamed pieces and errors are redacted: no key gets in or out."""
+
+    def __init__(self, model: Model, redaction: Redaction) -> None:
+        self._model, self._redaction = model, redaction
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """As the model. ``on_text`` is called for every piece, with "" if the text is held back: it may end the call.
+
+        Text that is held back comes with a later piece, or at the end.
+        """
+        stream = self._redaction.stream()
+        try:
+            completion = self._model.complete(
+                self._sent(request), on_text and (lambda piece: on_text(stream.take(piece)))
+            )
+        except Exception as error:
+            for cause in causes(error):
+                cause.args = tuple(self._redaction.text(part) if isinstance(part, str) else part for part in cause.args)
+            raise
+        if on_text and (rest := stream.rest()):
+            on_text(rest)
+        tier = completion.usage.service_tier
+        usage = replace(completion.usage, service_tier=tier and self._redaction.text(tier))
+        return replace(completion, text=self._redaction.text(completion.text), usage=usage)
+
+    def _sent(self, request: Request) -> Request:
+        clean = (replace(message, content=self._redaction.prompt(message.content)) for message in request.messages)
+        return replace(request, messages=tuple(clean))
+
+    def close(self) -> None:
+        """As the model."""
+        self._model.close()

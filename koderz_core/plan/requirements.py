@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError
-from koderz_core.models.capabilities import Capabilities, capabilities_of
+from koderz_core.models.capabilities import Capabilities
+from koderz_core.models.providers import capabilities_of
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN, LATEST_TOKENS
 from koderz_core.prompts.coding import LIMITS
 from koderz_core.records import Configuration, Scalar

@@ -9,8 +9,8 @@ from koderz_core.analysis.model_selection import ranked
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError, OfflineError, PlanError, UnknownNameError
 from koderz_core.models.availability import require
-from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import allowed, check_allowed, resolve
+from koderz_core.models.providers import capabilities_of
 from koderz_core.plan.evidence import Evidence
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Plan

@@ -18,18 +18,18 @@ from koderz_core.bundles.bug_report import FILE_NAME
 from koderz_core.bundles.checks import checked_bundle
 from koderz_core.bundles.creation import (
     KEPT,
-    KeptBundle,
-    Made,
-    Wanted,
-    kept,
+    BundleOptions,
+    StoredBundle,
+    WrittenBundle,
     locked,
     make,
     make_room,
     open_bundle,
     opened_level,
     pin,
+    stored_bundles,
 )
-from koderz_core.bundles.redaction import ABOUT, SAFEST, Identities, level_of
+from koderz_core.bundles.privacy import ABOUT, SAFEST, Identities, level_of
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import JournalError, KoderzError
 from koderz_core.journal import read_all
@@ -82,7 +82,7 @@ class Bundles:
             return found  # the store would show another benchmark
         return found.and_also(verify_figures(totals, self._shown(benchmark)))
 
-    def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> Made:
+    def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> WrittenBundle:
         """Bundle a benchmark (by id) into ``out``, or into the data folder, which keeps the newest bundles.
 
         An unknown level counts as the safest one. Raises DataError, JournalError.
@@ -92,16 +92,16 @@ class Bundles:
             _LOG.warning("%s", warning)
         with locked(self.folder, benchmark):
             path = out or self.folder / f"{benchmark}-{chosen}.zip"
-            made = make(self._journal(benchmark), Wanted(chosen, identities(self.settings), __version__), path)
+            made = make(self._journal(benchmark), BundleOptions(chosen, identities(self.settings), __version__), path)
         if pinned:
             pin(path)
         if out is None:
             make_room(self.folder)
         return made
 
-    def kept(self) -> list[KeptBundle]:
+    def kept(self) -> list[StoredBundle]:
         """The bundles in the data folder, the newest first."""
-        return kept(self.folder)
+        return stored_bundles(self.folder)
 
     def clear(self) -> int:
         """Remove all bundles that are not pinned; returns how many. Raises DataError."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from koderz_core import __version__
 from koderz_core.config import Settings
-from koderz_core.diagnosis import SIGNS, Diagnosis, Finding, diagnose
-from koderz_core.diagnosis.checks import SERVERS
+from koderz_core.diagnosis import SERVERS, SIGNS, Diagnosis, Finding, diagnose
 from koderz_core.diagnosis.journals import index
 from koderz_core.diagnosis.model_probes import Speed, ask_each, speed
 from koderz_core.errors import ConfigError

@@ -41,7 +41,7 @@ from koderz_core.memory.lessons import (
 from koderz_core.memory.memory_file import KINDS, MOST, ORDERS, Counts, MemoryQuery, Related
 from koderz_core.memory.mirror import open_mirror
 from koderz_core.memory.mirror_status import JournalStatus, ServerStatus
-from koderz_core.models.capabilities import capabilities_of
+from koderz_core.models.providers import capabilities_of
 from koderz_core.prompts import VERSIONS
 from koderz_core.prompts.coding import MINIMAL
 from koderz_core.records import Asker, Dataset, Memory, Problem, Query

@@ -14,9 +14,9 @@ from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
 from koderz_core.errors import KoderzError
 from koderz_core.journal import Journal
-from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
+from koderz_core.models.providers import capabilities_of
 from koderz_core.models.worst_case import WorstCases
 from koderz_core.notices.delivery import Notices
 from koderz_core.notices.messages import benchmark_ended

@@ -16,12 +16,11 @@ import pytest
 
 from koderz_core import Workspace
 from koderz_core.bundles import creation
-from koderz_core.bundles.archive import packed, unpacked
+from koderz_core.bundles.archive import BundleFile, packed, unpacked
 from koderz_core.bundles.checks import checked_bundle
-from koderz_core.bundles.contents import BundleFile
-from koderz_core.bundles.creation import Wanted, make, open_bundle
-from koderz_core.bundles.manifest import faults
-from koderz_core.bundles.redaction import Identities
+from koderz_core.bundles.creation import BundleOptions, make, open_bundle
+from koderz_core.bundles.documents import faults
+from koderz_core.bundles.privacy import Identities
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import DataError, UsageError
 from koderz_core.workspace.bundles import bug_report
@@ -48,7 +47,7 @@ def everything(path: Path) -> str:
 
 def made(opened: Workspace, benchmark: str, tmp_path: Path, level: Any = "public_safe", cap: int = 1 << 26) -> Path:
     journal = opened.settings.journals_dir / f"{benchmark}.jsonl"
-    return make(journal, Wanted(level, WHOSE, "0.0.0", cap), tmp_path / f"{level}.zip").path
+    return make(journal, BundleOptions(level, WHOSE, "0.0.0", cap), tmp_path / f"{level}.zip").path
 
 
 def plant(line: dict[str, Any]) -> None:
@@ -149,7 +148,7 @@ def test_schemas_hold_for_what_failed(opened: Workspace, recorded: str, rewrite:
     figures = json.loads(unpacked(made(opened, rewrite(fail), tmp_path))["kpi.json"])
     assert faults(figures, "kpi") == []
     assert figures["totals"]["error"] == figures["totals"]["experiments"] > 0
-    assert {one["winner_model"] for one in figures["experiments"]} == {None}
+    assert {experiment["winner_model"] for experiment in figures["experiments"]} == {None}
 
 
 def test_a_schema_finds_what_is_wrong() -> None:
@@ -160,13 +159,13 @@ def test_a_schema_finds_what_is_wrong() -> None:
 def test_what_is_cut_is_said_to_be(opened: Workspace, recorded: str, tmp_path: Path) -> None:
     path = made(opened, recorded, tmp_path, cap=4000)
     manifest = json.loads(unpacked(path)["manifest.json"])
-    cut = {one["path"] for one in manifest["files"] if one["truncated"]}
+    cut = {file["path"] for file in manifest["files"] if file["truncated"]}
     assert manifest["bundle_truncated"]
     assert "journal.jsonl" in cut
     assert all(len(unpacked(path)[name]) <= 4000 for name in cut)
     found = checked_bundle(path).verified
     assert found.holds
-    assert any("journal.jsonl was cut" in remark for remark in found.remarks)
+    assert any("journal.jsonl was truncated" in remark for remark in found.remarks)
 
 
 def changed(path: Path, name: str, how: Callable[[bytes], bytes], *, also_hash: bool = False) -> Path:
@@ -175,18 +174,18 @@ def changed(path: Path, name: str, how: Callable[[bytes], bytes], *, also_hash: 
     if also_hash:
         manifest = json.loads(files["manifest.json"])
         manifest["hashes"][name] = hashlib.sha256(files[name]).hexdigest()
-        for one in manifest["files"]:
-            if one["path"] == name:
-                one["size_bytes"] = one["full_size_bytes"] = len(files[name])
+        for file in manifest["files"]:
+            if file["path"] == name:
+                file["size_bytes"] = file["full_size_bytes"] = len(files[name])
         files["manifest.json"] = json.dumps(manifest).encode()
-    path.write_bytes(packed([BundleFile(one, content, len(content)) for one, content in files.items()], ""))
+    path.write_bytes(packed([BundleFile(other, content, len(content)) for other, content in files.items()], ""))
     return path
 
 
 @pytest.mark.parametrize("name", ["kpi.json", "journal.jsonl", "prices.json"])
 def test_a_changed_file_is_named(opened: Workspace, recorded: str, tmp_path: Path, name: str) -> None:
     path = changed(made(opened, recorded, tmp_path), name, lambda content: content.replace(b"0", b"1", 1))
-    assert name in {one.where for one in checked_bundle(path).verified.differences}
+    assert name in {difference.where for difference in checked_bundle(path).verified.differences}
     with pytest.raises(DataError, match="was refused"):
         open_bundle(path, tmp_path / "shown")
     assert not (tmp_path / "shown").exists()
@@ -201,15 +200,15 @@ def test_a_changed_figure_is_named_even_if_its_hash_was_changed_too(
         return json.dumps(figures).encode()
 
     path = changed(made(opened, recorded, tmp_path), "kpi.json", better, also_hash=True)
-    assert [one.what for one in checked_bundle(path).verified.differences] == ["$.totals.solved"]
+    assert [difference.what for difference in checked_bundle(path).verified.differences] == ["$.totals.solved"]
 
 
 def test_a_changed_text_is_named_even_if_the_files_hash_was_changed_too(
     opened: Workspace, recorded: str, tmp_path: Path
 ) -> None:
     path = made(opened, recorded, tmp_path, "team_safe")
-    path = changed(path, "journal.jsonl", lambda one: one.replace(b"def ", b"deF "), also_hash=True)
-    assert "the SHA-256" in {one.what for one in checked_bundle(path).verified.differences}
+    path = changed(path, "journal.jsonl", lambda content: content.replace(b"def ", b"deF "), also_hash=True)
+    assert "the SHA-256" in {difference.what for difference in checked_bundle(path).verified.differences}
 
 
 @pytest.mark.parametrize(
@@ -228,14 +227,14 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     entry.external_attr = 0o120777 << 16
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr(entry, "/etc/passwd")
-    with pytest.raises(DataError, match="no plain file"):
+    with pytest.raises(DataError, match="not a regular file"):
         checked_bundle(tmp_path / "x.zip")
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("journal.jsonl", b"0" * (8 << 20))
-    with pytest.raises(DataError, match=r"'journal\.jsonl' in it unpacks to .* a bomb"):
+    with pytest.raises(DataError, match=r"'journal\.jsonl' unpacks to .* a zip bomb"):
         checked_bundle(tmp_path / "x.zip")
 
 
@@ -248,7 +247,7 @@ def test_a_name_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
         checked_bundle(tmp_path / "x.zip")
 
 
-@pytest.mark.parametrize("spoil", [lambda one: b"", lambda one: one[:-300], lambda one: one[:300] + b"x" + one[301:]])
+@pytest.mark.parametrize("spoil", [lambda old: b"", lambda old: old[:-300], lambda old: old[:300] + b"x" + old[301:]])
 def test_a_damaged_zip_is_refused(opened: Workspace, recorded: str, tmp_path: Path, spoil: Any) -> None:
     path = made(opened, recorded, tmp_path)
     path.write_bytes(spoil(path.read_bytes()))
@@ -301,7 +300,7 @@ def test_a_report_of_an_error_names_nobody(settings: Settings, tmp_path: Path, m
     said = everything(tmp_path / "report.zip")
     assert [name for name, text in PLANTED.items() if text in said] == []
     assert "test_a_report_of_an_error_names_nobody" in said
-    assert [one["kind"] for one in json.loads(unpacked(tmp_path / "report.zip")["report.json"])["errors"]] == [
+    assert [error["kind"] for error in json.loads(unpacked(tmp_path / "report.zip")["report.json"])["errors"]] == [
         "DataError",
         "ValueError",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koderz_core.bundles.redaction import Identities
+from koderz_core.bundles.privacy import Identities
 
 WHOSE = Identities(("annika", "root"), ("deepbox",), ("/data/koderz",))
 

@@ -93,7 +93,7 @@ def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Koderz) -> None:
 def test_it_names_every_tier_the_one_that_is_used_and_what_the_grader_came_to(koderz: Koderz) -> None:
     said = koderz("doctor")
     assert all(f"{tier}: " in said.out for tier in ("hardened", "strong", "limited"))
-    assert said.out.count("programs are judged in this one") == 1
+    assert said.out.count("koderz runs programs in this tier") == 1
     assert "✓ right after all that: 1/1" in said.out
 
 

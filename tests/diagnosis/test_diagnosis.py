@@ -14,10 +14,9 @@ import pytest
 from chat_server import serving_chat
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.diagnosis import Diagnosis, Finding, diagnose, installation
-from koderz_core.diagnosis.checks import models
+from koderz_core.diagnosis import Diagnosis, Finding, diagnose, installation, models
 from koderz_core.diagnosis.installation import disk, grader, keys, ports
-from koderz_core.diagnosis.journals import journals
+from koderz_core.diagnosis.journals import check_journals
 from koderz_core.errors import JournalError
 from koderz_core.journal import Journal, read
 from koderz_core.journal.checking import check
@@ -30,13 +29,13 @@ SCRIPTED = Availability("scripted/weak", "local", ready=True, reason="", cure=""
 
 
 def only(findings: list[Finding], area: str = "") -> Finding:
-    (found,) = [one for one in findings if area in {one.area, ""}]
+    (found,) = [finding for finding in findings if area in {finding.area, ""}]
     return found
 
 
 def test_a_key_is_told_but_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    found = {one.subject: one for one in keys(load_settings())}
+    found = {finding.subject: finding for finding in keys(load_settings())}
     assert found["OPENAI_API_KEY"].state == "ready"
     assert found["ANTHROPIC_API_KEY"].state == "absent"
     assert KEY not in repr(found)
@@ -64,17 +63,17 @@ def test_a_full_disk_is_missing(settings: Settings, monkeypatch: pytest.MonkeyPa
 
 def test_a_tier_that_does_not_hold_is_missing_if_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")  # no bubblewrap
-    found = {one.subject: one for one in grader(load_settings(sandbox="hardened"))}
+    found = {finding.subject: finding for finding in grader(load_settings(sandbox="hardened"))}
     assert found["tier in use"].state == "missing"
     assert "bubblewrap" in found["tier in use"].said
 
 
 def test_a_journal_that_is_written_names_the_process_that_lives(settings: Settings) -> None:
     journal = Journal(settings.journals_dir / "bench_a.jsonl")
-    found = [one for one in journals(settings) if one.subject == "bench_a"]
+    found = [finding for finding in check_journals(settings) if finding.subject == "bench_a"]
     journal.close()
-    assert f"process {os.getpid()}, which lives" in only(found).said
-    assert not [one for one in journals(settings) if one.subject == "bench_a"]
+    assert f"process {os.getpid()}, which is running" in only(found).said
+    assert not [finding for finding in check_journals(settings) if finding.subject == "bench_a"]
 
 
 def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings) -> None:
@@ -83,8 +82,8 @@ def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings)
     with subprocess.Popen([sys.executable, "-c", write, str(path)]) as writer:
         writer.wait()
     path.touch()
-    found = only([one for one in journals(settings) if one.subject == "bench_b"])
-    assert f"process {writer.pid} wrote it last and is gone" in found.said
+    found = only([finding for finding in check_journals(settings) if finding.subject == "bench_b"])
+    assert f"its last writer, process {writer.pid}, has ended" in found.said
     assert found.cure == "koderz resume bench_b"
 
 
@@ -99,10 +98,12 @@ def test_only_journals_that_the_index_could_not_read_are_read_again(
     monkeypatch.setattr("koderz_core.diagnosis.journals.check", lambda path: checked.append(path) or check(path))
     with pytest.raises(JournalError) as fault:
         read(corrupt)
-    found = {one.subject: one for one in journals(settings, [str(fault.value), "The table is too small."])}
+    found = {
+        finding.subject: finding for finding in check_journals(settings, [str(fault.value), "The table is too small."])
+    }
     assert checked == [corrupt]
     assert (found["bench_c"].said, found["bench_c"].cure) == ("line 1 cannot be read", "koderz doctor --repair")
-    assert "is torn (6 bytes)" in found["bench_d"].said
+    assert "is incomplete (6 bytes)" in found["bench_d"].said
     assert found["the index"].said == "The table is too small."
 
 
@@ -114,18 +115,18 @@ def test_a_server_at_a_known_port_is_told_with_how_to_ask_it(
         monkeypatch.setattr(installation, "KNOWN_PORTS", {port: "llama.cpp"})
         found = only(list(ports(settings)))
         at_home = only(list(ports(load_settings(vllm_base_url=chat.url))))
-    assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and ask for openai/NAME")
-    assert "asked as vllm/NAME" in at_home.said
+    assert (found.state, found.cure) == ("ready", f"To use it: set OPENAI_BASE_URL={chat.url} and use openai/NAME")
+    assert "available as vllm/NAME" in at_home.said
 
 
 def test_what_listens_but_is_no_model_server_is_told_apart(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation, "ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(installation, "KNOWN_PORTS", {mute.getsockname()[1]: "vLLM"})
-        assert "is no model server" in only(list(ports(settings))).said
+        assert "that is not a model server" in only(list(ports(settings))).said
 
 
 def test_a_diagnosis_is_whole_on_a_machine_with_nothing(tmp_path: Path) -> None:
     found = diagnose(load_settings(home=tmp_path / "none"), [ABSENT, SCRIPTED], "1.2.3")
     areas = {"versions", "grader", "datasets", "disk", "journals", "keys", "notices", "servers", "models"}
-    assert {one.area for one in found.findings} == areas
+    assert {finding.area for finding in found.findings} == areas

@@ -118,7 +118,7 @@ def ask(
     key = SecretStr(SECRET) if name.startswith("openai/") else None
     card = resolve(name, given)
     known = PROVIDERS[card.provider]
-    model = OpenAICompatibleModel(card, server.url, key, given, known.advice, known.names)
+    model = OpenAICompatibleModel(card, known, server.url, key, given, known.names)
     try:
         return model.complete(request, on_text)
     finally:

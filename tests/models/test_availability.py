@@ -99,8 +99,8 @@ def test_a_server_that_is_not_there_says_how_to_start_it(absent: dict[str, Any],
     ("page", "reason"),
     [
         ({"models": []}, "no model for chat"),
-        (b"<html>", "something else than a list"),
-        ({"models": [{"name": 7}]}, "something else than a list"),
+        (b"<html>", "does not answer with a list"),
+        ({"models": [{"name": 7}]}, "does not answer with a list"),
         (None, "answers 404"),
     ],
 )
@@ -157,7 +157,7 @@ def test_without_the_embedded_runtime_the_cure_is_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     row = rows(**absent)["embedded/smollm2-135m"]
-    assert (row.ready, row.reason) == (False, "xllamacpp is not installed, as it has no wheel for this system")
+    assert (row.ready, row.reason) == (False, "xllamacpp is not installed, because it has no wheel for this system")
     assert "KODERZ_LLAMA_SERVER" in row.cure
 
 

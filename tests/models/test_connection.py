@@ -18,11 +18,11 @@ from scripted_server import CLAUDE, QWEN, as_events, claude_says, ollama_part, o
 
 from koderz_core.config import load_settings
 from koderz_core.errors import ModelError
+from koderz_core.models.availability import listing
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.connection import connection
 from koderz_core.models.provider import ModelList
 from koderz_core.models.providers import create
-from koderz_core.models.served_models import listing
 from koderz_core.records import Completion, Usage
 
 GPT = "openai/gpt-4o"

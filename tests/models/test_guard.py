@@ -10,7 +10,7 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.errors import Cancelled, ModelError, PlanError
 from koderz_core.models.catalogue import check_allowed
-from koderz_core.models.guard import GuardedModel
+from koderz_core.models.open_models import GuardedModel
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
 from koderz_core.redaction import Redaction
@@ -70,5 +70,5 @@ def test_every_piece_is_heard_of_as_it_comes_so_that_a_call_can_be_ended_at_any(
 
 def test_no_model_is_asked_for_by_a_name_that_holds_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(PlanError, match=r"vllm/\[secret\] may not be asked"):
+    with pytest.raises(PlanError, match=r"vllm/\[secret\] is not allowed"):
         check_allowed([f"vllm/{KEY}"], load_settings())

@@ -35,17 +35,17 @@ def shares(calls: Calls, watts: float = 0.0) -> list[Share]:
             ended[one] = machine.end(begun[one])
         else:
             begun[one] = machine.begin()
-    return [ended[one] for one in range(len(calls))]
+    return [ended[call] for call in range(len(calls))]
 
 
 def test_a_call_alone_has_the_whole_machine_and_two_at_once_have_half_of_it() -> None:
-    assert [one.seconds for one in shares([(0, 10), (20, 5)])] == [10, 5]
-    assert [one.seconds for one in shares([(0, 10), (0, 10)])] == [5, 5]
-    assert [one.seconds for one in shares([(0, 10), (5, 10)])] == [7.5, 7.5]
+    assert [share.seconds for share in shares([(0, 10), (20, 5)])] == [10, 5]
+    assert [share.seconds for share in shares([(0, 10), (0, 10)])] == [5, 5]
+    assert [share.seconds for share in shares([(0, 10), (5, 10)])] == [7.5, 7.5]
 
 
 def test_measured_energy_is_shared_as_time_is() -> None:
-    assert [one.joules for one in shares([(0, 10), (5, 10)], watts=100)] == [750, 750]
+    assert [share.joules for share in shares([(0, 10), (5, 10)], watts=100)] == [750, 750]
 
 
 def test_where_nothing_is_measured_the_energy_of_gpus_is_unknown() -> None:
@@ -56,15 +56,15 @@ def test_where_nothing_is_measured_the_energy_of_gpus_is_unknown() -> None:
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), min_size=1, max_size=12))
 def test_the_shares_add_up_to_the_time_in_which_the_machine_worked(calls: Calls) -> None:
     worked = {second for begin, seconds in calls for second in range(begin, begin + seconds)}
-    assert sum(one.seconds for one in shares(calls)) == pytest.approx(len(worked))
-    assert sum(one.joules or 0.0 for one in shares(calls, watts=3)) == pytest.approx(3 * len(worked))
+    assert sum(share.seconds for share in shares(calls)) == pytest.approx(len(worked))
+    assert sum(share.joules or 0.0 for share in shares(calls, watts=3)) == pytest.approx(3 * len(worked))
 
 
 def test_a_call_that_waits_for_its_turn_has_no_share_of_what_others_do_meanwhile() -> None:
     slow = ScriptedModel("embedded/a", lambda _: "one", seconds_per_piece=0.1)
     model = MeteredModel(slow, Machine(), one_by_one=True)
     with ThreadPoolExecutor(4) as threads:
-        shares = [one.usage.machine_seconds or 9 for one in threads.map(model.complete, [REQUEST] * 4)]
+        shares = [completion.usage.machine_seconds or 9 for completion in threads.map(model.complete, [REQUEST] * 4)]
     assert all(0.1 <= seconds < 0.2 for seconds in shares)
 
 

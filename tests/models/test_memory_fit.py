@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from koderz_core.models.memory_fit import free_bytes, needed_bytes
+from koderz_core.models.embedded import free_bytes, needed_bytes
 from koderz_core.models.weights import WEIGHTS
 
 GB = 10**9

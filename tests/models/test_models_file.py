@@ -8,9 +8,9 @@ import pytest
 
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ConfigError
-from koderz_core.models.capabilities import capabilities_of
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.models_file import NOTHING, stated
+from koderz_core.models.providers import capabilities_of
 
 PRICE = "input_usd_per_mtok = 1\noutput_usd_per_mtok = 1\ndate = 2026-01-01\n"
 

@@ -8,7 +8,7 @@ from chat_server import PROMPT, REQUEST, SECRET, USAGE, Server, ask, says, sends
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
-from koderz_core.models.capabilities import capabilities_of
+from koderz_core.models.answer import Call
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
 from koderz_core.models.providers import PROVIDERS
@@ -56,11 +56,10 @@ def test_other_models_honour_the_whole_sampling(server: Server) -> None:
 
 
 def test_openais_own_address_has_its_own_name_for_the_limit_of_tokens(settings: Settings) -> None:
-    advice = PROVIDERS["openai"].advice
-    model = OpenAICompatibleModel(
-        resolve("gpt-4o", settings), settings.openai_base_url, SecretStr(SECRET), settings, advice
-    )
-    arguments = model._arguments(REQUEST, REQUEST.sampling, capabilities_of(model.id, settings).max_tokens_parameter)
+    card, openai = resolve("gpt-4o", settings), PROVIDERS["openai"]
+    model = OpenAICompatibleModel(card, openai, settings.openai_base_url, SecretStr(SECRET), settings)
+    limit = openai.capabilities(card.id, settings).max_tokens_parameter
+    arguments = model._arguments(Call(REQUEST.messages, REQUEST.sampling, limit))
     assert arguments["max_completion_tokens"] == 64
     assert "max_tokens" not in arguments
     assert arguments["service_tier"] == "default"

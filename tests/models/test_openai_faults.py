@@ -72,7 +72,7 @@ def test_an_unknown_model_is_answered_with_the_command_that_lists_them(server: S
 
 def test_a_refused_key_names_the_variable_to_set(server: Server) -> None:
     assert "Set OPENAI_API_KEY" in str(failure(server, sends(401, {}), name="openai/gpt-4o"))
-    assert "ask for openai/qwen3" in str(failure(server, sends(403, {}), name="vllm/qwen3"))
+    assert "use openai/qwen3" in str(failure(server, sends(403, {}), name="vllm/qwen3"))
 
 
 def test_a_page_that_is_no_chat_completion_points_at_the_base_url(server: Server) -> None:
@@ -190,7 +190,7 @@ def test_openai_without_a_key_names_the_variable() -> None:
 
 
 def test_a_key_with_characters_that_no_key_has_is_refused_without_showing_it(settings: Settings) -> None:
-    with pytest.raises(ModelError, match="Copy it anew") as caught:
+    with pytest.raises(ModelError, match="Copy the key again") as caught:
         create(resolve("gpt-4o", settings), settings.changed(openai_api_key=SecretStr("sk-é")), dict)
     assert "sk-é" not in str(caught.value)
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from koderz_core.models.faults import LONGEST_SECONDS, retry_after_seconds
+from koderz_core.models.server import LONGEST_SECONDS, retry_after_seconds
 
 NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT
 

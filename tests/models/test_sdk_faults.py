@@ -19,9 +19,8 @@ from scripted_server import CLAUDE, QWEN, as_events, ask_through, claude_streams
 from koderz_core.config import load_settings
 from koderz_core.errors import ContextError, ModelError, OfflineError
 from koderz_core.models.catalogue import resolve
-from koderz_core.models.faults import Server as Asked
-from koderz_core.models.provider import Advice
-from koderz_core.models.providers import create
+from koderz_core.models.providers import PROVIDERS, create
+from koderz_core.models.server import Server as Asked
 
 BOTH = pytest.mark.parametrize("name", [CLAUDE, QWEN])
 ALL = pytest.mark.parametrize("name", [CLAUDE, QWEN, "openai/gpt-4o"])
@@ -186,7 +185,7 @@ HALF = {"type": "text_delta", "text": "hel"}
 )
 def test_a_stream_that_breaks_off_may_be_tried_again(server: Server, name: str, answer: Answer) -> None:
     error = failure(server, answer, name, lambda _: None)
-    assert "broke off before its answer was whole" in str(error)
+    assert "broke off before its answer was complete" in str(error)
     assert error.retryable
 
 
@@ -228,7 +227,7 @@ def test_an_unknown_host_is_called_that(name: str) -> None:
 def test_a_proxy_that_refuses_is_called_that(name: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", server.url.removesuffix("/v1"))
     error = failure_at("https://nowhere.invalid", name)
-    assert "cannot be reached: the proxy in between refused. Check HTTPS_PROXY" in str(error)
+    assert "cannot be reached: the proxy refused the connection. Check HTTPS_PROXY" in str(error)
 
 
 @ALL
@@ -273,7 +272,7 @@ def test_a_certificate_that_is_not_trusted_is_called_that(name: str, self_signed
 def test_beyond_this_machine_a_name_may_come_back_and_trust_does_not(cause: OSError, retryable: bool) -> None:
     error = httpx.ConnectError("no")
     error.__cause__ = cause
-    asked = Asked(resolve(CLAUDE, load_settings()), "https://away.example", 5.0, Advice())
+    asked = Asked(resolve(CLAUDE, load_settings()), PROVIDERS["anthropic"], "https://away.example", load_settings())
     assert asked.unreachable(error).retryable is retryable
 
 

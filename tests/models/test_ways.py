@@ -12,7 +12,7 @@ import httpx
 import httpx2
 import pytest
 
-from koderz_core.models.connection import Ways
+from koderz_core.models.connection import Transport
 
 
 class Counting(ThreadingHTTPServer):
@@ -63,7 +63,7 @@ def server() -> Iterator[Counting]:
 
 @contextmanager
 def client(web) -> Iterator[httpx.Client]:  # type: ignore[no-untyped-def] # a module
-    with web.Client(transport=Ways(web)) as one:
+    with web.Client(transport=Transport(web)) as one:
         yield one
 
 

@@ -105,7 +105,7 @@ def test_only_models_on_the_list_are_planned_chosen_or_asked(measured: Workspace
     with open_workspace(home=measured.settings.home, allowed_models=NEVER) as workspace:
         assert planned(workspace, f"select:quality:{BOTH}").selections[0].chosen == NEVER
         assert [row.model for row in planned(workspace, "select:cost", "0:8").selections[0].ranked] == [NEVER]
-        with pytest.raises(PlanError, match=f"{STRONG} may not be asked: allowed_models names {NEVER} only"):
+        with pytest.raises(PlanError, match=f"{STRONG} is not allowed: allowed_models lists only {NEVER}"):
             planned(workspace, STRONG)
         with pytest.raises(PlanError, match=f"{STRONG} may not be asked"):
             workspace.models.get(STRONG)

@@ -22,8 +22,7 @@ from koderz_core.events import (
     ExperimentFinished,
     ExperimentStarted,
 )
-from koderz_core.models.guard import GuardedModel
-from koderz_core.models.open_models import OpenModels
+from koderz_core.models.open_models import GuardedModel, OpenModels
 from koderz_core.models.scripted import ScriptedModel
 from koderz_core.protocols import Model
 from koderz_core.records import Configuration, Problem, PublicProblem, Request, TestSet

@@ -1,6 +1,7 @@
-"""Errors of model servers as messages for a person, with the time after which a call may be retried.
+"""A model server as koderz asks it: one call, and its errors as messages for the user.
 
-A message holds neither keys nor text that the server wrote. Retry-After: RFC 9110, section 10.2.3.
+A message contains neither keys nor text that the server wrote. An error has the time after which the call may be
+retried (Retry-After: RFC 9110, section 10.2.3).
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from json import JSONDecodeError
 from types import ModuleType
 from typing import cast
 
+from koderz_core.config import Settings
 from koderz_core.errors import ContextError, LateError, ModelError
-from koderz_core.models.answer import held
+from koderz_core.models.answer import Answer, Call, Send, member
+from koderz_core.models.capabilities import honoured
 from koderz_core.models.connection import is_silence
-from koderz_core.models.provider import Advice, ModelCard
+from koderz_core.models.provider import Advice, ModelCard, Provider
+from koderz_core.protocols import OnText
+from koderz_core.records import Completion, Request
 
 LATER = "That may pass; if it does not, look at the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
-"""What OpenAI says, with status 429, where waiting helps nobody."""
+"""OpenAI's words, with status 429, for errors that waiting does not cure."""
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|exceeds? [\w ]{0,40}context (length|size|window|limit)"
     r"|maximum context length|longer than the maximum model length|prompt is too long|context length of only",
@@ -35,14 +40,14 @@ _TOO_LONG = re.compile(
 )
 """How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM; Anthropic; LM Studio."""
 _TOO_MANY = 429
-_HEAD = 2_000  # characters of an error's text: what comes later may quote the prompt
+_HEAD = 2_000  # characters of an error's text; later ones may quote the prompt
 LONGEST_SECONDS = 300.0
-"""Nobody waits longer at a time: what a provider says may be a mistake, or meant for another day."""
+"""The longest wait at a time: a provider that asks for more may be wrong, or mean another day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What stands between koderz and a server that may be there, and what to do about it."""
+    """What keeps koderz from connecting to a server that may be running, and what to do about it."""
 
     fault: str
     cure: str
@@ -50,41 +55,57 @@ class Obstacle:
 
 UNTRUSTED = Obstacle(
     "its certificate is not trusted (TLS)",
-    "If a proxy signs for it, let SSL_CERT_FILE name a file with that authority's certificate",
+    "If a proxy signs its certificate, let SSL_CERT_FILE name a file with the certificate of that authority",
 )
 NO_TLS = Obstacle("it does not speak TLS", "Try http:// instead of https://")
-PROXY = Obstacle("the proxy in between refused", "Check HTTPS_PROXY and HTTP_PROXY, or let NO_PROXY name the host")
+PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or let NO_PROXY name the host")
 NO_NAME = Obstacle("its host name is not known (DNS)", "Check the network")
 
 
 def obstacle(error: BaseException) -> Obstacle | None:
-    """What kept a connection from being made, None if simply nobody answered."""
-    causes = list(_causes(error))
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+    """What prevented a connection, None if nothing answered at the address."""
+    chain = list(causes(error))
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
         return UNTRUSTED
-    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+    if any(isinstance(cause, ssl.SSLError) for cause in chain):
         return NO_TLS
     if "ProxyError" in _names(error):
         return PROXY
-    return NO_NAME if any(isinstance(cause, socket.gaierror) for cause in causes) else None
+    return NO_NAME if any(isinstance(cause, socket.gaierror) for cause in chain) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Who is asked for which model. ``known``: names of its models, for suggestions."""
+    """The server that is asked for a model. ``url``: fit for messages. ``known``: its model names, for suggestions."""
 
     card: ModelCard
+    provider: Provider
     url: str
-    timeout_seconds: float
-    advice: Advice
+    settings: Settings
     known: tuple[str, ...] = ()
     clock: Callable[[], float] = time.time
 
+    @property
+    def advice(self) -> Advice:
+        return self.provider.advice
+
+    def complete(self, request: Request, on_text: OnText | None, send: Send) -> Completion:
+        """Ask once, streamed if there is a listener and the model can. Raises ModelError, OfflineError, ConfigError."""
+        self.settings.check_egress(self.provider.away(self.card.name) or self.url, f"an answer of {self.card.id}")
+        takes = self.provider.capabilities(self.card.id, self.settings)
+        sampling, listener = honoured(request, takes), on_text if takes.streaming else None
+        answer = Answer()
+        with answer.in_time():
+            send(Call(request.messages, sampling, takes.max_tokens_parameter), answer, listener)
+        if answer.reason is None or answer.failed:
+            raise self.broke_off()
+        return answer.completion(sampling, streamed=listener is not None)
+
     @contextmanager
     def faults(self, sdk: ModuleType) -> Iterator[None]:
-        """Turns the errors of OpenAI's and Anthropic's clients into ModelError, without their cause, which may quote.
+        """Turns errors of OpenAI's and Anthropic's clients into ModelError, without the cause, which may quote prompts.
 
-        Both are generated by the same machine, so their errors have the same names.
+        Both clients are generated by the same program, so their errors have the same names.
         """
         import httpx2  # noqa: PLC0415 (heavy)
 
@@ -103,9 +124,9 @@ class Server:
             raise self.broke_off() from None
 
     def failed(self, account: object) -> ModelError:
-        """It told of a failure although it had answered 200; a gateway's ``account`` has the status it was given.
+        """The server reported a failure with status 200; a gateway's ``account`` has the status that it received.
 
-        One of 500 or more tells that it failed in the middle, so what it had said till then may have been billed.
+        A status of 500 or more means that it failed during the answer, so the part before may have been billed.
         """
         code = account.get("code") if isinstance(account, dict) else None
         if _TOO_LONG.search(str(account)[:_HEAD]):
@@ -114,16 +135,16 @@ class Server:
         return self.status(code) if isinstance(code, int) and 400 <= code < 500 else self.broke_off()
 
     def status(self, status: int, word: object = None, error: BaseException | None = None) -> ModelError:
-        """It answered with an HTTP status. ``word``: the protocol's own for it; anything longer may quote.
+        """The server answered with an HTTP status. ``word``: the protocol's word for it; a longer text may quote.
 
-        ``error``: what a client made of that answer, whose head may say when to come back.
+        ``error``: the client's error for that answer, whose headers may say when to retry.
         """
-        if status < 300:  # an error in the middle of an answer that had begun well
+        if status < 300:  # an error during an answer that had started well
             return self.broke_off()
         plain = isinstance(word, str) and re.fullmatch(r"[a-z][a-z_]{2,40}", word)
         answered = f"{self._who} answered {status}{f' ({word})' if plain else ''}."
-        told = str(getattr(error, "body", None) or error)
-        if status != _TOO_MANY and _TOO_LONG.search(told[:_HEAD]):
+        text = str(getattr(error, "body", None) or error)
+        if status != _TOO_MANY and _TOO_LONG.search(text[:_HEAD]):
             return ContextError(f"{answered} {self._too_long}", status=status)
         return ModelError(
             f"{answered} {self._cure(status)}",
@@ -133,43 +154,43 @@ class Server:
         )
 
     def unreachable(self, error: BaseException) -> ModelError:
-        """The connection could not be made, or it broke."""
+        """No connection could be made, or it broke."""
         if not _names(error) & {"ConnectTimeout", "ConnectError", "ProxyError", "ConnectionError"}:
             return self.broke_off()
-        if found := obstacle(error):
-            cure = f"{found.cure}, or correct {self.advice.variable}."
-            retryable = found not in (UNTRUSTED, NO_TLS)
-            message = f"{self._who} cannot be reached: {found.fault}. {cure}"
+        if blocked := obstacle(error):
+            cure = f"{blocked.cure}, or correct {self.advice.variable}."
+            retryable = blocked not in (UNTRUSTED, NO_TLS)
+            message = f"{self._who} cannot be reached: {blocked.fault}. {cure}"
             return ModelError(message, retryable=retryable, arrived=False)
         message = f"Nothing answers at {self.url}, asked for {self.card.id}."
         cure = f"{self.advice.start}, or correct {self.advice.variable}."
         return ModelError(f"{message} {cure}", retryable=True, arrived=False)
 
     def late(self, error: BaseException) -> ModelError:
-        """Something took too long: to be there at all, or to answer."""
+        """A timeout: of the connection, of a pause, or of the whole answer."""
         if "ConnectTimeout" in _names(error):
             return self.unreachable(error)
-        return self.silent() if any(is_silence(cause) for cause in _causes(error)) else self.too_slow()
+        return self.silent() if any(is_silence(cause) for cause in causes(error)) else self.too_slow()
 
     def silent(self) -> ModelError:
-        """Nothing more came for longer than a streamed answer may pause."""
-        cure = f"That may pass; else raise {self.advice.silence}."
-        return ModelError(f"{self._who} fell silent in the middle of its answer, or before it. {cure}", retryable=True)
+        """A pause in a streamed answer was too long."""
+        cure = f"That may pass; otherwise raise {self.advice.silence}."
+        return ModelError(f"{self._who} fell silent before or during its answer. {cure}", retryable=True)
 
     def too_slow(self) -> ModelError:
-        """The whole time was used, as it may well be again, by a model that thinks without end."""
+        """The whole answer exceeded its timeout. A model that thinks without end will exceed it again."""
         cure = "Raise KODERZ_TIMEOUT or use a faster model."
-        return LateError(f"{self._who} took longer than {self.timeout_seconds:g} s. {cure}", retryable=True, retries=1)
+        return LateError(f"{self._who} took longer than {self.settings.timeout:g} s. {cure}", retryable=True, retries=1)
 
     def broke_off(self) -> ModelError:
-        return ModelError(f"{self._who} broke off before its answer was whole. {LATER}", retryable=True)
+        return ModelError(f"{self._who} broke off before its answer was complete. {LATER}", retryable=True)
 
     def not_a_chat(self, reply: object = None) -> ModelError:
-        """``reply``, in the client's form, is no answer: a failure that the server tells of, or nothing known."""
-        account = held(reply, "error")
+        """``reply``, as the client read it, is not an answer: it reports a failure, or it is unknown."""
+        account = member(reply, "error")
         if isinstance(account, dict):
             return self.failed(account)
-        cure = f"Check {self.advice.variable}."  # or a gateway in between has sent its own page, which may pass
+        cure = f"Check {self.advice.variable}."  # or a gateway sent a page of its own, which may pass
         return ModelError(f"{self._who} sent no chat completion. {cure}", retryable=True, retries=2)
 
     def _cure(self, status: int) -> str:
@@ -182,10 +203,10 @@ class Server:
             403: key,
             404: self._no_model(),
             413: "The request is too large: use a strategy with shorter prompts.",
-            429: "Too many requests, or no credit left: wait, ask for less at once, or look at the account.",
+            429: "Too many requests, or no credit left: wait, lower the concurrency, or check the account.",
         }
         if 300 <= status < 400:
-            return f"It points elsewhere, which koderz does not follow: correct {self.advice.variable}."
+            return f"It redirects, which koderz does not follow: correct {self.advice.variable}."
         return cures.get(status, LATER if _may_pass(status) else refused)
 
     def _no_model(self) -> str:
@@ -208,28 +229,29 @@ def _may_pass(status: int) -> bool:
 
 
 def _head(error: BaseException | None) -> Mapping[str, str]:
-    """The head of the answer that an error came of."""
-    for cause in _causes(error):
+    """The headers of the answer that caused an error."""
+    for cause in causes(error):
         headers = getattr(getattr(cause, "response", None), "headers", None)
         if headers is not None:
-            return cast("Mapping[str, str]", headers)  # of httpx or httpx2, looked at by name
+            return cast("Mapping[str, str]", headers)  # of httpx or httpx2, found by name
     return {}
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and its causes, which a log shows too."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _names(error: BaseException) -> set[str]:
-    return {type(cause).__name__ for cause in _causes(error)}
+    return {type(cause).__name__ for cause in causes(error)}
 
 
 def retry_after_seconds(head: Mapping[str, str], now: float) -> float | None:
-    """Seconds from ``now`` (since 1970, UTC), at most ``LONGEST_SECONDS``; None if it does not say.
+    """The wait that a server asks for, from ``now`` (seconds since 1970), at most ``LONGEST_SECONDS``; None: none.
 
-    Some say it in milliseconds, under a name of their own.
+    Some servers send it in milliseconds, in a header of their own.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         if (seconds := _seconds(head.get(name, ""), unit, now)) is not None:
@@ -246,7 +268,7 @@ def _seconds(text: str, unit: float, now: float) -> float | None:
 
 
 def _until(text: str, now: float) -> float | None:
-    """A date without a zone, which is an old form of it too, is of Greenwich."""
+    """A date without a time zone, an old form of the header, is in UTC."""
     try:
         date = parsedate_to_datetime(text)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now

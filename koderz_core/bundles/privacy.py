@@ -1,10 +1,9 @@
-"""Redaction of a journal for other readers, at one of three privacy levels; the result is a whole journal again.
+"""Privacy levels: the redaction of a journal for other readers. The result is a complete journal again.
 
-A text that was changed has another hash, and a plan that was changed another id, in every line that names them; so a
-check of the result needs to trust no mask. Only texts of the fields listed here are kept: a field that nobody has
-thought of is left out. Paths, hosts, user names and mail addresses are masked. A path is recognised by its look only:
-two names behind slashes are one, a name alone is not. Loopback addresses stay, and those of the two providers that
-everybody reaches at the same place.
+A changed text has a new hash and a changed plan a new id, in every line that names them. So a check of the result does
+not depend on any mask. Only the fields listed here keep their texts; all other fields are left out. Paths, hosts, user
+names and mail addresses are masked. A path is recognised by its form only: two names after slashes are a path, a single
+name is not. Loopback addresses and those of the two large providers stay.
 """
 
 from __future__ import annotations
@@ -54,14 +53,14 @@ from koderz_core.records.plans import Ranked, Selection
 Record = TypeVar("Record")
 LEFT_OUT = "[left out: "
 PATH, HOST, USER = "[path]", "[host]", "[user]"
-_COMMON = re.compile(  # names that tell nothing of anybody, and some are words of koderz
+_COMMON = re.compile(  # names that identify no person; some are words of koderz
     "(?i)root|users?|admin|administrator|ubuntu|debian|home|tests?|guest|nobody|coder|local|localhost|frontier|embedded"
     "|ollama|openai|anthropic|koderz|python|node|app|dev|main"
 )
-_SHORTEST = 3  # letters: a shorter name is part of too many words
+_SHORTEST = 3  # letters; shorter names are part of too many words
 _PATHS = re.compile(
     r"file://[^\s\"'<>|]+"
-    r"|(?<![\w./~\]])(?:~[\w-]*)?(?:/[\w.@+~%-]+){2,}/?"  # POSIX; what stands behind :// is a host
+    r"|(?<![\w./~\]])(?:~[\w-]*)?(?:/[\w.@+~%-]+){2,}/?"  # POSIX; a text after :// is a host
     r"|(?<!\w)~/[\w.@+~%-]+"
     r"|(?<!\w)/(?:root|home|Users|tmp|mnt|opt|srv|media|private)\b"
     r"|(?<!\w)[A-Za-z]:[\\/]{1,2}[\w.@+~%\\/-]+"
@@ -74,35 +73,35 @@ _NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(
 Level = Literal["public_safe", "team_safe", "full_internal"]
 SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
-    "public_safe": "for anybody: every figure, but nothing that a model, a problem or a test says; no keys, paths, "
-    "hosts or user names",
-    "team_safe": "for people you work with: programs, prompts and replies too; keys, paths, hosts and user "
-    "names masked",
-    "full_internal": "for yourself: everything but keys",
+    "public_safe": "for everyone: all figures, but no text of models, problems or tests; no keys, paths, hosts or user "
+    "names",
+    "team_safe": "for your team: also programs, prompts and replies; keys, paths, hosts and user names are masked",
+    "full_internal": "for yourself: everything except keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {
     "public_safe": ("texts", "messages", "keys", "paths", "hosts", "users"),
     "team_safe": ("keys", "paths", "hosts", "users"),
     "full_internal": ("keys",),
 }
-"""What was taken out or masked at each level."""
+"""What is removed or masked at each level."""
 
 
-def redacted(entries: Iterable[Entry], level: Level, whose: Identities) -> list[Entry]:
-    """The entries of one journal as ``level`` lets them out."""
-    found = list(entries)
-    redactor = _Redactor(level, whose, {})
-    names = redactor.names_in(found)
-    whole = _Redactor(level, whose, names)
+def redacted(entries: Iterable[Entry], level: Level, identities: Identities) -> list[Entry]:
+    """The entries of one journal, redacted for ``level``."""
+    journal = list(entries)
+    names = _Redactor(level, identities, {}).names_in(journal)
+    redactor = _Redactor(level, identities, names)
     return [
-        replace(entry, event=whole.record(entry.event), experiment=names.get(entry.experiment or "", entry.experiment))
-        for entry in found
+        replace(
+            entry, event=redactor.record(entry.event), experiment=names.get(entry.experiment or "", entry.experiment)
+        )
+        for entry in journal
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """Whose machine this is, and the keys set on it: what must not be read out of a bundle."""
+    """The user names, hosts, folders and keys of this machine, which no bundle may reveal."""
 
     users: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -110,7 +109,7 @@ class Identities:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def masked(self, text: str) -> str:
-        """The text without any of them but the secrets, which are the others' to mask."""
+        """The text without users, hosts and folders. The secrets are masked elsewhere."""
         for folder in sorted(self.folders, key=len, reverse=True):
             if len(folder) > _SHORTEST:
                 text = re.sub(rf"{re.escape(folder)}[\w./@+~%-]*", PATH, text)
@@ -122,8 +121,8 @@ class Identities:
 @dataclass(frozen=True, slots=True)
 class _Redactor:
     level: Level
-    whose: Identities
-    names: Mapping[str, str]  # ids and hashes -> what they are now
+    identities: Identities
+    names: Mapping[str, str]  # old -> new ids and hashes
 
     def names_of(self, plan: Plan) -> dict[str, str]:
         after = self.record(plan)
@@ -133,56 +132,56 @@ class _Redactor:
         return pairs | {old.id: new.id for old, new in zip(plan.experiments(), after.experiments(), strict=True)}
 
     def names_in(self, entries: Iterable[Entry]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for entry in entries:
             if isinstance(entry.event, TextStored):
                 text = self.text(entry.event.text)
-                found[entry.event.sha256] = hashlib.sha256(text.encode()).hexdigest()
+                names[entry.event.sha256] = hashlib.sha256(text.encode()).hexdigest()
             elif isinstance(entry.event, BenchmarkOpened):
-                found |= self.names_of(entry.event.plan)
-        return found
+                names |= self.names_of(entry.event.plan)
+        return names
 
     def text(self, text: str) -> str:
-        """A text that was stored: at the safest level only how long it is, and which."""
+        """A stored text; at the safest level only its length and its hash."""
         if self.level != SAFEST:
             return self.worded(text, masked_keys)
         return f"{LEFT_OUT}{len(text)} characters, SHA-256 {hashlib.sha256(text.encode()).hexdigest()}]"
 
     def worded(self, text: str, keys: Callable[[str, Iterable[str]], str] = masked) -> str:
         if self.level == "full_internal":
-            return masked_keys(text, self.whose.secrets)
-        return self.whose.masked(keys(text, self.whose.secrets))
+            return masked_keys(text, self.identities.secrets)
+        return self.identities.masked(keys(text, self.identities.secrets))
 
     def record(self, record: Record) -> Record:
-        """The same with each of its fields as it may be read."""
+        """The record with each field redacted by its rule."""
         if isinstance(record, TextStored):
             text = self.text(record.text)
             return replace(record, sha256=self.names.get(record.sha256, record.sha256), text=text)
         kind = type(record)
         changed = {
-            one.name: self._value(getattr(record, one.name), self._rule(kind, one.name))
-            for one in fields(record)  # type: ignore[arg-type]  # every record is a dataclass
-            if one.init
+            field_.name: self._value(getattr(record, field_.name), self._rule(kind, field_.name))
+            for field_ in fields(record)  # type: ignore[arg-type]  # every record is a dataclass
+            if field_.init
         }
         return kind(**changed)
 
     def _rule(self, kind: type, name: str) -> Callable[[str], str]:
         if name in PLAIN.get(kind, ()):
             return lambda text: self.names.get(text, text)
-        return self.worded if name in WORDED.get(kind, ()) else self._said
+        return self.worded if name in WORDED.get(kind, ()) else self._quoted
 
-    def _said(self, text: str) -> str:
-        """What a model, a program or a provider said."""
+    def _quoted(self, text: str) -> str:
+        """A text that a model, a program or a provider wrote."""
         return f"{LEFT_OUT}{len(text)} characters]" if text and self.level == SAFEST else self.worded(text)
 
-    def _value(self, value: Any, rule: Callable[[str], str]) -> Any:  # Any: whatever a field holds
+    def _value(self, value: Any, rule: Callable[[str], str]) -> Any:  # Any: the value of any field
         if isinstance(value, str):
             return rule(value)
         if is_dataclass(value):
             return self.record(value)
         if isinstance(value, Mapping):
-            return {self.worded(key): self._value(one, rule) for key, one in value.items()}
-        return tuple(self._value(one, rule) for one in value) if isinstance(value, tuple | list) else value
+            return {self.worded(key): self._value(item, rule) for key, item in value.items()}
+        return tuple(self._value(item, rule) for item in value) if isinstance(value, tuple | list) else value
 
 
 PLAIN: Mapping[type, frozenset[str]] = {
@@ -222,7 +221,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     ExperimentFinished: frozenset({"outcome", "reason", "score_kind", "code", "failure"}),
     BenchmarkClosed: frozenset({"reason"}),
 }
-"""Words of koderz, versions, hashes and ids: they stay as they are, but for ids and hashes that are others now."""
+"""Words of koderz, versions, hashes and ids. They stay as they are, except for ids and hashes that have changed."""
 
 WORDED: Mapping[type, frozenset[str]] = {
     BenchmarkOpened: frozenset({"tiers", "energy"}),
@@ -239,18 +238,18 @@ WORDED: Mapping[type, frozenset[str]] = {
     Usage: frozenset({"service_tier"}),
     TurnSpoken: frozenset({"speaker"}),
 }
-"""Words of a person or a provider without which a figure means nothing: masked wherever anything is."""
+"""Words of a user or a provider that are needed to understand figures. Names and keys in them are masked."""
 
 
 def _named(text: str, names: Iterable[str], mask: str) -> str:
-    telling = [name for name in names if len(name) >= _SHORTEST and not _COMMON.fullmatch(name)]
-    for name in sorted(telling, key=len, reverse=True):
+    identifying = [name for name in names if len(name) >= _SHORTEST and not _COMMON.fullmatch(name)]
+    for name in sorted(identifying, key=len, reverse=True):
         text = re.sub(rf"(?i)(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", mask, text)
     return text
 
 
 def level_of(word: str) -> tuple[Level, str]:
-    """The level of that name, and "" or a warning: what nobody knows is treated as the safest."""
+    """The level of that name, and "" or a warning: an unknown name means the safest level."""
     if word in ABOUT:
         return cast(Level, word), ""  # one of its names
-    return SAFEST, f"There is no privacy level {word!r}, so {SAFEST} is taken. Known: {', '.join(ABOUT)}."
+    return SAFEST, f"Unknown privacy level: {word!r}. koderz uses {SAFEST}. Known: {', '.join(ABOUT)}."
