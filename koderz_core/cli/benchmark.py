@@ -152,7 +152,7 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
     progress = Progress(silent=how.silent, quiet=how.quiet)
     origin = plan.id if how.fork else None
     plan = opened.fork(plan) if how.fork else plan
-    forecast = opened.costs.foretold(plan, how.concurrency, retry_errors=how.retry_errors)
+    forecast = opened.costs.forecast_or_none(plan, how.concurrency, retry_errors=how.retry_errors)
     debug = DebugFiles(opened.results, plan, how.debug_dir)
     with (
         opened.runner(
@@ -164,7 +164,9 @@ def perform(opened: Workspace, plan: Plan, how: Manner = Manner()) -> Runner:
         progress.begin(runner.header)
         if not how.silent:
             _announce(runner, opened.sandbox.self_test(), origin, forecast)
-        runner.foretold(None if how.pilot else forecast).start(how.concurrency or default_concurrency(runner.asked))
+        runner.with_forecast(None if how.pilot else forecast).start(
+            how.concurrency or default_concurrency(runner.asked)
+        )
         progress.follow(runner, debug.beside(heed))
     if runner.stopping:
         raise Cancelled(

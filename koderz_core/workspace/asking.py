@@ -22,11 +22,11 @@ from koderz_core.prompts import VERSIONS
 from koderz_core.prompts.coder import MINIMAL
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Completion, Cost, Memory, Message, Query, Request, Sampling, Usage
-from koderz_core.runner.calls.provider_limits import Lanes, Policy
-from koderz_core.runner.dependencies import Parts, Recollection
+from koderz_core.runner.dependencies import Dependencies, Recollection
 from koderz_core.runner.live_text import LiveText
-from koderz_core.runner.pause import Gate, Passage
+from koderz_core.runner.provider_limits import Endpoints, Policy
 from koderz_core.runner.recorder import Redactor
+from koderz_core.runner.scheduler import Scheduler, Slot
 from koderz_core.store.measurements import Sought, measurements, recalled
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
@@ -42,13 +42,13 @@ class Asking:
         """``results`` and ``memories``: what experiments are reminded of."""
         self._settings = settings
         self._recall = recollection(settings, results, memories)
-        self._lanes = Lanes(cache(self._address), settings.limits, settings.patience)
+        self._endpoints = Endpoints(cache(self._address), settings.limits, settings.patience)
         self._context_tokens = cache(lambda model: capabilities_of(model, settings).context_tokens)
         self.live = LiveText()
 
-    def parts(self, models: Mapping[str, Model], judge: Judge, redact: Redactor, divide: Divide) -> Parts:
+    def parts(self, models: Mapping[str, Model], judge: Judge, redact: Redactor, divide: Divide) -> Dependencies:
         """What a runner is given to ask these models."""
-        return Parts(
+        return Dependencies(
             models=models,
             local=frozenset(name for name in models if resolve(name, self._settings).tier == "local"),
             judge=judge,
@@ -59,7 +59,7 @@ class Asking:
             clock=time.time,
             live=self.live,
             policy=Policy(self._settings.retries),
-            lanes=self._lanes,
+            lanes=self._endpoints,
             context_tokens=self._context_tokens,
             recall=self._recall,
         )
@@ -67,13 +67,13 @@ class Asking:
     def ask(self, model: Model, prompt: str, max_tokens: int) -> Completion:
         """One question outside any experiment: a single attempt, as soon as the limits of its provider allow it."""
         request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
-        with self._lanes.of(model.id).entered(request, Passage(Gate(), "", "")) as entry:
+        with self._endpoints.of(model.id).admitted(request, Slot(Scheduler(), "", "")) as admission:
             try:
-                entry.answer = model.complete(request, lambda _text: None)
+                admission.answer = model.complete(request, lambda _text: None)
             except ModelError as error:
-                entry.error = error
+                admission.error = error
                 raise
-            return entry.answer
+            return admission.answer
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
         return price(resolve(name, self._settings), usage, seconds, self._settings)

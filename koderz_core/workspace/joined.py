@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from koderz_core.models.weights_download import Report
     from koderz_core.plan.order import Order
     from koderz_core.protocols import Model
-    from koderz_core.runner.live_text import Spoken
+    from koderz_core.runner.live_text import LiveAnswer
     from koderz_core.runner.recorder import Watch
     from koderz_core.sandbox.judge import BoxedJudge
 
@@ -254,7 +254,9 @@ class Workspace:
         UsageError while the same benchmark is still being stopped.
         """
         kept = self.allowing.kept(plan)
-        self._running.start(kept, lambda: self.runner(kept, retry_errors=retry_errors).foretold(forecast), concurrency)
+        self._running.start(
+            kept, lambda: self.runner(kept, retry_errors=retry_errors).with_forecast(forecast), concurrency
+        )
         return plan.id
 
     def resume(self, benchmark: str, concurrency: int | None = None, *, retry_errors: bool = False) -> str:
@@ -293,7 +295,7 @@ class Workspace:
         """What broke a benchmark that ``start`` began, None if nothing did."""
         return self._running.trouble(benchmark)
 
-    def live_text(self, experiment: str) -> Spoken | None:
+    def live_text(self, experiment: str) -> LiveAnswer | None:
         """What a model says in an experiment right now, as far as this process hears it. Hostile text."""
         return self._asking.live.of(experiment)
 
@@ -328,7 +330,7 @@ class Workspace:
         assignment = parts.Assignment(opened, problems, retry_errors, pilot)
         return self._announcing.runner(assignment, lambda names: self._parts(names, plan.dataset.name), watches)
 
-    def _parts(self, names: Iterable[str], dataset: str) -> parts.Parts:
+    def _parts(self, names: Iterable[str], dataset: str) -> parts.Dependencies:
         return self._asking.parts(self._models.ready(names, dataset), self.judge, self._redactor, self.judging.divide)
 
     def model(self, name: str, dataset: str = "humaneval") -> Model:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from koderz_core.plan.strategy_files import require_strategies
     from koderz_core.records.plans import default_concurrency
     from koderz_core.runner.background import Running
-    from koderz_core.runner.dependencies import Parts
+    from koderz_core.runner.dependencies import Dependencies
     from koderz_core.runner.header import header, recorded_plan
     from koderz_core.runner.recorder import Redactor
     from koderz_core.runner.runner import Assignment, Runner
@@ -50,12 +50,12 @@ __all__ = [
     "Bundling",
     "Comparing",
     "Costs",
+    "Dependencies",
     "Evidence",
     "Exporting",
     "Judging",
     "Memories",
     "OpenModels",
-    "Parts",
     "Planner",
     "Redactor",
     "Remembering",
@@ -98,7 +98,7 @@ _HOMES = {
     "Judging": "koderz_core.workspace.judging",
     "Memories": "koderz_core.workspace.memories",
     "OpenModels": "koderz_core.models.open_models",
-    "Parts": "koderz_core.runner.dependencies",
+    "Dependencies": "koderz_core.runner.dependencies",
     "Planner": "koderz_core.plan.planner",
     "Redactor": "koderz_core.runner.recorder",
     "Remembering": "koderz_core.workspace.remembering",

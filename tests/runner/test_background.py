@@ -97,7 +97,7 @@ def test_a_start_does_not_wait_for_ever_for_a_stop(
     running.start(made.plan, made.runner)
     asked.wait(10)
     assert running.control(made.plan.id, "stop") == os.getpid()
-    with pytest.raises(UsageError, match="still being stopped"):
+    with pytest.raises(UsageError, match="still stopping"):
         running.start(made.plan, made.runner)
     go_on.set()
     running.close()

@@ -200,7 +200,7 @@ def test_a_step_that_is_not_what_was_recorded_is_refused(
     made.go()
     end = of(made.entries(), ExperimentFinished)[-1]
     assert end.outcome == "error"
-    assert "is not what the journal recorded" in end.error
+    assert "differs from the journal" in end.error
 
 
 @dataclass(frozen=True)
@@ -268,5 +268,5 @@ def test_a_memory_out_of_reach_ends_nothing_and_is_said_in_the_journal_and_on_sc
     assert notes(asking)[0] == f"{Remaining(None)} ()"
     (recalled,) = of(asking.entries(), MemoryRecalled)
     assert (recalled.memories, recalled.fault) == ((), "The store is locked.")
-    assert "goes on without: The store is locked." in caplog.text
+    assert "continues without it: The store is locked." in caplog.text
     assert of(asking.entries(), ExperimentFinished)[-1].error is None
