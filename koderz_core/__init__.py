@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
     from koderz_core.plan.ablations import with_ablations
     from koderz_core.plan.clone import Clone
-    from koderz_core.plan.consent import Concern
+    from koderz_core.plan.costs import Concern
     from koderz_core.plan.forms import Parameter, Preset, Role, StrategyForm
     from koderz_core.plan.order import Order, Wanted
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
@@ -38,7 +38,7 @@ __all__ = [
 
 _HOMES = {
     "Clone": "koderz_core.plan.clone",
-    "Concern": "koderz_core.plan.consent",
+    "Concern": "koderz_core.plan.costs",
     "KoderzError": "koderz_core.errors",
     "Order": "koderz_core.plan.order",
     "Parameter": "koderz_core.plan.forms",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from koderz_core import Clone, KoderzError, Order, Preset
 from koderz_core.models.availability import Availability
-from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from pages.ui.address import choice
 from pages.ui.edge import edge

@@ -20,8 +20,8 @@ from koderz_core.cli.signals import interruptible
 from koderz_core.cli.tables import console, print_summaries
 from koderz_core.cli.text_table import drawn
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
-from koderz_core.plan.baselines import Offer
-from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.baselines import Proposal
+from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
@@ -81,7 +81,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         asked = order(options, chosen, options["repeats"])
-        offer = opened.planner.offer(asked, options["dataset"], baselines=options["baselines"])
+        offer = opened.planner.propose(asked, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
@@ -189,19 +189,19 @@ def _kept(opened: Workspace, plan: Plan, how: Manner) -> Plan:
     return kept
 
 
-def _offered(offer: Offer) -> Iterator[str]:
-    yield from offer.told
+def _offered(offer: Proposal) -> Iterator[str]:
+    yield from offer.sentences
     if offer.added:
         yield "To skip them, add --no-baselines; the effect of supervision is then not measured."
 
 
-def _tell(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
+def _tell(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
     """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparing.can_show(plan)
     if as_json:
-        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.told})
+        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.sentences})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     told = (*choices(plan), *unreviewed(plan), *opened.judging.remarks(plan, lambda: opened.dataset(plan.dataset.name)))

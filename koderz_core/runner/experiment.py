@@ -27,7 +27,7 @@ from koderz_core.runner.recorder import Voice
 from koderz_core.runner.scheduler import Slot
 from koderz_core.runner.session import CUT_SHORT, Session, SessionState, Subject
 from koderz_core.strategies import create
-from koderz_core.strategies.parameters import of_roles
+from koderz_core.strategies.parameters import overrides_by_role
 
 _NO_TESTS = TestSet()
 
@@ -82,7 +82,7 @@ class _Performance:
         self._strategy: Strategy = create(chosen.strategy, chosen.parameters)
         most = getattr(self._strategy, "max_iterations", None)  # a parameter of strategies with such a limit
         tests, dataset = self._tests.gate, task.dataset
-        sampling = of_roles(chosen.parameters)
+        sampling = overrides_by_role(chosen.parameters)
         subject = Subject(task.experiment, task.problem, tests, chosen.models, dataset, most, chosen.feedback, sampling)
         self._cap: StopReason | None = None  # the limit of the configuration that ended the strategy
         self._state = SessionState()

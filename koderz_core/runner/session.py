@@ -47,7 +47,7 @@ from koderz_core.runner.recorder import Voice, storable
 from koderz_core.runner.retry import Calls, announce
 from koderz_core.runner.scheduler import Slot
 from koderz_core.strategies.course import Best
-from koderz_core.strategies.parameters import applied
+from koderz_core.strategies.parameters import with_overrides
 
 _LOG = logging.getLogger("koderz")
 CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
@@ -174,7 +174,7 @@ class Session:
         ordinal = self._next_ordinal()
         model = self._subject.models[ask.role][ask.member]
         seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
-        sampling = applied(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
+        sampling = with_overrides(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
         key = fingerprint((ask.role, ask.member, model, Request(tuple(ask.messages), sampling, seed)))
         request = Request(tuple(map(self._dependencies.redact.message, ask.messages)), sampling, seed)
         return _Question(ordinal, ask, model, request, key, self._tape.answer(ordinal, key, Completion))

@@ -1,8 +1,8 @@
-"""``best_of``: many programs at once, the best by gate tests, then by a vote on what they do, then by a judge.
+"""``best_of``: many programs at once, the best by gate tests, then by a vote on their behaviour, then by a judge.
 
-Calls: ``samples``; where several different programs are equally good one more, to the tester, and one to the judge
-where their votes are equal too. Repeated sampling after Brown et al., "Large Language Monkeys" (arXiv 2407.21787); the
-vote of programs by what they give on inputs is AlphaCode's clustering (Li et al., arXiv 2203.07814).
+Calls: ``samples``; one more to the tester if different programs are equally good, and one to the judge if their votes
+are equal too. Repeated sampling after Brown et al., "Large Language Monkeys" (arXiv 2407.21787); the vote on the
+results of calls is the clustering of AlphaCode (Li et al., arXiv 2203.07814).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class BestOf(Reminded):
-    """Ask for ``samples`` programs and test each; a vote by what they do, then a judge, picks among the best.
+    """Test several programs; a vote on their behaviour, then a judge, picks among the best.
 
-    Programs that give the same on all calls stand for each other: the largest such group wins, or by ``judge`` one of
-    the largest, else the latest program in them. Calls are those in the problem's text and at most ``tests`` that the
-    tester writes; without any, only programs that say the same stand for each other.
+    Programs with the same results on all calls form a group, and the largest group wins. Among several largest groups
+    the judge chooses, or without ``judge`` the one with the latest program. The calls are those in the problem's text
+    and at most ``tests`` that the tester writes; without calls, only identical programs form a group.
     """
 
     shows_attempts: ClassVar = False
@@ -39,7 +39,7 @@ class BestOf(Reminded):
 
     samples: int = 5
     tests: int = 10
-    judge: bool = parameter(True, "A judge picks where a vote by what the programs do ends in a tie.")
+    judge: bool = parameter(True, "Let a judge decide if the vote on the programs' behaviour is a tie.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024
@@ -65,19 +65,19 @@ class BestOf(Reminded):
         return self._judged(ctx, groups) if self.judge and len(groups) > 1 else groups[0].code
 
     def _tested(self, ctx: Context) -> list[str]:
-        """The programs that passed most gate tests, in the order of the samples."""
+        """The programs that passed the most gate tests, in the order of the samples."""
         brief = with_reminders(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         ask = Ask("coder", coder.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens))
         ranked: dict[tuple[bool, int], list[str]] = defaultdict(list)
         for reply in ctx.ask_many([ask] * self.samples):
-            tried = candidate(reply, ctx.problem)
-            verdict = ctx.test(tried)
-            if tried.code is not None:
-                ranked[verdict.passed, verdict.tests_passed].append(tried.code)
+            program = candidate(reply, ctx.problem)
+            verdict = ctx.test(program)
+            if program.code is not None:
+                ranked[verdict.passed, verdict.tests_passed].append(program.code)
         return ranked[max(ranked)] if ranked else []
 
     def _voted(self, ctx: Context, programs: Sequence[str]) -> list[Contender]:
-        """The latest program of each of the largest groups, the latest of all first."""
+        """The latest program of each of the largest groups, the overall latest first."""
         calls = self._calls(ctx)
         latest = {shape(code): code for code in programs}
         seen = {form: tuple(ctx.probe(code, calls)) if calls else () for form, code in latest.items()}
@@ -88,15 +88,15 @@ class BestOf(Reminded):
         return [group[0] for group in groups.values() if len(group) == largest]
 
     def _calls(self, ctx: Context) -> list[str]:
-        asked = tester.write(ctx.problem, self.tests)
-        reply = ctx.ask("tester", asked, Sampling(0.0, max_tokens=self.max_tokens))
+        prompt = tester.write(ctx.problem, self.tests)
+        reply = ctx.ask("tester", prompt, Sampling(0.0, max_tokens=self.max_tokens))
         written = tester.asserts_in(reply.text, ctx.problem, self.tests)
         return list(dict.fromkeys([*tester.calls_in(ctx.problem), *(test.call for test in written)]))
 
     def _judged(self, ctx: Context, groups: Sequence[Contender]) -> str:
-        """Samples come in no order that means anything, so the places that they are shown in favour none."""
-        asked = judge.choose(ctx.problem, groups)
-        reply = ctx.ask("judge", asked, Sampling(0.0, max_tokens=self.max_tokens))
+        """The judge's choice; the samples have no meaningful order, so their positions favour none."""
+        prompt = judge.choose(ctx.problem, groups)
+        reply = ctx.ask("judge", prompt, Sampling(0.0, max_tokens=self.max_tokens))
         return groups[judge.chosen(reply.text, len(groups)) or 0].code
 
 

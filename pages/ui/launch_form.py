@@ -13,10 +13,10 @@ from koderz_core.datasets.selection import way_of
 from koderz_core.grading.feedback_policy import FEEDBACKS
 from koderz_core.grading.gates import GATES
 from koderz_core.models.availability import Availability
-from koderz_core.plan.descriptions import calls_of
+from koderz_core.plan.forms import calls_of
 from koderz_core.records import Scalar
 from koderz_core.report.formats import plain
-from koderz_core.strategies.parameters import asked_of
+from koderz_core.strategies.parameters import overrides_for
 
 SAME = "same as coder"
 ABOUT_MODELS = "⊘ cannot run now. You may also type the name of any other model."
@@ -80,7 +80,7 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
         asked = form.asked(parameters)
         roles = sorted((role for role in form.roles if role.name in asked), key=lambda role: role.name != "coder")
         chosen = {role.name: _models(role, begun, key, models) for role in roles}
-    kept = asked_of(asked, begun.parameters)
+    kept = overrides_for(asked, begun.parameters)
     if kept:
         st.text("Of single roles, as recorded: " + " ".join(f"{name}={value}" for name, value in kept.items()))
     policies = _policies(begun, key) if form.tested else {}

@@ -8,7 +8,7 @@ import streamlit as st
 
 from koderz_core import Clone, Concern, Order, Workspace
 from koderz_core.models.availability import Availability
-from koderz_core.plan.baselines import Offer
+from koderz_core.plan.baselines import Proposal
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
@@ -160,8 +160,8 @@ def _agree(benchmark: str) -> None:
     st.session_state[AGREED_KEY] = benchmark
 
 
-def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Offer, bool]:
-    """The plan of an order with the baselines it lacks, unless the person wants none. Raises as ``Planner.offer``.
+def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Proposal, bool]:
+    """The plan of an order with the baselines it lacks, unless the person wants none. Raises as ``Planner.propose``.
 
     A ``clone`` has had those that it was to have.
     """
@@ -170,8 +170,8 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
     wanted = st.checkbox(
         "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
     )
-    offer = workspace.planner.offer(order, dataset, baselines=wanted)
-    for line in offer.told:
+    offer = workspace.planner.propose(order, dataset, baselines=wanted)
+    for line in offer.sentences:
         st.text(line)
     return offer, wanted
 

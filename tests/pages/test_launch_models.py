@@ -18,7 +18,7 @@ def strategy(app: AppTest, name: str) -> None:
 def test_roles_of_which_all_models_are_asked_take_several_in_their_order(visit: Visit) -> None:
     app = visit("launch")
     strategy(app, "cascade")
-    assert "goes on from each coder to the next, so it needs several" in said(app)
+    assert "asks one coder after the other, so it needs several" in said(app)
     (coder,) = (box for box in app.multiselect if box.label == "coder")
     coder.set_value(["scripted/weak", "scripted/strong"]).run()
     assert not app.exception

@@ -42,11 +42,11 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     (one,) = plan.selections
     assert (one.role, one.policy, [row.model for row in one.ranked]) == ("coder", "quality", [STRONG, NEVER])
     assert [row.score for row in one.ranked] == [1.0, 0.0]
-    assert sentence(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Else: {NEVER}."
+    assert sentence(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Next: {NEVER}."
 
 
 def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
-    with pytest.raises(PlanError, match="There is no model with results to choose a coder of direct from"):
+    with pytest.raises(PlanError, match="No model has results from which koderz could select a coder of direct"):
         planned(measured, "select:quality")
 
 
@@ -66,7 +66,7 @@ def test_a_benchmark_that_is_extended_records_what_was_chosen_for_that() -> None
 
 
 def test_results_on_the_planned_problems_do_not_count(measured: Workspace) -> None:
-    with pytest.raises(PlanError, match=r"Nothing speaks for a coder of direct by quality: .*no results"):
+    with pytest.raises(PlanError, match=r"No results to select a coder of direct by quality: .*no results"):
         planned(measured, f"select:quality:{BOTH}", "0:8")
 
 
@@ -88,14 +88,14 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
     assert f"is {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in sentence(one)
-    with pytest.raises(PlanError, match="None can be coder of direct now: openai/gpt-4o"):
+    with pytest.raises(PlanError, match="No model can be coder of direct now: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 
 
 def test_a_policy_that_there_is_none_of_and_two_choices_for_one_role_are_refused(measured: Workspace) -> None:
     with pytest.raises(UnknownNameError, match="Unknown policy of a selection: 'best'"):
         planned(measured, "select:best")
-    with pytest.raises(PlanError, match="one model is chosen for the coder"):
+    with pytest.raises(PlanError, match="koderz selects one model for the coder"):
         planned(measured, ["select:quality", STRONG])
 
 

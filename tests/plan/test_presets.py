@@ -14,7 +14,7 @@ from koderz_core.models.availability import Availability
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.forms import CATALOGUE, Parameter, Preset, StrategyForm, presets, strategy_forms
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.planner import draft

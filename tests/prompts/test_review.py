@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from koderz_core.prompts.attempts import Attempt
 from koderz_core.prompts.coder import Brief, first_attempt, write
-from koderz_core.prompts.quotes import inline_code
+from koderz_core.prompts.markdown import inline_code
 from koderz_core.prompts.review import SHOWN_PROGRAMS, checkpoint
 from koderz_core.records import Extracted, PublicProblem, TestFailure, Verdict
 

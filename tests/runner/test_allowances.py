@@ -148,7 +148,7 @@ def test_what_is_given_anew_with_a_command_holds_for_that_command_again(bench: M
 
 
 def test_what_is_no_budget_or_no_number_of_places_is_refused_before_it_is_wished(tmp_path) -> None:
-    for usd, concurrency, message in ((-1.0, None, "amount of US dollars"), (None, 0, "give 1 to 256")):
+    for usd, concurrency, message in ((-1.0, None, "amount of US dollars"), (None, 0, "from 1 to 256")):
         with pytest.raises(PlanError, match=message):
             Running(tmp_path).change("bench_1", usd, concurrency)
     with pytest.raises(UsageError, match="Say what to change"):

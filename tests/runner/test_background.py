@@ -113,7 +113,7 @@ def test_the_same_command_leaves_what_runs_running_though_the_recorded_plan_hold
     running.start(made.plan, made.runner)
     assert model.asked.wait(SECONDS)
     running.start(made.plan, made.runner)
-    with pytest.raises(PlanError, match="another plan of that name"):
+    with pytest.raises(PlanError, match="Another plan named"):
         running.start(replace(made.plan, repeats=2), made.runner)
     model.let.set()
     running.close()

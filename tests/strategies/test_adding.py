@@ -17,7 +17,7 @@ RELAY = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from koderz_core.prompts import coding
+from koderz_core.prompts import coder
 from koderz_core.prompts.extraction import candidate
 from koderz_core.strategies.parameters import parameter
 
@@ -39,7 +39,7 @@ class Relay:
         return ("coder",)
 
     def solve(self, ctx):
-        messages = coding.first_attempt(coding.Brief(ctx.problem))
+        messages = coder.first_attempt(coder.Brief(ctx.problem))
         members = [member for _ in range(self.laps) for member in range(ctx.members("coder"))]
         programs = [candidate(ctx.ask("coder", messages, member=member), ctx.problem).code for member in members]
         return programs[-1 if self.counting == "last" else 0]
@@ -103,7 +103,7 @@ def test_its_other_parameter_decides_which_program_counts(koderz: Koderz) -> Non
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--coder", "scripted/strong"), "relay goes on from each coder to the next, so it needs several coders"),
+        (("--coder", "scripted/strong"), "relay asks one coder after the other, so it needs several coders"),
         (("--gate", "examples"), "relay never runs gate tests, so --gate would be ignored"),
         (("--counting", "middle"), "relay: counting must be one of last, first, not 'middle'"),
     ],

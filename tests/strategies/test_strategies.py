@@ -9,7 +9,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import CheckpointReviewed, SpecWritten
-from koderz_core.prompts.sections import guidance
+from koderz_core.prompts.review import guidance
 from koderz_core.records.marks import SHOW_NO_ATTEMPTS
 from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, facts_of, offered
 from koderz_core.strategies.direct import Direct
