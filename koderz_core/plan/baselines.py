@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -49,7 +49,8 @@ def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
     baselines: dict[str, Wanted] = {}
     for supervised in (made for made in planned if made.strategy == SUPERVISED):
         shared: dict[str, Scalar] = {name: supervised.parameters[name] for name in _SHARED}
-        stronger = [model for model in supervisors((supervised,)) if is_stronger(model, settings)]
+        others = chain.from_iterable(members for role, members in supervised.models.items() if role != "coder")
+        stronger = [model for model in others if is_stronger(model, settings)]
         for model in (*stronger, supervised.models["coder"][0]):
             if model not in known:
                 baselines.setdefault(model, Wanted(DIRECT, {"coder": model}, shared))
@@ -66,13 +67,6 @@ def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
 def is_stronger(model: str, settings: Settings) -> bool:
     """Whether a model belongs to a tier that supervises others."""
     return resolve(model, settings).tier in STRONGER
-
-
-def supervisors(configurations: Sequence[Configuration]) -> Iterator[str]:
-    """The models of all roles except the coder, in order, including models that are never asked."""
-    return chain.from_iterable(
-        members for made in configurations for role, members in made.models.items() if role != "coder"
-    )
 
 
 def baseline_for(measurements: Iterable[Measured], sought: Sought) -> Measured | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -73,16 +73,6 @@ class Costs:
         spent = sum(row.cost_usd or 0.0 for row in rows)
         return replace(estimate, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
 
-    def at_most(self, direct: Sequence[Configuration], problems: Iterable[PublicProblem]) -> float | None:
-        """The highest cost of these direct configurations on these problems in dollars; None if a price is unknown."""
-        cases = WorstCases(self._settings)
-        chosen = list(problems)
-        return known_sum(
-            cases.of(configuration.models["coder"][0], _only_request(configuration, problem))
-            for configuration in direct
-            for problem in chosen
-        )
-
     def price(self, plan: Plan, direct: Sequence[Configuration], dataset: Dataset) -> str:
         """The cost of these direct configurations of a plan, in words: an estimate, else the highest possible cost.
 
@@ -94,9 +84,13 @@ class Costs:
                 return "nothing more, because all results exist"
             if expected.cost_usd is not None:
                 return f"about {money(expected.cost_usd.p50)}, in 9 of 10 cases at most {money(expected.cost_usd.p90)}"
-        names = set(plan.problems)
+        names, cases = set(plan.problems), WorstCases(self._settings)
         problems = [problem.public for problem in dataset.problems if problem.id in names]
-        usd = self.at_most(direct, problems)
+        usd = known_sum(
+            cases.of(configuration.models["coder"][0], _only_request(configuration, problem))
+            for configuration in direct
+            for problem in problems
+        )
         return "an unknown price" if usd is None else f"at most {money(usd * plan.repeats)}"
 
 

@@ -83,7 +83,9 @@ class Planner:
         unless this benchmark has started to measure it: the same order always leads to the same benchmark.
         """
         of = self._dataset(dataset)
-        order = self._selected(order, of)
+        if is_open(order):
+            own = [problem.id for problem in select(of, order.problems, order.seed)]
+            order = select_models(order, own, self._settings, self._evidence)
         lacking = self.lacking(order) if baselines else ()
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
@@ -102,12 +104,6 @@ class Planner:
 
     def _draft(self, order: Order, dataset: Dataset) -> Plan:
         return draft(order, dataset, self._settings, self._gating)
-
-    def _selected(self, order: Order, dataset: Dataset) -> Order:
-        if not is_open(order):
-            return order
-        own = [problem.id for problem in select(dataset, order.problems, order.seed)]
-        return select_models(order, own, self._settings, self._evidence)
 
     def _measured(self, plan: Plan, baseline: Configuration) -> Measured | None:
         """The earlier measurement of a baseline; None if there is none, or if the store cannot be read."""

@@ -199,7 +199,9 @@ def one_line(text: str, limit: int) -> str:
 
 def escaped(text: str, limit: int) -> str:
     """The beginning of a text on one line, with line ends and invisible characters escaped and spaces unchanged."""
-    line = "".join(_visible(char) for char in text[:limit])
+    line = "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text[:limit]
+    )
     return line if max(len(text), len(line)) <= limit else f"{line[: limit - 3]}..."
 
 
@@ -211,10 +213,6 @@ def inline_code(text: str) -> str:
 
 def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
-
-
-def _visible(char: str) -> str:
-    return char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
 
 
 def _left_open(text: str) -> str:

@@ -87,16 +87,13 @@ def _asserts(source: str, reader: Reader) -> Iterator[ast.Assert]:
 
 
 def _test(node: ast.Assert, name: str, known: set[str]) -> OwnTest | None:
-    calls = (part for part in ast.walk(node.test) if isinstance(part, ast.Call) and _called(part) == name)
-    call, alone = next(calls, None), Program("", ast.Module([ast.Expr(node.test)], []))
+    calls = (part for part in ast.walk(node.test) if isinstance(part, ast.Call))
+    own = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == name)
+    call, alone = next(own, None), Program("", ast.Module([ast.Expr(node.test)], []))
     if call is None or lacking_names(alone) - known:
         return None
     test = OwnTest(ast.unparse(call), f"bool({ast.unparse(node.test)})")
     return test if len(test.holds) <= _LONGEST else None
-
-
-def _called(call: ast.Call) -> str | None:
-    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 def _call_at(text: str, start: int, reader: Reader) -> str | None:

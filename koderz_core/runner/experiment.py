@@ -91,7 +91,8 @@ class _Performance:
     def result(self) -> ExperimentFinished:
         returned, over = self._solved()
         held_out = unseen(self._tests, gate_was_seen=self._gate_was_seen)
-        failures = {code: self._score(code, code == returned, held_out) for code in self._candidates(returned)}
+        programs = [*self._state.verdicts, *([] if returned is None else [returned])]  # in the order tested
+        failures = {code: self._score(code, code == returned, held_out) for code in dict.fromkeys(programs)}
         failure = self._no_program() if returned is None else failures[returned]
         return ExperimentFinished(
             outcome="unsolved" if returned is None or failure else "solved",
@@ -116,11 +117,6 @@ class _Performance:
         except ContextError as error:
             self._cap = "context"
             return self._state.best.code, str(error)
-
-    def _candidates(self, returned: str | None) -> list[str]:
-        """Every distinct program in the order tested; a program that was submitted untested comes last."""
-        tested = list(self._state.verdicts)
-        return tested if returned is None or returned in tested else [*tested, returned]
 
     @property
     def _gate_was_seen(self) -> bool:

@@ -107,13 +107,6 @@ class History:
         """Whether the experiment has no end yet, not even an error."""
         return self.outcomes.get(experiment) in (None, "cancelled")
 
-    def add_end(self, experiment: str, end: ExperimentFinished) -> None:
-        """Record an end; the last end of an experiment counts."""
-        self.outcomes[experiment] = end.outcome
-        self.errors.pop(experiment, None)
-        if end.outcome == "error":
-            self.errors[experiment] = end
-
 
 def load(path: Path, *, retry_errors: bool = False) -> History:
     """Read the history from a journal. The tapes are read in further passes, so that memory holds only what they need.
@@ -127,7 +120,10 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
         if isinstance(entry.event, TextStored):
             history.texts.add(entry.event.sha256)
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
-            history.add_end(entry.experiment, entry.event)
+            history.outcomes[entry.experiment] = entry.event.outcome  # the last end counts
+            history.errors.pop(entry.experiment, None)
+            if entry.event.outcome == "error":
+                history.errors[entry.experiment] = entry.event
     history.tapes = _tapes(path, history)
     return history
 
@@ -175,22 +171,18 @@ def _recorded(entry: Entry, started: Mapping[int, CallStarted], texts: Mapping[s
     """The step that an entry ends, None if it ends none. Hashes of requests are computed as in the session."""
     match event := entry.event:
         case CallFinished():
-            request = started[entry.ordinal or 0].request
-            return Recorded(request, _completion(event, texts[event.text]), entry.at, event.seconds)
+            request, text = started[entry.ordinal or 0].request, texts[event.text]
+            answer = Completion(
+                text, event.finish, event.usage, event.seconds, event.honoured, event.first_token_seconds
+            )
+            return Recorded(request, answer, entry.at, event.seconds)
         case CodeTested():
             return Recorded(event.request, event.verdict, entry.at, event.verdict.seconds)
         case ProgramProbed():
             return Recorded(event.request, event.observed, entry.at, event.seconds)
         case MemoryRecalled():
-            return Recorded(event.request, _memories(event, texts), entry.at, event.seconds)
+            memories = tuple(Memory(texts[ref.text], ref.origin, ref.tags) for ref in event.memories)
+            return Recorded(event.request, memories, entry.at, event.seconds)
         case RemainingRead():
             return Recorded("", event.remaining, entry.at)
     return Recorded(fingerprint(event), event, entry.at) if isinstance(event, Note) else None
-
-
-def _completion(answer: CallFinished, text: str) -> Completion:
-    return Completion(text, answer.finish, answer.usage, answer.seconds, answer.honoured, answer.first_token_seconds)
-
-
-def _memories(recalled: MemoryRecalled, texts: Mapping[str, str]) -> tuple[Memory, ...]:
-    return tuple(Memory(texts[memory.text], memory.origin, memory.tags) for memory in recalled.memories)

@@ -150,16 +150,12 @@ def base_of(name: str) -> str:
 
 def called(strategy: str, parameters: Mapping[str, Scalar]) -> str:
     """The name of a strategy with these parameters: that of the matching preset, else its own."""
-    whole = {**_defaults(strategy), **parameters}
+    defaults = {field.name: field.default for field in fields(STRATEGIES[strategy])} if strategy in STRATEGIES else {}
+    whole = {**defaults, **parameters}
     for name, preset in PRESETS.items():
         if preset.strategy == strategy and preset.parameters.items() <= whole.items():
             return name
     return shortened(strategy)
-
-
-def _defaults(strategy: str) -> dict[str, object]:
-    """The default parameters of a strategy of koderz; empty for others."""
-    return {field.name: field.default for field in fields(STRATEGIES[strategy])} if strategy in STRATEGIES else {}
 
 
 def offered() -> tuple[str, ...]:

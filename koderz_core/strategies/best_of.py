@@ -18,7 +18,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.judge import Contender
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
-from koderz_core.records import Ask, Observed, Sampling
+from koderz_core.records import Ask, Sampling
 from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
@@ -83,7 +83,8 @@ class BestOf(Reminded):
         seen = {form: tuple(ctx.probe(code, calls)) if calls else () for form, code in latest.items()}
         groups: dict[object, list[Contender]] = defaultdict(list)
         for form, code in ((shape(code), code) for code in reversed(programs)):
-            groups[_behaviour(seen[form]) or form].append(Contender(code, seen[form]))
+            behaviour = tuple((step.value, step.error) for step in seen[form])
+            groups[behaviour or form].append(Contender(code, seen[form]))
         largest = max(map(len, groups.values()))
         return [group[0] for group in groups.values() if len(group) == largest]
 
@@ -98,7 +99,3 @@ class BestOf(Reminded):
         prompt = judge.choose(ctx.problem, groups)
         reply = ctx.ask("judge", prompt, Sampling(0.0, max_tokens=self.max_tokens))
         return groups[judge.chosen(reply.text, len(groups)) or 0].code
-
-
-def _behaviour(seen: Sequence[Observed]) -> tuple[tuple[str | None, str | None], ...]:
-    return tuple((step.value, step.error) for step in seen)

@@ -18,10 +18,9 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.course import Best
-from koderz_core.strategies.parameters import parameter
+from koderz_core.strategies.parameters import WARMEST, parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
-HOTTEST = 2.0  # the highest temperature that any provider accepts
 MOST = 1000
 _STEP = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:\*(\d{1,4}))?", re.ASCII)
 
@@ -32,9 +31,9 @@ def temperatures(text: str) -> tuple[float, ...]:
     for step in text.split(",") if text.strip() else ():
         match = _STEP.fullmatch(step.strip())
         temperature, times = (float(match[1]), int(match[2] or 1)) if match else (0.0, 0)
-        if not times or temperature > HOTTEST:
+        if not times or temperature > WARMEST:
             raise PlanError(
-                f"{step.strip()!r} in {text!r} is not a step. Write temperatures from 0 to {HOTTEST:g}, separated by "
+                f"{step.strip()!r} in {text!r} is not a step. Write temperatures from 0 to {WARMEST}, separated by "
                 "commas; *N repeats one N times, as in 0,0.3*2,0.5*2."
             )
         steps += [temperature] * times

@@ -46,7 +46,8 @@ class Swarm(Reminded):
         return ("coder", "tester", "critic", "refiner")
 
     def solve(self, ctx: Context) -> str | None:
-        tests = self._tests(ctx)
+        reply = ctx.ask("tester", tester.write(ctx.problem, self.tests), self._advising())
+        tests = tester.asserts_in(reply.text, ctx.problem, self.tests)
         course = Course(with_examples(ctx, self, coder.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)))
         for _ in range(self.max_iterations):
             reply = self._refined(ctx, course, tests) if course.attempts else self._first(ctx, course)
@@ -55,10 +56,6 @@ class Swarm(Reminded):
                 break
             remember(ctx, self, course)
         return course.best.code
-
-    def _tests(self, ctx: Context) -> tuple[OwnTest, ...]:
-        reply = ctx.ask("tester", tester.write(ctx.problem, self.tests), self._advising())
-        return tester.asserts_in(reply.text, ctx.problem, self.tests)
 
     def _first(self, ctx: Context, course: Course) -> Completion:
         return ctx.ask("coder", coder.first_attempt(course.brief), self._sampling(self.temperature))

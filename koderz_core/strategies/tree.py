@@ -18,7 +18,7 @@ from koderz_core.prompts.attempts import Attempt, next_attempt
 from koderz_core.prompts.coder import Prompt
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
-from koderz_core.records import Sampling, Verdict
+from koderz_core.records import Sampling
 from koderz_core.strategies.course import Best
 from koderz_core.strategies.reminders import Lessons, Reminded, lessons_on, with_examples
 
@@ -147,12 +147,9 @@ class Tree(Reminded):
             verdict = best.keep(program, ctx.test(program))
             if verdict.passed:
                 break
-            tree.grow(node, member, Attempt(number, program, verdict), _reward(verdict))
+            reward = verdict.tests_passed / verdict.tests_total if verdict.tests_total else 0.0
+            tree.grow(node, member, Attempt(number, program, verdict), reward)
         return best.code
 
     def _repair(self, ctx: Context, brief: coder.Brief, attempt: Attempt, lessons: Lessons) -> Prompt:
         return next_attempt(brief, [attempt], lessons=lessons_on(ctx, self, attempt.verdict, lessons))
-
-
-def _reward(verdict: Verdict) -> float:
-    return verdict.tests_passed / verdict.tests_total if verdict.tests_total else 0.0

@@ -59,7 +59,7 @@ class Asking:
             clock=time.time,
             live=self.live,
             policy=Policy(self._settings.retries),
-            lanes=self._endpoints,
+            endpoints=self._endpoints,
             context_tokens=self._context_tokens,
             recall=self._recall,
         )
@@ -79,7 +79,7 @@ class Asking:
         return price(resolve(name, self._settings), usage, seconds, self._settings)
 
     def _address(self, model: str) -> str:
-        """What names a model's lane: the address it is asked at, its own id if it works here without a server."""
+        """What names a model's endpoint: the address it is asked at, its own id if it works here without a server."""
         provider, _, name = model.partition("/")
         url = PROVIDERS[provider].away(name) or address_of(provider, self._settings)
         return model if url is None else identity(url)

@@ -27,7 +27,7 @@ def workspace() -> Iterator[Workspace]:
 def coders(workspace: Workspace, order: Order) -> list[str]:
     """The models that are asked directly in what is offered for an order."""
     configurations = workspace.planner.propose(order).plan.configurations
-    return [one.models["coder"][0] for one in configurations if one.strategy == "direct"]
+    return [configuration.models["coder"][0] for configuration in configurations if configuration.strategy == "direct"]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def measured(workspace: Workspace) -> str:
 def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Workspace) -> None:
     order = Order([SUPERVISED], "0:2")
     offer = workspace.planner.propose(order)
-    assert [one.models["coder"] for one in offer.added] == [(STRONG,), (WEAK,)]
+    assert [configuration.models["coder"] for configuration in offer.added] == [(STRONG,), (WEAK,)]
     workspace.run(offer.plan)
     again = workspace.planner.propose(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
@@ -52,8 +52,8 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     workspace: Workspace, measured: str
 ) -> None:
     offer = workspace.planner.propose(Order([SUPERVISED], "0:3"))
-    assert [one.models["coder"] for one in offer.added] == [(WEAK,)]
-    assert [one.benchmark for one in offer.reused] == [measured]
+    assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
+    assert [baseline.benchmark for baseline in offer.reused] == [measured]
     assert offer.sentences[1].startswith(
         "Not asked again: direct SCRIPTED strong solved 3 of 3 on these problems for $0.00"
     )
@@ -86,7 +86,7 @@ def test_other_prompts_another_dataset_and_plus_tests_are_something_else(workspa
         replace(wanted, conditions={**wanted.conditions, "coding prompt": "0"}),
         replace(wanted, conditions={**wanted.conditions, "held_out": "plus tests"}),
     )
-    assert [baseline_for(registry, one) for one in others] == [None] * 3
+    assert [baseline_for(registry, other) for other in others] == [None] * 3
     scored_on_more = replace(registry[0], conditions={**registry[0].conditions, "held_out": "plus tests"})
     assert baseline_for([scored_on_more], wanted) is None
 

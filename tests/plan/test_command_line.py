@@ -111,7 +111,9 @@ def test_a_grid_of_ablations_is_written_in_short_if_it_is_whole(configurations: 
     assert command.endswith(ending)
     _, name, *arguments = shlex.split(command)
     parsed = order_of(benchmark.make_context(name, arguments).params, "0:1")
-    assert [words_of(one) for one in parsed.configurations] == [words_of(one) for one in configurations]
+    assert [words_of(configuration) for configuration in parsed.configurations] == [
+        words_of(configuration) for configuration in configurations
+    ]
 
 
 def test_values_have_the_kind_of_the_strategys_own() -> None:

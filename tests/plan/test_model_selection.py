@@ -24,7 +24,7 @@ BOTH = f"{NEVER}+{STRONG}"
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """Two models were asked directly on the first three problems; one solved none, the other all or most."""
     with open_workspace(home=tmp_path_factory.mktemp("measured")) as workspace:
-        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": one}) for one in (NEVER, STRONG)], "0:3")))
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": item}) for item in (NEVER, STRONG)], "0:3")))
         yield workspace
 
 
@@ -62,7 +62,7 @@ def test_a_benchmark_that_is_extended_records_what_was_chosen_for_that() -> None
         for coder in (NEVER, f"select:fixed:{STRONG}+{NEVER}", NEVER):
             plan = workspace.plan(Order([Wanted("direct", {"coder": coder})], "0:1", name="grown"))
             workspace.run(plan)
-        assert [one.chosen for one in workspace.recorded(plan.id).selections] == [STRONG]
+        assert [selection.chosen for selection in workspace.recorded(plan.id).selections] == [STRONG]
 
 
 def test_results_on_the_planned_problems_do_not_count(measured: Workspace) -> None:
@@ -116,7 +116,7 @@ def test_an_experiment_asks_whoever_is_recommended_then_and_is_told_the_same_on_
     asked = [event.model for event in events if isinstance(event, CallStarted)]
     recalled = [event for event in events if isinstance(event, MemoryRecalled)]
     assert asked == [STRONG, STRONG]
-    assert [[(one.origin, one.tags) for one in event.memories] for event in recalled] == [
+    assert [[(memory.origin, memory.tags) for memory in event.memories] for event in recalled] == [
         [(STRONG, {"member": "1", "score": "1.0"}), (NEVER, {"member": "0", "score": "0.0"})]
     ] * 2
     path = measured.settings.journals_dir / f"{plan.id}.jsonl"
@@ -134,7 +134,7 @@ def test_what_has_ended_of_its_own_benchmark_recommends_nobody() -> None:
         plan = workspace.plan(Order([beside, Wanted("selected", {"coder": (NEVER, STRONG)})], "0:3"))
         workspace.run(plan, concurrency=1)
         recalled = [event for event in said(workspace, plan) if isinstance(event, MemoryRecalled)]
-    assert {one.tags["score"] for event in recalled for one in event.memories} == {"None"}
+    assert {memory.tags["score"] for event in recalled for memory in event.memories} == {"None"}
 
 
 def test_an_order_without_choices_is_planned_without_a_question_to_the_store() -> None:

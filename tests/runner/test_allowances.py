@@ -168,4 +168,4 @@ def test_hostile_changes_in_the_control_file_are_passed_over(bench: Make) -> Non
         while len(of(made.entries(), AllowanceSet)) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         model.let.release()
-    assert [one.after for one in of(made.entries(), AllowanceSet)] == [Allowance(None, 1), Allowance(None, 3)]
+    assert [entry.after for entry in of(made.entries(), AllowanceSet)] == [Allowance(None, 1), Allowance(None, 3)]

@@ -75,7 +75,9 @@ def test_they_are_asked_at_the_same_time_and_numbered_in_the_order_of_the_progra
     made = crowd(answer)
     made.go()
     assert [end.outcome for end in of(made, ExperimentFinished)] == ["solved"]
-    seeds = {ordinal: one.seed for ordinal, one in zip(ordinals(made, CallStarted), of(made, CallStarted), strict=True)}
+    seeds = {
+        ordinal: event.seed for ordinal, event in zip(ordinals(made, CallStarted), of(made, CallStarted), strict=True)
+    }
     asked = {int(request.messages[0].content): request.seed for request in made.requests}
     assert {number + 1: seed for number, seed in asked.items()} == seeds
 

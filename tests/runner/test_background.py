@@ -178,7 +178,7 @@ def test_what_is_wished_of_a_benchmark_that_is_being_started_is_obeyed(
     assert running.control(made.plan.id, what) == os.getpid()
     opening.let.set()
     starting.join(SECONDS)
-    assert [(one.what, one.by) for one in of(made.entries(), ControlObeyed)] == [(what, os.getpid())]
+    assert [(entry.what, entry.by) for entry in of(made.entries(), ControlObeyed)] == [(what, os.getpid())]
     model.let.set()
     running.close()
     assert "solved" not in [end.outcome for end in of(made.entries(), ExperimentFinished)]

@@ -42,7 +42,7 @@ def test_64_calls_at_once_never_bill_more_than_the_budget_in_1000_trials() -> No
                 except BudgetSpent:
                     return
 
-            list(threads.map(lambda one: call(*one), calls))
+            list(threads.map(lambda item: call(*item), calls))
             assert math.fsum(billed) <= cap
             assert len(billed) == AT_ONCE or ledger.used_up
 

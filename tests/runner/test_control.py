@@ -53,7 +53,7 @@ def wish(made: Any, what: str, target: str | None = None) -> None:
 
 
 def obeyed(made: Any, what: str) -> bool:
-    return eventually(lambda: any(one.what == what for one in of(made.entries(), ControlObeyed)))
+    return eventually(lambda: any(entry.what == what for entry in of(made.entries(), ControlObeyed)))
 
 
 def eventually(claim: Callable[[], object]) -> bool:
@@ -87,7 +87,7 @@ def test_a_pause_by_another_process_holds_the_next_step_until_it_is_resumed(benc
         wish(made, "resume")
         assert model.is_asked()
     assert outcomes(made) == ["solved", "solved"]
-    assert [(one.what, one.by) for one in of(made.entries(), ControlObeyed)] == [("pause", 1), ("resume", 1)]
+    assert [(entry.what, entry.by) for entry in of(made.entries(), ControlObeyed)] == [("pause", 1), ("resume", 1)]
 
 
 def test_a_stop_by_another_process_wakes_what_is_paused_and_leaves_no_control_file(bench: Make) -> None:

@@ -53,8 +53,11 @@ def test_it_can_be_written_and_read_back() -> None:
 def test_an_ablation_keeps_it_while_its_role_is_asked_and_is_one_of_that_configuration_only() -> None:
     plain, warm = Wanted("supervised", CODER), Wanted("supervised", CODER, {"spec.temperature": 0.7})
     grid = with_ablations([(plain, ["no-checkpoints"]), (warm, ["no-checkpoints"])])
-    assert [one.parameters for one in grid][2:] == [warm.parameters, {**warm.parameters, "checkpoints": False}]
-    assert [one.parameters for one in with_ablations([(warm, ["no-spec"])])][1:] == [{"spec": False}]
+    assert [ablation.parameters for ablation in grid][2:] == [
+        warm.parameters,
+        {**warm.parameters, "checkpoints": False},
+    ]
+    assert [ablation.parameters for ablation in with_ablations([(warm, ["no-spec"])])][1:] == [{"spec": False}]
     with pytest.raises(UnknownNameError, match="Unknown role of this configuration: 'spec'"):
         configuration(Wanted("repair", CODER, {"spec.temperature": 0.7}), load_settings())
 

@@ -40,7 +40,9 @@ class HeldJudge:
 
 
 def with_gate(plan: Plan, gate: str) -> Plan:
-    return replace(plan, configurations=tuple(replace(one, gate=gate) for one in plan.configurations))
+    return replace(
+        plan, configurations=tuple(replace(configuration, gate=gate) for configuration in plan.configurations)
+    )
 
 
 @pytest.fixture
