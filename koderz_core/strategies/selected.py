@@ -37,7 +37,7 @@ class Selected(Reminded):
 
     policy: str = parameter(
         QUALITY,
-        "Ranking of the coders: by success rate, seconds, cost, context size, or the order in which they are named.",
+        "Ranking of the coders: success rate, seconds, cost, context size, or the given order.",
         POLICIES,
     )
     chain_of_thought: bool = True

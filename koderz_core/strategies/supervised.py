@@ -68,7 +68,7 @@ class Supervised(Reminded):
     )
     checkpoint_when: str = parameter(
         INTERVAL,
-        "interval: a review after a fixed number of iterations; adaptive: earlier if attempts make no progress.",
+        "interval: a review after a fixed number of iterations; adaptive: earlier without progress.",
         (INTERVAL, ADAPTIVE),
     )
     disclosure: bool = parameter(True, "Ask the first review also for a strategy, and the second for test criteria.")
