@@ -121,7 +121,7 @@ def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) ->
 
 def test_another_plan_of_the_same_name_is_not_taken_for_the_running_one(workspace: Workspace) -> None:
     workspace.start(planned(workspace, "0:9", name="mine"))
-    with pytest.raises(PlanError, match="another plan of that name"):
+    with pytest.raises(PlanError, match="Another plan named"):
         workspace.start(planned(workspace, "0:8", name="mine"))
 
 
