@@ -53,7 +53,7 @@ def test_all_strategies_are_listed_with_their_roles_and_calls(koderz: Koderz) ->
 def test_one_strategy_is_shown_with_its_parameters_their_defaults_and_values(koderz: Koderz) -> None:
     lines = [" ".join(line.split()) for line in koderz("strategies", "warming").out.splitlines()]
     assert "coder Writes the programs. one or more" in lines
-    assert any(line.startswith("max_iterations 50 whole number, 1 or more Maximum number of programs") for line in lines)
+    assert any(line.startswith("max_iterations 50 whole number, 1 or more Maximum number") for line in lines)
     assert "Example: koderz benchmark --configuration 'warming coder=MODEL'" in lines
 
 
