@@ -16,7 +16,7 @@ from pathlib import Path
 from koderz_core import Order, Wanted, Workspace, __version__, open_workspace
 from koderz_core.journal import Journal
 from koderz_core.records import Observed, Plan, Problem, PublicProblem, TestSet, Verdict
-from koderz_core.runner.dependencies import Parts
+from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.header import header
 from koderz_core.runner.runner import Assignment, Runner
 
@@ -53,7 +53,7 @@ def _run_unjudged(opened: Workspace, plan: Plan, at_once: int) -> None:
     assignment = Assignment(header(plan, opened.settings, "limited", __version__), problems)
     journal = Journal(opened.settings.journals_dir / f"{plan.id}.jsonl")
 
-    def parts(names: frozenset[str]) -> Parts:
+    def parts(names: frozenset[str]) -> Dependencies:
         return replace(opened.runs._parts(names, "humaneval"), judge=Approving())
 
     with Runner(assignment, journal, parts) as runner:

@@ -44,8 +44,8 @@ from koderz_core.records import (  # noqa: E402
     Usage,
     Verdict,
 )
-from koderz_core.runner.calls.provider_limits import Policy  # noqa: E402
-from koderz_core.runner.dependencies import Parts  # noqa: E402
+from koderz_core.runner.dependencies import Dependencies  # noqa: E402
+from koderz_core.runner.provider_limits import Policy  # noqa: E402
 from koderz_core.runner.runner import Assignment, Runner  # noqa: E402
 
 NAMES = {"vllm": "vllm/coder", "anthropic": "anthropic/claude-opus-5-5", "ollama": "ollama/coder:7b"}
@@ -159,7 +159,7 @@ def perform(ports: Mapping[str, int], experiments: int, policy: Policy = AS_SHIP
     plan = Plan(DatasetOrigin("tiny", "0" * 64, "MIT"), ("tiny/0",), configurations, repeats=experiments)
     header = BenchmarkOpened(1, "0", plan.id, plan, {}, "prices", "none", {})
     models = {name: create(resolve(name, settings), settings, dict) for name in names}
-    parts = Parts(models, frozenset(names), Judge(), price, time.time, policy=policy)
+    parts = Dependencies(models, frozenset(names), Judge(), price, time.time, policy=policy)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "b.jsonl"
         with Runner(Assignment(header, {"tiny/0": PROBLEM}), Journal(path), lambda _: parts) as runner:

@@ -12,10 +12,10 @@ from koderz_core.lazy import importer
 if TYPE_CHECKING:
     from koderz_core.errors import KoderzError
     from koderz_core.plan.ablations import with_ablations
-    from koderz_core.plan.baselines import Offer
+    from koderz_core.plan.baselines import Proposal
     from koderz_core.plan.clone import Clone
     from koderz_core.plan.command_line import command_of
-    from koderz_core.plan.consent import Concern
+    from koderz_core.plan.costs import Concern
     from koderz_core.plan.forms import Parameter, Preset, Role, StrategyForm
     from koderz_core.plan.order import Order, Wanted
     from koderz_core.workspace import Workspace, open_workspace, the_workspace
@@ -25,10 +25,10 @@ __all__ = [
     "Clone",
     "Concern",
     "KoderzError",
-    "Offer",
     "Order",
     "Parameter",
     "Preset",
+    "Proposal",
     "Role",
     "StrategyForm",
     "Wanted",
@@ -42,9 +42,9 @@ __all__ = [
 
 _HOMES = {
     "Clone": "koderz_core.plan.clone",
-    "Concern": "koderz_core.plan.consent",
+    "Concern": "koderz_core.plan.costs",
     "KoderzError": "koderz_core.errors",
-    "Offer": "koderz_core.plan.baselines",
+    "Proposal": "koderz_core.plan.baselines",
     "Order": "koderz_core.plan.order",
     "Parameter": "koderz_core.plan.forms",
     "Preset": "koderz_core.plan.forms",

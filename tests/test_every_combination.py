@@ -18,13 +18,15 @@ TWICE = {"max_iterations": 2, "checkpoint_interval": 1}
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], SummaryRow]:
     """What came of each combination on one problem, by the tiers of spec, coder and reviewer."""
     combinations = list(product(MODELS, repeat=len(ROLES)))
-    wanted = [Wanted("supervised", dict(zip(ROLES, map(MODELS.get, one), strict=True)), TWICE) for one in combinations]
+    wanted = [
+        Wanted("supervised", dict(zip(ROLES, map(MODELS.get, item), strict=True)), TWICE) for item in combinations
+    ]
     tiers = {model: tier for tier, model in MODELS.items()}
     with open_workspace(home=tmp_path_factory.mktemp("home"), tiers=tiers) as workspace:
         plan = workspace.plans.plan(Order(wanted, "0:1"))
         workspace.runs.run(plan)
         rows = {row.configuration: row for row in workspace.results.summaries(plan.id)}
-    return {one: rows[made.id] for one, made in zip(combinations, plan.configurations, strict=True)}
+    return {configuration: rows[made.id] for configuration, made in zip(combinations, plan.configurations, strict=True)}
 
 
 @pytest.mark.parametrize("combination", list(product(MODELS, repeat=len(ROLES))), ids="-".join)
@@ -39,4 +41,4 @@ def test_a_combination_of_tiers_runs_to_the_end(
 
 def test_one_local_model_in_every_role_is_all_free(results: dict[tuple[str, ...], SummaryRow]) -> None:
     row = results["local", "local", "local"]
-    assert [(one.tier, one.cost_usd) for one in row.tiers] == [("local", 0.0)]
+    assert [(item.tier, item.cost_usd) for item in row.tiers] == [("local", 0.0)]

@@ -26,7 +26,7 @@ from koderz_core.errors import PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
 from koderz_core.journal import read_all
 from koderz_core.records import Plan
-from koderz_core.runner.live_text import Spoken
+from koderz_core.runner.live_text import LiveAnswer
 from koderz_core.workspace import leave
 
 HOLDER = """
@@ -60,9 +60,9 @@ def told(workspace: Workspace, benchmark: str, kind: type) -> list[Any]:
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
 
 
-def listen(workspace: Workspace, plan: Plan) -> tuple[str, Spoken]:
+def listen(workspace: Workspace, plan: Plan) -> tuple[str, LiveAnswer]:
     """The first experiment in which something is said, and what."""
-    heard = dict[str, Spoken]()
+    heard = dict[str, LiveAnswer]()
 
     def hear() -> bool:
         spoken = ((experiment.id, workspace.runs.live.of(experiment.id)) for experiment in plan.experiments())
@@ -121,7 +121,7 @@ def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) ->
 
 def test_another_plan_of_the_same_name_is_not_taken_for_the_running_one(workspace: Workspace) -> None:
     workspace.runs.start(planned(workspace, "0:9", name="mine"))
-    with pytest.raises(PlanError, match="another plan of that name"):
+    with pytest.raises(PlanError, match="Another plan named"):
         workspace.runs.start(planned(workspace, "0:8", name="mine"))
 
 

@@ -28,8 +28,8 @@ from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_o
 from koderz_core.cli.signals import interruptible
 from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
-from koderz_core.plan.baselines import Offer
-from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.baselines import Proposal
+from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.records import Experiment, Outcome, Plan
 from koderz_core.records.forecasts import Forecast, Receipt
@@ -88,7 +88,7 @@ def benchmark(problems: str | None, as_json: bool, data_dir: Path | None, **opti
     chosen = f"{options['start']}:{options['end']}" if problems is None else problems
     with workspace(data_dir, **settings(options)) as opened:
         wanted = order(options, chosen, options["repeats"])
-        offer = opened.plans.offer(wanted, options["dataset"], baselines=options["baselines"])
+        offer = opened.plans.propose(wanted, options["dataset"], baselines=options["baselines"])
         plan = offer.plan
         if options["plan_only"]:
             opened.costs.check(plan)  # a plan that would be refused needs no estimate
@@ -160,7 +160,7 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
     progress = Progress(silent=mode.silent, quiet=mode.quiet)
     origin = plan.id if mode.fork else None
     plan = opened.runs.fork(plan) if mode.fork else plan
-    forecast = opened.costs.foretold(plan, mode.concurrency, retry_errors=mode.retry_errors)
+    forecast = opened.costs.forecast_or_none(plan, mode.concurrency, retry_errors=mode.retry_errors)
     debug = DebugFiles(opened.experiments, plan, mode.debug_dir)
     with (
         opened.runs.runner(
@@ -172,7 +172,9 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         progress.begin(runner.header)
         if not mode.silent:
             _announce(runner, origin, forecast)
-        runner.foretold(None if mode.pilot else forecast).start(mode.concurrency or default_concurrency(runner.asked))
+        runner.with_forecast(None if mode.pilot else forecast).start(
+            mode.concurrency or default_concurrency(runner.asked)
+        )
         progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:
         raise Cancelled(
@@ -195,19 +197,19 @@ def _under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     return changed
 
 
-def _offered(offer: Offer) -> Iterator[str]:
-    yield from offer.told
+def _offered(offer: Proposal) -> Iterator[str]:
+    yield from offer.sentences
     if offer.added:
         yield "To skip them, add --no-baselines; the effect of supervision is then not measured."
 
 
-def _print_plan(opened: Workspace, offer: Offer, concurrency: int | None, *, as_json: bool) -> int:
+def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
     """Print what remains of a plan, with an estimate."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
-        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.told})
+        print_json({**asdict(forecast), "can_show": can_show, "baselines": offer.sentences})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)

@@ -80,7 +80,7 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     with suppress(OSError):  # the terminal may be gone
         click.echo(f"Stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}", err=True)
         sys.stdout.flush()
-    notice = threading.Thread(target=runner.tell_ended, daemon=True)
+    notice = threading.Thread(target=runner.notify_ended, daemon=True)
     notice.start()
     notice.join(NOTICE_SECONDS)
     os._exit(Cancelled.exit_code)

@@ -12,8 +12,17 @@ from koderz_core.cli.options import as_json, print_json
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.plan.command_line import strategy_named
-from koderz_core.plan.descriptions import calls_of, roles_of, said, strategies_markdown, values_of
-from koderz_core.plan.forms import StrategyForm, faults_of_installed, strategy_form, strategy_forms
+from koderz_core.plan.forms import (
+    StrategyForm,
+    calls_of,
+    faults_of_installed,
+    roles_of,
+    strategies_markdown,
+    strategy_form,
+    strategy_forms,
+    value_text,
+    values_of,
+)
 from koderz_core.report.formats import plain
 
 
@@ -61,7 +70,9 @@ def _show(form: StrategyForm, name: str) -> None:
         roles.add_row(role.name, role.doc, "one or more" if role.several else "one")
     parameters = terminal_table("parameter", "default", "values", "what it changes")
     for parameter in form.parameters:
-        parameters.add_row(*map(plain, (parameter.name, said(parameter.default), values_of(parameter), parameter.doc)))
+        parameters.add_row(
+            *map(plain, (parameter.name, value_text(parameter.default), values_of(parameter), parameter.doc))
+        )
     for table in (roles, parameters):
         out.print()
         out.print(table)

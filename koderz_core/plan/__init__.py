@@ -1,4 +1,4 @@
-"""From an order to a plan: an order comes from a page, a command or Python, and everything that it means is found here.
+"""From an order to a plan. An order is a benchmark as a person writes it, on a page, in a command or in Python.
 
-It knows neither the runner nor the store: what is known of the past is handed in as ``Evidence``.
+This package does not import the runner or the store: earlier results are passed in as ``Evidence``.
 """

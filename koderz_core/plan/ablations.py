@@ -1,4 +1,4 @@
-"""Ablations: what each part of ``supervised`` is good for, told by the same configuration without it."""
+"""Ablations: the same ``supervised`` configuration without one of its parts, to measure what the part contributes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.feedback_policy import NONE
-from koderz_core.plan.order import Wanted
+from koderz_core.plan.order import Wanted, as_list
 from koderz_core.prompts.coding import MINIMAL
 from koderz_core.records import Scalar, fingerprint
 from koderz_core.strategies import create
-from koderz_core.strategies.checkpoints import INTERVAL
-from koderz_core.strategies.parameters import asked_of, is_override, of_roles
-from koderz_core.strategies.supervised import Supervised
+from koderz_core.strategies.parameters import is_override, overrides_by_role, overrides_for
+from koderz_core.strategies.supervised import INTERVAL, Supervised
 
 ALL = "all"
 TEMPERATURES = (0.0, 0.2, 0.8)
-"""Greedy, and where pass@1 and pass@100 of a Codex were best (Chen et al. 2021, arXiv 2107.03374, section 3.3)."""
+"""Greedy, and the best temperatures for pass@1 and pass@100 of Codex (Chen et al. 2021, arXiv 2107.03374, section 3.3).
+"""
 
 Change = Mapping[str, Scalar]
 
@@ -32,40 +32,40 @@ ABLATIONS: Mapping[str, Callable[[Supervised], Sequence[Change]]] = {
         {"checkpoint_interval": max(1, whole.checkpoint_interval // 2)},
         {"checkpoint_interval": 2 * whole.checkpoint_interval},
     ],
-    "temperature": lambda _: [{"temperature": one, "retry_temperature": one} for one in TEMPERATURES],
+    "temperature": lambda _: [{"temperature": value, "retry_temperature": value} for value in TEMPERATURES],
 }
-"""By name: what each of its configurations sets otherwise. A temperature is that of every attempt."""
+"""By name: the parameters that each of its configurations changes. A temperature applies to every attempt."""
 
 
 def ablations(whole: Wanted, names: Iterable[str] = ABLATIONS) -> tuple[Wanted, ...]:
-    """This configuration once more for each of these ablations, different in that one thing.
+    """For each of these ablations, this configuration with only that change.
 
-    One that would do the same as the whole, or as another, is left out. Raises UnknownNameError, and PlanError for a
-    strategy that these are no ablations of.
+    Ablations that behave like the whole or like another one are left out. Raises UnknownNameError, and PlanError for
+    a strategy without ablations.
     """
     strategy = _supervised(whole)
-    found = {_deeds(whole): whole}
+    distinct = {_behaviour(whole): whole}
     for name in _known(names):
         for change in ABLATIONS[name](strategy):
-            one = replace(whole, parameters=_changed(whole, change))
-            found.setdefault(_deeds(one), one)
-    return tuple(found.values())[1:]
+            changed = replace(whole, parameters=_changed(whole, change))
+            distinct.setdefault(_behaviour(changed), changed)
+    return tuple(distinct.values())[1:]
 
 
 def with_ablations(configurations: Sequence[tuple[Wanted, Sequence[str]]]) -> list[Wanted]:
-    """Each configuration, followed by its ablations of these names that are not wanted anyway. As ``ablations``."""
-    found = [[whole, *(ablations(whole, names) if names else ())] for whole, names in configurations]
-    taken = {_deeds(whole) for whole, *_ in found}
+    """Each configuration, followed by its named ablations that are not in the list anyway. Raises as ``ablations``."""
+    grids = [[whole, *(ablations(whole, names) if names else ())] for whole, names in configurations]
+    taken = {_behaviour(whole) for whole, *_ in grids}
     wanted: list[Wanted] = []
-    for whole, *grid in found:
-        fresh = {_deeds(one): one for one in grid if _deeds(one) not in taken}
-        taken |= fresh.keys()
-        wanted += [whole, *fresh.values()]
+    for whole, *grid in grids:
+        new = {key: ablation for ablation in grid if (key := _behaviour(ablation)) not in taken}
+        taken |= new.keys()
+        wanted += [whole, *new.values()]
     return wanted
 
 
 def ablations_named(text: str) -> tuple[str, ...]:
-    """The ablations that a list with commas names; ``all`` names each. Raises UnknownNameError, PlanError."""
+    """The ablations in a list with commas; ``all`` means every ablation. Raises UnknownNameError, PlanError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise PlanError(f"No ablation is named. Name {ALL}, or one or more of {', '.join(ABLATIONS)}.")
@@ -73,15 +73,15 @@ def ablations_named(text: str) -> tuple[str, ...]:
 
 
 def is_ablated(strategy: str) -> bool:
-    """Whether there are ablations of a strategy or preset."""
+    """Whether a strategy or preset has ablations."""
     return isinstance(create(strategy, {}), Supervised)
 
 
 def _changed(whole: Wanted, change: Change) -> dict[str, Scalar]:
-    """Its parameters with the change, without what they ask of a role that is not asked any more."""
+    """The parameters with the change, without overrides of a role that is no longer asked."""
     own = {**whole.parameters, **change}
     of_strategy = {name: value for name, value in own.items() if not is_override(name)}
-    return of_strategy | asked_of(create(whole.strategy, of_strategy).roles(), own)
+    return of_strategy | overrides_for(create(whole.strategy, of_strategy).roles(), own)
 
 
 def _known(names: Iterable[str]) -> list[str]:
@@ -95,22 +95,22 @@ def _known(names: Iterable[str]) -> list[str]:
 def _supervised(wanted: Wanted) -> Supervised:
     strategy = create(wanted.strategy, wanted.parameters)
     if not isinstance(strategy, Supervised):
-        raise PlanError(f"{wanted.strategy} has no ablations: they are of supervised. Leave them out there.")
+        raise PlanError(f"{wanted.strategy} has no ablations; only supervised has. Omit them there.")
     return strategy
 
 
-def _deeds(wanted: Wanted) -> str:
-    """Equal for configurations that do the same: the interval of reviews that never come tells nobody apart."""
+def _behaviour(wanted: Wanted) -> str:
+    """A key that is equal for configurations that do the same, such as two intervals of reviews that never happen."""
     strategy = create(wanted.strategy, wanted.parameters)
     if isinstance(strategy, Supervised):
-        strategy = _without_idle(strategy, wanted.feedback)
-    models = {role: _listed(wanted.models.get(role) or wanted.models.get("coder", ())) for role in strategy.roles()}
-    sampling = of_roles(wanted.parameters)
+        strategy = _without_unused(strategy, wanted.feedback)
+    models = {role: as_list(wanted.models.get(role) or wanted.models.get("coder", ())) for role in strategy.roles()}
+    sampling = overrides_by_role(wanted.parameters)
     return fingerprint((type(strategy).__name__, strategy, models, wanted.gate, wanted.feedback, sampling))
 
 
-def _without_idle(strategy: Supervised, feedback: str) -> Supervised:
-    """What has no bearing on anything that is asked, set to one value."""
+def _without_unused(strategy: Supervised, feedback: str) -> Supervised:
+    """The strategy with every parameter that has no effect set to a fixed value."""
     once = strategy.max_iterations == 1
     if not (strategy.checkpoints and strategy.rule.can_apply):
         strategy = replace(strategy, checkpoints=False, checkpoint_interval=1, checkpoint_when=INTERVAL)
@@ -122,7 +122,3 @@ def _without_idle(strategy: Supervised, feedback: str) -> Supervised:
     if not strategy.previous_error:
         strategy = replace(strategy, lessons=False)
     return strategy if strategy.spec else replace(strategy, spec_prompt=MINIMAL, reuse_spec=False)
-
-
-def _listed(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)

@@ -1,9 +1,9 @@
-"""What a supervised benchmark has to be held against: its stronger models and its coder, each asked directly."""
+"""The baselines of a supervised benchmark: its stronger models and its coder, each asked directly."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -25,91 +25,83 @@ _IRRELEVANT = frozenset({"spec prompt", "review prompt"})
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A plan with the baselines ``added`` to it, and those ``reused``: measured before and not asked again.
+class Proposal:
+    """A plan with the baselines ``added`` to it, and the earlier measured ones ``reused`` instead of measured again.
 
-    ``told``: both in sentences.
+    ``sentences``: both in words.
     """
 
     plan: Plan
     added: tuple[Configuration, ...] = ()
     reused: tuple[Measured, ...] = ()
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 def lacking_baselines(order: Order, settings: Settings) -> tuple[Wanted, ...]:
-    """The direct configurations that an order lacks: of the stronger models that supervise in it, and of its coders.
+    """The direct configurations that an order lacks: of its stronger supervising models, and of its coders.
 
-    They may write as much as the configuration that they are held against. A model that the order asks directly
-    already, however it does, is left out. Raises as ``draft``.
+    Their answers have the same token limit as those of the compared configuration. Models that the order already asks
+    directly, with any parameters, are left out. Raises as ``draft``.
     """
-    asked = [configuration(wanted, settings) for wanted in order.configurations]
-    known = {one.models["coder"][0] for one in asked if one.strategy == DIRECT and not one.parameters["spec"]}
-    found: dict[str, Wanted] = {}
-    for one in (one for one in asked if one.strategy == SUPERVISED):
-        shared: dict[str, Scalar] = {name: one.parameters[name] for name in _SHARED}
-        for model in _held_against(one, settings):
+    planned = [configuration(wanted, settings) for wanted in order.configurations]
+    direct = [made for made in planned if made.strategy == DIRECT and not made.parameters["spec"]]
+    known = {made.models["coder"][0] for made in direct}
+    baselines: dict[str, Wanted] = {}
+    for supervised in (made for made in planned if made.strategy == SUPERVISED):
+        shared: dict[str, Scalar] = {name: supervised.parameters[name] for name in _SHARED}
+        others = chain.from_iterable(members for role, members in supervised.models.items() if role != "coder")
+        stronger = [model for model in others if is_stronger(model, settings)]
+        for model in (*stronger, supervised.models["coder"][0]):
             if model not in known:
-                found.setdefault(model, Wanted(DIRECT, {"coder": model}, shared))
-    return tuple(found.values())
+                baselines.setdefault(model, Wanted(DIRECT, {"coder": model}, shared))
+    return tuple(baselines.values())
 
 
-def sought(plan: Plan, one: Configuration, settings: Settings) -> Sought:
-    """What a measurement must be to stand for a direct configuration of a plan."""
-    now = {name: value for name, value in conditions((one,), settings).items() if name not in _IRRELEVANT}
+def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
+    """The properties that a measurement must have to replace a direct configuration of a plan."""
+    now = {name: value for name, value in conditions((direct,), settings).items() if name not in _IRRELEVANT}
     now[HELD_OUT] = plan.conditions.get(HELD_OUT)
-    return Sought(one, plan.dataset.sha256, now, plan.problems, plan.repeats)
+    return Sought(direct, plan.dataset.sha256, now, plan.problems, plan.repeats)
 
 
 def is_stronger(model: str, settings: Settings) -> bool:
-    """Whether a model is of a tier that supervises others."""
+    """Whether a model belongs to a tier that supervises others."""
     return resolve(model, settings).tier in STRONGER
 
 
-def supervisors(configurations: Sequence[Configuration]) -> Iterator[str]:
-    """The models of the roles beside the coder, in order; those that are never asked are named too."""
-    return chain.from_iterable(
-        members for one in configurations for role, members in one.models.items() if role != "coder"
-    )
+def baseline_for(measurements: Iterable[Measured], sought: Sought) -> Measured | None:
+    """The first measurement with the model, dataset, prompts and sampling sought, and results on all problems."""
+    return next((measurement for measurement in measurements if _matches(measurement, sought)), None)
 
 
-def _held_against(one: Configuration, settings: Settings) -> list[str]:
-    return [*(model for model in supervisors((one,)) if is_stronger(model, settings)), one.models["coder"][0]]
-
-
-def baseline_for(found: Iterable[Measured], sought: Sought) -> Measured | None:
-    """The first of these that is what is sought: same model, dataset, prompts and sampling, and a result of all."""
-    return next((measurement for measurement in found if _same(measurement, sought)), None)
-
-
-def _same(one: Measured, sought: Sought) -> bool:
+def _matches(measured: Measured, sought: Sought) -> bool:
     wanted = sought.configuration
-    agreed = (
-        (one.model,) == wanted.models["coder"]
-        and one.dataset_sha256 == sought.dataset_sha256
-        and dict(one.parameters) == dict(wanted.parameters)
-        and all(one.conditions.get(name) == value for name, value in sought.conditions.items())
+    agrees = (
+        (measured.model,) == wanted.models["coder"]
+        and measured.dataset_sha256 == sought.dataset_sha256
+        and dict(measured.parameters) == dict(wanted.parameters)
+        and all(measured.conditions.get(name) == value for name, value in sought.conditions.items())
     )
-    times = Counter(one.problems)
-    return agreed and all(times[problem] >= sought.repeats for problem in sought.problems)
+    times = Counter(measured.problems)
+    return agrees and all(times[problem] >= sought.repeats for problem in sought.problems)
 
 
 def with_more(order: Order, more: Iterable[Wanted]) -> Order:
-    """The order with more configurations, behind its own."""
+    """The order with further configurations after its own."""
     return replace(order, configurations=[*order.configurations, *more])
 
 
 def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> str:
-    """The baselines that a plan measures too, in a sentence with their price."""
-    named = labels(plan.configurations)
-    listed = ", ".join(plain(named[asked.id]) for asked in added)
-    return f"Baselines, to know what supervision adds: {listed}, for {price}."
+    """A sentence on the baselines that a plan measures too, with their price."""
+    names = labels(plan.configurations)
+    listed = ", ".join(plain(names[baseline.id]) for baseline in added)
+    return f"Baselines, to show what supervision adds: {listed}, for {price}."
 
 
-def describe_reused(plan: Plan, found: Measured) -> str:
-    """A baseline that was measured before, in a sentence with what came of it on the problems of a plan."""
-    n, solved, usd = found.of(frozenset(plan.problems))
+def describe_reused(plan: Plan, baseline: Measured) -> str:
+    """A sentence on a baseline that was measured earlier, with its result on the problems of a plan."""
+    n, solved, usd = baseline.of(frozenset(plan.problems))
     return (
-        f"Not asked again: {plain(found.label)} solved {solved} of {n} on these problems for {money(usd)} each, "
-        f"measured in {found.benchmark} on {day(found.at)}."
+        f"Not asked again: {plain(baseline.label)} solved {solved} of {n} on these problems for {money(usd)} each, "
+        f"measured in {baseline.benchmark} on {day(baseline.at)}."
     )

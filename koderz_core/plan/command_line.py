@@ -1,4 +1,4 @@
-"""Configurations and orders in words: as a person types them on a command line, and back."""
+"""Configurations and orders as text: parsed from what a person types on a command line, and written back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.input_files import read_text
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
-from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.order import Order, Wanted, as_list
 from koderz_core.prompts.debating import check
 from koderz_core.records import Scalar
 from koderz_core.strategies import base_of, create, recorded
@@ -20,21 +20,21 @@ from koderz_core.strategies.parameters import is_override
 
 SUPERVISED = "supervised"
 POLICIES = ("gate", "feedback")
-FORM = "Write a configuration as 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=10 spec=false'."
+FORM = "Write a configuration like 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=10 spec=false'."
 SWITCH = {"true": True, "false": False}
 
 
 def configuration_of(text: str) -> Wanted:
-    """The configuration that a text means: a strategy, then its roles and parameters as ``key=value``.
+    """Parse a configuration: a strategy, then its roles and parameters as ``key=value``.
 
-    Several models of a role have commas between them. ``spec`` is a role and a switch: the switch if its value is
-    ``true`` or ``false``, in any case. ``critic.temperature=0.3`` is asked of that role. Quotes as in a shell. A
-    strategy may be a class in a file, as ``mine.py:Mine``, which is executed.
+    Several models of a role are separated by commas. ``spec`` is a role and a switch: with the value ``true`` or
+    ``false``, in any case, it is the switch. ``critic.temperature=0.3`` overrides the sampling of that role. Quotes
+    work as in a shell. A strategy may be a class in a file, as ``mine.py:Mine``, which is executed.
 
     Raises UnknownNameError, PlanError, which name the word.
     """
-    named, *words = _split(text)
-    strategy = strategy_named(named)
+    first, *words = _split(text)
+    strategy = strategy_named(first)
     form = strategy_form(strategy)
     models: dict[str, tuple[str, ...]] = {}
     policies: dict[str, str] = {}
@@ -42,34 +42,34 @@ def configuration_of(text: str) -> Wanted:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
-            raise PlanError(f"{word!r} in {text!r} is no key=value. {FORM}")
+            raise PlanError(f"{word!r} in {text!r} is not of the form key=value. {FORM}")
         if key in POLICIES:
             if key in policies:
-                raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
+                raise PlanError(f"{key} is given twice in {text!r}. {FORM}")
             policies[key] = value
             continue
         for_role = _means_models(form, key, value)
         if key in (models if for_role else parameters):
-            raise PlanError(f"{key} stands twice in {text!r}. {FORM}")
+            raise PlanError(f"{key} is given twice in {text!r}. {FORM}")
         if for_role:
             models[key] = _names(word, value)
         else:
             parameters[key] = _value(form, word, key, value)
     wanted = Wanted(strategy, models, parameters, **policies)
     if ignored := models.keys() - set(create(strategy, parameters).roles()):
-        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Leave it out.")
+        raise PlanError(f"{text!r} never asks the {min(ignored)}, so its model would be ignored. Omit it.")
     return wanted
 
 
 def strategy_named(text: str) -> str:
-    """The strategy that a person names: as it is, or what a class in a file is recorded as. Raises PlanError."""
+    """The name of a strategy: the text itself, or the recorded name of a class in a file. Raises PlanError."""
     return read_file(text).name if is_named_file(text) else text
 
 
 def personas_named(text: str) -> str:
-    """The personas that a person names: the text of a file called ``.yaml`` or ``.yml``, else the text itself.
+    """The personas: the content of a file whose name ends in ``.yaml`` or ``.yml``, else the text itself.
 
-    Raises DataError for a file that cannot be read, PlanError for one that holds no personas.
+    Raises DataError for a file that cannot be read, PlanError for one without personas.
     """
     if not text.endswith((".yaml", ".yml")) or "\n" in text:
         return text
@@ -79,10 +79,10 @@ def personas_named(text: str) -> str:
 
 
 def words_of(wanted: Wanted) -> str:
-    """The text that ``configuration_of`` reads as this configuration; roles that it never asks are left out.
+    """The text that ``configuration_of`` parses as this configuration, without roles that it never asks.
 
-    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of, PlanError for a model's name
-    that would be read as something else.
+    Raises UnknownNameError and PlanError for an unknown strategy or parameter, PlanError for a model's name that would
+    be parsed as something else.
     """
     asked = create(wanted.strategy, wanted.parameters).roles()
     switches = {parameter.name for parameter in strategy_form(wanted.strategy).parameters}
@@ -90,7 +90,10 @@ def words_of(wanted: Wanted) -> str:
     words = [
         _strategy(wanted.strategy),
         *(f"{role}={','.join(names)}" for role, names in roles.items() if names),
-        *(f"{name}={_shown(value)}" for name, value in wanted.parameters.items()),
+        *(
+            f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+            for name, value in wanted.parameters.items()
+        ),
         *(f"{name}={value}" for name, value in _policies(wanted).items()),
     ]
     return shlex.join(words)
@@ -99,13 +102,13 @@ def words_of(wanted: Wanted) -> str:
 def command_of(
     order: Order, dataset: str = "humaneval", concurrency: int | None = None, *, baselines: bool = False
 ) -> str:
-    """The command line that makes the same benchmark under the same settings; what is as by default is left out.
+    """The command line for the same benchmark under the same settings, without defaults.
 
-    ``baselines``: with those that the order lacks.
-    Raises UnknownNameError, PlanError for a strategy or parameters that there are none of.
+    ``baselines``: with the baselines that the order lacks.
+    Raises UnknownNameError and PlanError for an unknown strategy or parameter.
     """
     words = ["koderz", "benchmark", "--problems", order.problems]
-    wholes, ablated = _in_short(order.configurations)
+    wholes, ablated = _without_ablations(order.configurations)
     for wanted in wholes:
         words += ["--configuration", words_of(_without_defaults(wanted))]
     optional: dict[str, tuple[object, object]] = {
@@ -126,43 +129,46 @@ def command_of(
     return shlex.join([*words, *["--no-baselines"] * (supervised and not baselines)])
 
 
-def _in_short(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
-    """Those without the ablations that ``--ablate`` adds, and what it must say for that; else all, and nothing."""
-    meant = _all_meant(configurations)
-    grids = {place: _all_meant(ablations(one)) for place, one in enumerate(configurations) if is_ablated(one.strategy)}
+def _without_ablations(configurations: Sequence[Wanted]) -> tuple[Sequence[Wanted], str]:
+    """The configurations that are not ablations, and the value of ``--ablate`` that adds these.
+
+    If no value adds exactly the others, all configurations and an empty value.
+    """
+    keys = _keys(configurations)
+    grids = {
+        place: _keys(ablations(wanted)) for place, wanted in enumerate(configurations) if is_ablated(wanted.strategy)
+    }
     wholes = [
-        one for place, one in enumerate(configurations) if not any(meant[place] in grids[n] for n in grids if n < place)
+        wanted
+        for place, wanted in enumerate(configurations)
+        if not any(keys[place] in grids[earlier] for earlier in grids if earlier < place)
     ]
     ablated = [whole for whole in wholes if is_ablated(whole.strategy)]
-    added = {name: _all_meant(it for one in ablated for it in ablations(one, [name])) for name in ABLATIONS}
-    some = [name for name, grid in added.items() if grid and all(one in meant for one in grid)]
-    for said, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
+    added = {name: _keys(ablation for whole in ablated for ablation in ablations(whole, [name])) for name in ABLATIONS}
+    some = [name for name, grid in added.items() if grid and all(key in keys for key in grid)]
+    for option, names in ((ALL, list(ABLATIONS)), (",".join(some), some)):
         grid = with_ablations([(whole, names if whole in ablated else ()) for whole in wholes])
-        if len(wholes) < len(configurations) and _all_meant(grid) == meant:
-            return wholes, said
+        if len(wholes) < len(configurations) and _keys(grid) == keys:
+            return wholes, option
     return configurations, ""
 
 
-def _all_meant(configurations: Iterable[Wanted]) -> list[object]:
-    """Equal for those that come to the same configurations."""
-    return [_meant(configuration) for configuration in configurations]
+def _keys(configurations: Iterable[Wanted]) -> list[object]:
+    """A key of each configuration, equal for texts that mean the same configuration."""
+    return [_key(wanted) for wanted in configurations]
 
 
-def _meant(wanted: Wanted) -> object:
+def _key(wanted: Wanted) -> object:
     parameters = recorded(wanted.strategy, wanted.parameters)
-    roles, coder = create(wanted.strategy, parameters).roles(), _as_list(wanted.models.get("coder", ()))
-    models = [_as_list(wanted.models.get(role, ())) or coder[:1] for role in roles]
+    roles, coder = create(wanted.strategy, parameters).roles(), as_list(wanted.models.get("coder", ()))
+    models = [as_list(wanted.models.get(role, ())) or coder[:1] for role in roles]
     return base_of(wanted.strategy), parameters, models, wanted.gate, wanted.feedback
 
 
-def _as_list(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else [*names]
-
-
 def _strategy(name: str) -> str:
-    """What ``strategy_named`` reads as this strategy."""
-    read = loaded(name)
-    return f"{read.path}:{read.strategy.__name__}" if read else name
+    """The text that ``strategy_named`` parses as this strategy."""
+    file = loaded(name)
+    return f"{file.path}:{file.strategy.__name__}" if file else name
 
 
 def _split(text: str) -> list[str]:
@@ -171,7 +177,7 @@ def _split(text: str) -> list[str]:
     except ValueError as error:
         raise PlanError(f"{text!r} cannot be read: {error}. {FORM}") from error
     if not words:
-        raise PlanError(f"A configuration is empty. {FORM}")
+        raise PlanError(f"The configuration is empty. {FORM}")
     return words
 
 
@@ -192,17 +198,17 @@ def _names(word: str, value: str) -> tuple[str, ...]:
 
 
 def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
-    """The value of a parameter, of the kind that its default is, or of a role's sampling."""
+    """The value of a parameter, of the same kind as its default, or of an override of a role's sampling."""
     of_sampling: Kind = "int" if key.endswith(".max_tokens") else "float"
     kind = next((parameter.kind for parameter in form.parameters if parameter.name == key), of_sampling)
-    read, said = _READERS[kind]
+    parse, expected = _PARSERS[kind]
     try:
-        return personas_named(text) if key == "personas" else read(text)
+        return personas_named(text) if key == "personas" else parse(text)
     except (KeyError, ValueError):
-        raise PlanError(f"{word!r}: {key} of {form.name} must be {said}.") from None
+        raise PlanError(f"{word!r}: {key} of {form.name} must be {expected}.") from None
 
 
-_READERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
+_PARSERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
     "bool": (lambda text: SWITCH[text.strip().lower()], "true or false"),
     "int": (int, "a whole number"),
     "float": (float, "a number"),
@@ -211,21 +217,16 @@ _READERS: Mapping[str, tuple[Callable[[str], Scalar], str]] = {
 
 
 def _policies(wanted: Wanted) -> Mapping[str, str]:
-    """Gate and feedback where they are not as by default."""
-    plain = Wanted("", {})
-    both = {name: (getattr(wanted, name), getattr(plain, name)) for name in POLICIES}
-    return {name: value for name, (value, default) in both.items() if value != default}
-
-
-def _shown(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """The gate and the feedback, if they differ from their defaults."""
+    default = Wanted("", {})
+    return {name: value for name in POLICIES if (value := getattr(wanted, name)) != getattr(default, name)}
 
 
 def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
-    listed = _as_list(names)
+    listed = as_list(names)
     for name in listed:
         if "," in name:
-            raise PlanError(f"{name!r} cannot be written as one model: commas stand between several.")
+            raise PlanError(f"{name!r} cannot be written as one model, because commas separate several models.")
         if not name or name != name.strip():
             raise PlanError(f"{name!r} cannot be written as a model: its name is empty or has spaces around it.")
         if also_switch and name.lower() in SWITCH:

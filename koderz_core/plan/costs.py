@@ -1,45 +1,50 @@
-"""Prices, budgets and forecasts of plans, and changes of the limits of a running benchmark.
-
-A limit can be changed by any process, and a resumed benchmark keeps it.
-"""
+"""Costs of plans: budgets, prices, estimates, and what a person must agree to before a plan starts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from koderz_core.analysis.timing import forecast
 from koderz_core.config import Settings
 from koderz_core.errors import PlanError, StoreError
+from koderz_core.models.catalogue import address_of, resolve
+from koderz_core.models.connection import redact
 from koderz_core.models.worst_case import WorstCases, unpriced
 from koderz_core.plan.evidence import Evidence
 from koderz_core.prompts import coding
 from koderz_core.records import Budget, Configuration, Dataset, Plan, PublicProblem, Request, Sampling
 from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import check_limits, default_concurrency
-from koderz_core.report.formats import money
+from koderz_core.report.formats import duration, money, plain
+from koderz_core.strategies import STRATEGIES, create
+from koderz_core.strategies.labels import labels
+from koderz_core.strategies.supervised import Supervised
 from koderz_core.sums import known_sum
 
-RESULTS = frozenset({"solved", "unsolved"})  # what is never done again
+RESULTS = frozenset({"solved", "unsolved"})  # outcomes that are never run again
+HOUR = 3600.0
 
 
 class Costs:
-    """Answers from the settings and from what has ended so far."""
+    """Prices and estimates, computed from the settings and from the experiments that have finished so far."""
 
     def __init__(self, settings: Settings, evidence: Evidence) -> None:
         self._settings = settings
         self._evidence = evidence
 
     def check(self, plan: Plan) -> None:
-        """Raise PlanError for a budget that is no amount of money, or that models without a price would escape."""
+        """Raise PlanError for an invalid budget, or one that models without a known price would escape."""
         check_limits(plan.budget)
         if plan.budget.limits:
             check_priced(plan.budget, unpriced(plan.models(), self._settings))
 
-    def foretold(self, plan: Plan, concurrency: int | None = None, *, retry_errors: bool = False) -> Forecast | None:
-        """As ``forecast``; None if the store cannot be asked: a benchmark needs only its journal."""
+    def forecast_or_none(
+        self, plan: Plan, concurrency: int | None = None, *, retry_errors: bool = False
+    ) -> Forecast | None:
+        """As ``forecast``; None if the store cannot be read, because a benchmark needs only its journal."""
         try:
             return self.forecast(plan, concurrency, retry_errors=retry_errors)
         except StoreError:
@@ -53,9 +58,9 @@ class Costs:
         *,
         retry_errors: bool = False,
     ) -> Forecast:
-        """What the experiments of a plan that have no result yet will cost and take. Raises StoreError.
+        """Estimate cost and duration of the experiments of a plan that have no result yet. Raises StoreError.
 
-        ``of``: only those of these of its configurations. ``retry_errors``: those that ended as error too.
+        ``of``: only experiments of these configurations. ``retry_errors``: failed experiments are run again too.
         """
         chosen = plan.configurations if of is None else of
         ended = RESULTS if retry_errors else {*RESULTS, "error"}
@@ -64,48 +69,109 @@ class Costs:
         number = Counter(experiment.configuration for experiment in plan.experiments() if experiment.id not in done)
         left = [(configuration, number[configuration.id]) for configuration in chosen]
         past = self._evidence.past({configuration.strategy for configuration in chosen})
-        told = forecast(left, past, concurrency or default_concurrency(plan))
+        estimate = forecast(left, past, concurrency or default_concurrency(plan))
         spent = sum(row.cost_usd or 0.0 for row in rows)
-        return replace(told, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
+        return replace(estimate, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
 
-    def at_most(self, asked: Sequence[Configuration], problems: Iterable[PublicProblem]) -> float | None:
-        """Dollars that these direct configurations cannot exceed on these problems; None if a price is not known."""
-        cases = WorstCases(self._settings)
-        chosen = list(problems)
-        return known_sum(
-            cases.of(configuration.models["coder"][0], _only_request(configuration, problem))
-            for configuration in asked
-            for problem in chosen
-        )
+    def price(self, plan: Plan, direct: Sequence[Configuration], dataset: Dataset) -> str:
+        """The cost of these direct configurations of a plan, in words: an estimate, else the highest possible cost.
 
-    def price(self, plan: Plan, asked: Sequence[Configuration], dataset: Dataset) -> str:
-        """What these direct configurations of a plan will cost, in words: as past ones; else what no answer exceeds.
-
-        ``dataset``: the one that the plan is of.
+        ``dataset``: the dataset of the plan.
         """
         with suppress(StoreError):
-            expected = self.forecast(plan, of=asked)
+            expected = self.forecast(plan, of=direct)
             if not expected.experiments:
-                return "nothing more, as all of it is measured"
+                return "nothing more, because all results exist"
             if expected.cost_usd is not None:
                 return f"about {money(expected.cost_usd.p50)}, in 9 of 10 cases at most {money(expected.cost_usd.p90)}"
-        wanted = set(plan.problems)
-        problems = [problem.public for problem in dataset.problems if problem.id in wanted]
-        usd = self.at_most(asked, problems)
-        return "a price that is not known" if usd is None else f"at most {money(usd * plan.repeats)}"
+        names, cases = set(plan.problems), WorstCases(self._settings)
+        problems = [problem.public for problem in dataset.problems if problem.id in names]
+        usd = known_sum(
+            cases.of(configuration.models["coder"][0], _only_request(configuration, problem))
+            for configuration in direct
+            for problem in problems
+        )
+        return "an unknown price" if usd is None else f"at most {money(usd * plan.repeats)}"
 
 
-def _only_request(one: Configuration, problem: PublicProblem) -> Request:
-    """What a direct configuration asks, without a spec."""
-    brief = coding.Brief(problem, chain_of_thought=bool(one.parameters["chain_of_thought"]))
-    longest = one.parameters["max_tokens"]
+def _only_request(direct: Configuration, problem: PublicProblem) -> Request:
+    """The request of a direct configuration, without a spec."""
+    brief = coding.Brief(problem, chain_of_thought=bool(direct.parameters["chain_of_thought"]))
+    longest = direct.parameters["max_tokens"]
     return Request(coding.first_attempt(brief), Sampling(max_tokens=longest if isinstance(longest, int) else None), 0)
 
 
 def check_priced(budget: Budget, unpriced: Sequence[str]) -> None:
-    """Raise PlanError for a budget that models without a known price would escape, if that is not allowed."""
+    """Raise PlanError for a budget that models without a known price would escape, unless that is allowed."""
     if unpriced and budget.limits and not budget.allow_unpriced:
         raise PlanError(
-            f"No price is known of {', '.join(unpriced)}, so no budget can hold what is asked of it. Leave it out, "
-            f"leave the budget out, or take that as costing nothing: --allow-unpriced."
+            f"The price of {', '.join(unpriced)} is unknown, so no budget can limit its calls. Omit the model or the "
+            f"budget, or count its calls as free with --allow-unpriced."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """What a person must agree to before a plan starts, in sentences: the reasons, the budget, and where it runs."""
+
+    reasons: tuple[str, ...]
+    cap: str
+    where: str
+
+
+def concern_of(plan: Plan, forecast: Forecast, settings: Settings) -> Concern | None:
+    """What a person must agree to before the plan starts; None if it is short and cheap, or already finished."""
+    reasons = tuple(_reasons(plan, forecast, settings)) if forecast.experiments else ()
+    return Concern(reasons, _cap(plan), _where(plan, settings)) if reasons else None
+
+
+def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str]:
+    limit, hours = settings.confirm_usd, settings.confirm_hours
+    paid = [name for name in plan.models() if resolve(name, settings).tier != "local"]
+    escaping = [name for name in paid if name in forecast.unpriced]
+    most = _most(plan, forecast)
+    if escaping:
+        yield f"No price is known for {', '.join(map(plain, escaping))}: its cost is neither reported nor limited."
+    elif most is None and paid:
+        yield "No estimate of the cost yet: no comparable experiment has finished. No budget limits it."
+    elif most is not None and most > limit:
+        yield f"It may cost up to {money(most)}. koderz asks above {money(limit)}."
+    if forecast.seconds and forecast.seconds.p90 > hours * HOUR:
+        took, asked = duration(forecast.seconds.p90), duration(hours * HOUR)
+        yield f"In 1 of 10 cases it takes longer than {took}. koderz asks above {asked}."
+
+
+def _where(plan: Plan, settings: Settings) -> str:
+    """Where the plan runs, and which providers it asks over a network."""
+    providers = sorted({name.partition("/")[0] for name in plan.models()})
+    asked = [f"{provider} at {redact(url)}" for provider in providers if (url := address_of(provider, settings))]
+    away = f", and asks models of {', '.join(asked)}" if asked else ", including the models"
+    return f"It runs on this machine, in the process of the dashboard{away}. Closing this tab does not stop it."
+
+
+def _most(plan: Plan, forecast: Forecast) -> float | None:
+    """The 90th percentile of the cost in dollars, or the rest of the budget, if that is less; None: unknown."""
+    estimate = forecast.cost_usd.p90 if forecast.cost_usd else None
+    left = None if plan.budget.usd is None else max(0.0, plan.budget.usd - forecast.spent_usd)
+    return min((usd for usd in (estimate, left) if usd is not None), default=None)
+
+
+def _cap(plan: Plan) -> str:
+    if plan.budget.usd is None:
+        return "No budget limits its total cost."
+    return f"It stops at {money(plan.budget.usd)} in total, including earlier spending."
+
+
+def unreviewed(plan: Plan) -> Iterator[str]:
+    """A sentence for each configuration that has a reviewer and too few iterations for a review."""
+    names = labels(plan.configurations)
+    for configuration in plan.configurations:
+        strategy = (
+            create(configuration.strategy, configuration.parameters) if configuration.strategy in STRATEGIES else None
+        )
+        if isinstance(strategy, Supervised) and strategy.checkpoints and not strategy.rule.can_apply:
+            yield (
+                f"No review will take place in {plain(names[configuration.id])}: its checkpoint_interval is "
+                f"{strategy.checkpoint_interval} and its max_iterations {strategy.max_iterations}. Set the interval "
+                "below max_iterations."
+            )

@@ -1,4 +1,4 @@
-"""What planning knows of the past: a few questions to the store, handed in as functions."""
+"""Earlier results that planning needs: queries to the store, passed in as functions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from koderz_core.records.trials import Measured
 class Evidence:
     """Results of earlier benchmarks. Each function raises StoreError if the store cannot be read.
 
-    ``measurements``: of each model in a role of a strategy, without some problems; arguments: strategy, role, ids of
-    problems. ``baselines``: every model that was asked directly, the newest first. ``experiments`` and ``summaries``:
-    of a benchmark, by id. ``past``: what finished experiments of some strategies cost and took. ``plan``: what the
-    journal of a benchmark (by id) holds; raises JournalError.
+    ``measurements``: results of each model in a role of a strategy, except on some problems; arguments: strategy, role,
+    ids of the excluded problems. ``baselines``: every measured direct configuration, the newest first.
+    ``experiments`` and ``summaries``: of a benchmark, by id. ``past``: cost and duration of finished experiments of
+    some strategies. ``plan``: the plan in the journal of a benchmark, by id; raises JournalError.
     """
 
     measurements: Callable[[str, str, Collection[str]], Sequence[Measurement]]

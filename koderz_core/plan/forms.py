@@ -1,4 +1,7 @@
-"""What a person can choose in each strategy: its roles and parameters, read off the strategy itself."""
+"""What a person can choose: the roles and parameters of each strategy, read from its class, and the presets.
+
+The descriptions of strategies are the same in the terminal, on Launch and in the documentation.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ _KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing that a strategy lets a person set; its values are of ``kind``, as ``default`` is.
+    """A parameter of a strategy; its values have the same ``kind`` as its ``default``.
 
-    ``doc``: what it changes, in one line; ``choices``: all the values there are, none if that is open. A number is at
+    ``doc``: what it changes, in one line; ``choices``: all values that it takes, empty if that is open. A number is at
     least ``least`` and at most ``most``.
     """
 
@@ -40,7 +43,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A part in a strategy. ``doc``: what it does, in one line; ``several``: all models that it has are asked."""
+    """A role in a strategy. ``doc``: what it does, in one line; ``several``: it takes one or more models."""
 
     name: str
     doc: str
@@ -49,10 +52,10 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class StrategyForm:
-    """A strategy as a form shows it. ``roles``: all that it may ask; ``asked`` tells which under some parameters.
+    """A strategy as a form shows it. ``roles``: all roles that it may ask; ``asked``: those with given parameters.
 
-    ``calls`` and ``source``: what an experiment costs in calls, and where the strategy comes from, in a sentence each.
-    ``tested``: it runs gate tests, so that gate and feedback mean something to it. ``ablations``: the names of its own.
+    ``calls`` and ``source``: the number of calls of an experiment, and the source of the strategy, in a sentence each.
+    ``tested``: it runs gate tests, so gate and feedback apply to it. ``ablations``: the names of its ablations.
     """
 
     name: str
@@ -65,26 +68,26 @@ class StrategyForm:
     source: str = ""
 
     def asked(self, parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
-        """The roles that it asks with these parameters. Raises PlanError for a value out of place."""
+        """The roles that the strategy asks with these parameters. Raises PlanError for an invalid value."""
         return create(self.name, parameters).roles()
 
 
 def strategy_forms() -> tuple[StrategyForm, ...]:
-    """Every strategy there is, in the order they are offered; then those of installed packages, but for broken ones."""
-    theirs = [name for name, fault in faults_of_installed().items() if not fault]
-    return tuple(strategy_form(name) for name in (*offered(), *theirs))
+    """Every strategy of koderz, in the order in which they are shown; then the usable ones of installed packages."""
+    installed_names = [name for name, fault in faults_of_installed().items() if not fault]
+    return tuple(strategy_form(name) for name in (*offered(), *installed_names))
 
 
 def faults_of_installed() -> dict[str, str]:
-    """The strategies that installed packages offer, by name, with what keeps one from being used, else nothing."""
+    """The strategies of installed packages, by name, with the reason why a strategy cannot be used, else ""."""
     return {name: next(_faults(name), "") for name in installed()}
 
 
 def strategy_form(name: str) -> StrategyForm:
-    """What can be chosen in one strategy or preset of one. Raises UnknownNameError."""
+    """The form of a strategy or preset. Raises UnknownNameError."""
     defaults, described = complete(name, {}), describe(class_of(name))
     known = {field.name: field for field in fields(class_of(name))}
-    parameters = tuple(_parameter(known[one], default) for one, default in defaults.items())
+    parameters = tuple(_parameter(known[parameter], default) for parameter, default in defaults.items())
     ablations = tuple(ABLATIONS) if is_ablated(name) else ()
     facts = facts_of(name)
     roles = tuple(Role(role, ROLES[role].about, role in facts.several) for role in _roles(name, defaults))
@@ -94,7 +97,7 @@ def strategy_form(name: str) -> StrategyForm:
 
 def _faults(name: str) -> Iterator[str]:
     if name in STRATEGIES or name in PRESETS:
-        yield f"koderz has a strategy {name} of its own, so that of an installed package is passed over."
+        yield f"koderz has its own strategy {name}, so the one of the installed package is ignored."
         return
     try:
         class_of(name)
@@ -109,10 +112,57 @@ def _parameter(field: Field[Any], default: Scalar) -> Parameter:
 
 
 def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:
-    """A switch may add a role or take one away, so each is tried in both positions."""
-    tried: list[dict[str, Scalar]] = [{one: not value} for one, value in defaults.items() if isinstance(value, bool)]
-    asked = {role for parameters in ({}, *tried) for role in create(name, parameters).roles()}
+    """All roles that the strategy may ask: a switch may add or remove a role, so each is set both ways."""
+    switched: list[dict[str, Scalar]] = [
+        {parameter: not default} for parameter, default in defaults.items() if isinstance(default, bool)
+    ]
+    asked = {role for parameters in ({}, *switched) for role in create(name, parameters).roles()}
     return tuple(role for role in ROLES if role in asked)
+
+
+def value_text(value: Scalar) -> str:
+    """A value of a parameter, as a person types it in ``--configuration``; ``–`` for an empty text."""
+    if value in ("", None):
+        return "–"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def roles_of(form: StrategyForm) -> str:
+    """The roles of a strategy; a star marks roles that take several models."""
+    return ", ".join(f"{role.name}*" if role.several else role.name for role in form.roles)
+
+
+def calls_of(form: StrategyForm) -> str:
+    """The number of calls of an experiment, and the source of the strategy, if its author states them."""
+    calls = f"Calls: {form.calls}" if form.calls else "Its author does not state the number of calls."
+    return f"{calls} {form.source}".strip()
+
+
+def values_of(parameter: Parameter) -> str:
+    """The values that a parameter takes: its words, or its kind with its bounds."""
+    if parameter.choices:
+        return " or ".join(parameter.choices)
+    if parameter.kind == "bool":
+        return "true or false"
+    if parameter.kind == "str":
+        return "text"
+    most = " or more" if parameter.most == MOST else f" to {parameter.most}"
+    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least}{most}"
+
+
+def strategies_markdown(forms: Sequence[StrategyForm]) -> str:
+    """The strategies as Markdown, one section each."""
+    return "\n".join(line for form in forms for line in _section(form))
+
+
+def _section(form: StrategyForm) -> Iterator[str]:
+    yield from (f"### {form.name}", "", f"{form.doc} {calls_of(form)}", "")
+    for role in form.roles:
+        yield f"- {role.name}: {role.doc}{' One or more models.' if role.several else ''}"
+    yield from ("", "| parameter | default | values | what it changes |", "|---|---|---|---|")
+    for parameter in form.parameters:
+        yield f"| {parameter.name} | {value_text(parameter.default)} | {values_of(parameter)} | {parameter.doc} |"
+    yield ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +176,7 @@ class Preset:
     problems: str
 
 
-# These stand for models until it is known which are here; no model has such a name.
+# Placeholders for models of this machine, which are filled in by ``presets``; no model has such a name.
 LOCAL, FAST, ANY = "local", "fast local", "local, else scripted"
 
 BEST_EMBEDDED = ("embedded/qwen2.5-coder-1.5b", "embedded/qwen2.5-coder-0.5b")
@@ -135,14 +185,14 @@ SCRIPTED = "scripted/weak"
 OPUS, SONNET = "anthropic/claude-opus-4-5", "anthropic/claude-sonnet-5-5"
 
 MODE_DESCRIPTIONS: Mapping[str, str] = {
-    "zero-shot": "Each problem is answered once, untested.",
-    "iterative": "A spec, up to 50 iterations, a review every 5: one model in every role, until you choose others.",
-    "comparative": "Zero-shot and iterative on the same problems, side by side.",
+    "zero-shot": "One answer per problem, untested.",
+    "iterative": "A spec, up to 50 iterations and a review after every 5, with one model in every role by default.",
+    "comparative": "Zero-shot and iterative on the same problems.",
 }
 
 
 def _of_mode(mode: str) -> Preset:
-    """The strategies of a mode as they are by default."""
+    """The strategies of a mode with their defaults."""
     wanted = tuple(Wanted(strategy, {"coder": ANY}) for strategy in MODES[mode])
     return Preset(mode, mode.capitalize(), MODE_DESCRIPTIONS[mode], wanted, "0:10")
 
@@ -151,7 +201,7 @@ _CATALOGUE = (
     Preset(
         "quick look",
         "Quick look",
-        "3 problems, each answered once and solved in at most 3 iterations with a review after the second: minutes.",
+        "3 problems with direct, and with supervised in at most 3 iterations. Takes minutes.",
         (
             Wanted("direct", {"coder": ANY}),
             Wanted(
@@ -165,7 +215,7 @@ _CATALOGUE = (
     Preset(
         "default",
         "Default",
-        "gpt-oss:20b writes the spec, a local model the code, Claude Sonnet 5.5 reviews every 5 iterations.",
+        "gpt-oss:20b writes the spec, a local model writes the code, and Claude Sonnet 5.5 reviews every 5 iterations.",
         (
             Wanted(
                 "supervised",
@@ -178,21 +228,21 @@ _CATALOGUE = (
     Preset(
         "all free",
         "All free",
-        "The best local model in every role: nothing is paid but electricity.",
+        "The best local model in every role. The only cost is electricity.",
         (Wanted("supervised", {"spec": LOCAL, "coder": LOCAL, "reviewer": LOCAL}, {"max_iterations": 50}),),
         "0:10",
     ),
     Preset(
         "maximum quality",
         "Maximum quality",
-        "Claude Opus 4.5 writes the spec and reviews, a local model writes the code.",
+        "Claude Opus 4.5 writes the spec and the reviews, and a local model writes the code.",
         (Wanted("supervised", {"spec": OPUS, "coder": LOCAL, "reviewer": OPUS}, {"max_iterations": 50}),),
         "0:10",
     ),
     Preset(
         "maximum speed",
         "Maximum speed",
-        "Small models, no spec, at most 4 iterations with one review by gpt-4o-mini in the middle.",
+        "Small models, no spec, and at most 4 iterations with one review by gpt-4o-mini after the second.",
         (
             Wanted(
                 "supervised",
@@ -205,11 +255,11 @@ _CATALOGUE = (
     *map(_of_mode, MODES),
 )
 CATALOGUE: Mapping[str, Preset] = {preset.name: preset for preset in _CATALOGUE}
-"""All presets by name; some of their models are still to be filled in."""
+"""All presets by name, with placeholders for models of this machine."""
 
 
 def presets(surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-    """All presets with the local models that are ready, given what ``survey`` found."""
+    """All presets, filled with the local models that are ready by the result of ``survey``."""
     best = _best_local(surveyed)
     small = any(row.id == SMALL and row.ready for row in surveyed)
     names = {LOCAL: best or SMALL, FAST: SMALL if small else best or SMALL, ANY: best or SCRIPTED}
@@ -222,12 +272,12 @@ def _filled(preset: Preset, names: Mapping[str, str]) -> Preset:
         for wanted in preset.configurations
     )
     used = {model for wanted in configurations for model in wanted.models.values()}
-    mark = " SCRIPTED: no local model is ready, so a script answers." if SCRIPTED in used else ""
+    mark = " SCRIPTED: a script answers, because no local model is ready." if SCRIPTED in used else ""
     return replace(preset, description=preset.description + mark, configurations=configurations)
 
 
 def _best_local(surveyed: Sequence[Availability]) -> str | None:
-    """Served for coding, then embedded for coding, then what else is served; a scripted model is none."""
+    """The best local model: served for coding, then embedded for coding, then other served models; never a script."""
     ready = [row.id for row in surveyed if row.ready and row.tier == "local" and not scripted([row.id])]
     return min(ready, key=_rank, default=None)
 

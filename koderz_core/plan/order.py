@@ -1,4 +1,4 @@
-"""From what a person asks for to a plan: names resolved, roles filled, parameters checked and completed."""
+"""Orders: a benchmark as a person writes it, and its configurations with names resolved and parameters completed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FULL = "full"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A configuration in the words of a person. ``models``: role -> names; a role without any takes the coder's.
+    """A configuration as a person writes it. ``models``: role -> names; a role without names takes the first coder.
 
-    ``gate`` and ``feedback``: policies of what its loop may run, and what it is told of that.
+    ``gate`` and ``feedback``: which tests its loop may run, and how much of a verdict it sees.
     """
 
     strategy: str
@@ -36,9 +36,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A benchmark in the words of a person; ``problems`` as ``datasets.selection.select`` understands it.
+    """A benchmark as a person writes it; ``problems`` as in ``datasets.selection.select``.
 
-    ``selections``: how those of its models were chosen that nobody named.
+    ``selections``: how koderz chose the models that the person left open.
     """
 
     configurations: Sequence[Wanted]
@@ -50,8 +50,13 @@ class Order:
     selections: tuple[Selection, ...] = ()
 
 
+def as_list(names: str | Sequence[str]) -> list[str]:
+    """The names of a role's models as a list; a single name may be a plain text."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def configuration(wanted: Wanted, settings: Settings) -> Configuration:
-    """What is run and recorded of one in words. Raises UnknownNameError, PlanError."""
+    """The configuration that is run and recorded. Raises UnknownNameError, PlanError."""
     parameters = recorded(wanted.strategy, wanted.parameters)
     roles = create(wanted.strategy, parameters).roles()
     for role in (*wanted.models, *roles):
@@ -59,42 +64,41 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
             raise UnknownNameError("role", role, ROLES)
     coder = wanted.models.get("coder")
     if not coder:
-        raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows what can run.")
-    named = {role: _ids(names, settings) for role, names in wanted.models.items()}  # a wrong name is wrong, used or not
+        raise PlanError("Name the model that writes the code: coder=MODEL. `koderz models list` shows all models.")
+    named = {  # also checks names of roles that are not asked
+        role: tuple(resolve(name, settings).id for name in as_list(names)) for role, names in wanted.models.items()
+    }
     models = {role: named.get(role) or named["coder"][:1] for role in roles}
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
-    said = {name: value for name, value in parameters.items() if value != ""}  # so what knew no such text stays itself
-    found = Configuration(base_of(wanted.strategy), models, said, *_policies(wanted))
+    # Empty texts are not recorded, so ids of configurations from before such a parameter existed stay the same.
+    given = {name: value for name, value in parameters.items() if value != ""}
+    resolved = Configuration(base_of(wanted.strategy), models, given, *_policies(wanted))
     check_allowed((model for members in models.values() for model in members), settings)
-    check_needs(found, settings)
-    return found
+    check_needs(resolved, settings)
+    return resolved
 
 
 def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None:
-    """Raise PlanError for models that would be ignored, and for a strategy that lacks one to go on to."""
+    """Raise PlanError for models that would be ignored, and for a single coder where several are needed."""
     facts = facts_of(strategy)
     if facts.needs_several_coders and len(models["coder"]) < 2:
         raise PlanError(
-            f"{strategy} goes on from each coder to the next, so it needs several coders: name them from the cheapest "
-            "to the strongest, in a terminal as in --coder qwen2.5-coder-0.5b,qwen2.5-coder-1.5b."
+            f"{strategy} asks one coder after the other, so it needs several coders. Name them from the cheapest to "
+            "the strongest, for example --coder qwen2.5-coder-0.5b,qwen2.5-coder-1.5b."
         )
     for role, (_, *others) in models.items():
         if others and role not in facts.several:
             raise PlanError(
-                f"{strategy} asks one model as {role}, so {', '.join(others)} would be ignored. Name one; to compare "
-                "several, write a configuration for each."
+                f"{strategy} asks only one model as {role}, so {', '.join(others)} would be ignored. Name one model; "
+                "to compare several, write a configuration for each."
             )
 
 
 def _policies(wanted: Wanted) -> tuple[str, str]:
-    """Gate and feedback. Raises PlanError for a strategy that would ignore them."""
+    """The gate and the feedback. Raises PlanError for a strategy that would ignore them."""
     gate, feedback = gate_of(wanted.gate).name, check_feedback(wanted.feedback)
     if not facts_of(wanted.strategy).tests_programs and (gate, feedback) != (ALL_TESTS, FULL):
         raise PlanError(
-            f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored: leave them out there."
+            f"{wanted.strategy} never runs gate tests, so gate and feedback would be ignored. Omit them there."
         )
     return gate, feedback
-
-
-def _ids(names: str | Sequence[str], settings: Settings) -> tuple[str, ...]:
-    return tuple(resolve(name, settings).id for name in ([names] if isinstance(names, str) else names))

@@ -1,4 +1,4 @@
-"""The planner: an order becomes a plan, with its models chosen and the baselines that it lacks."""
+"""The planner: turns an order into a plan, with its models selected and missing baselines added."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from koderz_core.grading.gates import ALL_TESTS
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, check_tests, split
 from koderz_core.models.availability import Availability
 from koderz_core.plan.baselines import (
-    Offer,
+    Proposal,
     baseline_for,
     describe_added,
     describe_reused,
@@ -25,8 +25,7 @@ from koderz_core.plan.baselines import (
     with_more,
 )
 from koderz_core.plan.clone import Clone, as_recorded, clone_of
-from koderz_core.plan.consent import Concern, concern_of
-from koderz_core.plan.costs import Costs
+from koderz_core.plan.costs import Concern, Costs, concern_of
 from koderz_core.plan.evidence import Evidence
 from koderz_core.plan.forms import Preset, StrategyForm, presets, strategy_forms
 from koderz_core.plan.order import MOST_SEEDS, Order, Wanted, configuration
@@ -37,13 +36,13 @@ from koderz_core.records.plans import check_limits, check_size
 from koderz_core.records.trials import Measured
 
 Gating = Callable[[Problem, TestPolicy], Split | Outside]
-"""A problem's gate, or why there is none."""
+"""The divided tests of a problem, or why the gate leaves it out."""
 
 
 class Planner:
-    """Plans under the settings, by the evidence. ``dataset`` gives a dataset by name, ``gating`` the gate of a problem.
+    """Makes plans by the settings and the evidence, without calls of models and without recording anything.
 
-    Nothing is asked of a model, and nothing is recorded.
+    ``dataset`` returns a dataset by name, ``gating`` the divided tests of a problem.
     """
 
     def __init__(
@@ -58,15 +57,15 @@ class Planner:
         self._dataset, self._gating = dataset, gating
 
     def strategies(self) -> tuple[StrategyForm, ...]:
-        """What can be chosen: every strategy with its roles and parameters."""
+        """Every strategy with its roles and parameters."""
         return strategy_forms()
 
     def presets(self, surveyed: Sequence[Availability]) -> tuple[Preset, ...]:
-        """Benchmarks to start from, filled with the models that ``Models.survey`` found ready."""
+        """The presets, filled with the models that ``available_models`` reports as ready."""
         return presets(surveyed)
 
     def clone(self, benchmark: str) -> Clone:
-        """A recorded benchmark (by id), to be ordered again. Raises JournalError, and as ``clone_of``."""
+        """A recorded benchmark, by id, as a new order. Raises JournalError, and as ``clone_of``."""
         return clone_of(self._evidence.plan(benchmark), self._settings)
 
     def concern(self, plan: Plan, forecast: Forecast) -> Concern | None:
@@ -74,58 +73,54 @@ class Planner:
         return concern_of(plan, forecast, self._settings)
 
     def plan(self, order: Order, dataset: str = "humaneval") -> Plan:
-        """The plan that fulfils an order, once its models are chosen. Raises as ``draft`` and ``select_models``."""
-        return self.offer(order, dataset, baselines=False).plan
+        """The plan of an order, after its models are selected. Raises as ``draft`` and ``select_models``."""
+        return self.propose(order, dataset, baselines=False).plan
 
-    def offer(self, order: Order, dataset: str = "humaneval", *, baselines: bool = True) -> Offer:
-        """What an order comes to, with the ``baselines`` that it lacks. Raises as ``plan``.
+    def propose(self, order: Order, dataset: str = "humaneval", *, baselines: bool = True) -> Proposal:
+        """The plan of an order, with the ``baselines`` that the order lacks. Raises as ``plan``.
 
-        A stronger model that was measured on all these problems, by the same prompts and sampling, is not asked again,
-        unless the benchmark has begun to measure it itself: the same order finds the same benchmark again.
+        A stronger model that was measured on all these problems with the same prompts and sampling is not asked again,
+        unless this benchmark has started to measure it: the same order always leads to the same benchmark.
         """
         of = self._dataset(dataset)
-        order = self._selected(order, of)
+        if is_open(order):
+            own = [problem.id for problem in select(of, order.problems, order.seed)]
+            order = select_models(order, own, self._settings, self._evidence)
         lacking = self.lacking(order) if baselines else ()
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
-        measured = {asked.id: found for asked in added if (found := self._measured(plan, asked))}
+        measured = {baseline.id: earlier for baseline in added if (earlier := self._measured(plan, baseline))}
         if measured:
             pairs = zip(lacking, added, strict=True)
-            plan = self._draft(with_more(order, [more for more, asked in pairs if asked.id not in measured]), of)
-            added = tuple(asked for asked in added if asked.id not in measured)
-        said = [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
+            plan = self._draft(with_more(order, [more for more, made in pairs if made.id not in measured]), of)
+            added = tuple(baseline for baseline in added if baseline.id not in measured)
+        sentences = [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
         reused = tuple(measured.values())
-        return Offer(plan, added, reused, (*said, *(describe_reused(plan, found) for found in reused)))
+        return Proposal(plan, added, reused, (*sentences, *(describe_reused(plan, earlier) for earlier in reused)))
 
     def lacking(self, order: Order) -> tuple[Wanted, ...]:
-        """The baselines that an order lacks. Raises as ``offer``."""
+        """The baselines that an order lacks. Raises as ``propose``."""
         return lacking_baselines(order, self._settings)
 
     def _draft(self, order: Order, dataset: Dataset) -> Plan:
         return draft(order, dataset, self._settings, self._gating)
 
-    def _selected(self, order: Order, dataset: Dataset) -> Order:
-        if not is_open(order):
-            return order
-        own = [problem.id for problem in select(dataset, order.problems, order.seed)]
-        return select_models(order, own, self._settings, self._evidence)
-
-    def _measured(self, plan: Plan, one: Configuration) -> Measured | None:
-        """None too if the store cannot be asked: a benchmark needs only its journal."""
-        if not is_stronger(one.models["coder"][0], self._settings):
+    def _measured(self, plan: Plan, baseline: Configuration) -> Measured | None:
+        """The earlier measurement of a baseline; None if there is none, or if the store cannot be read."""
+        if not is_stronger(baseline.models["coder"][0], self._settings):
             return None
         try:
-            if any(row.configuration == one.id for row in self._evidence.summaries(plan.id)):
+            if any(row.configuration == baseline.id for row in self._evidence.summaries(plan.id)):
                 return None
-            return baseline_for(self._evidence.baselines(), sought(plan, one, self._settings))
+            return baseline_for(self._evidence.baselines(), sought(plan, baseline, self._settings))
         except StoreError:
             return None
 
 
 def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = split) -> Plan:
-    """The plan that fulfils an order. Raises UsageError (unknown names, contradictions) before anything is paid.
+    """The plan of an order. Raises UsageError (unknown names, contradictions), and as ``gating``.
 
-    Problems that one of its gates cannot be made of are left out for all configurations. Raises as ``gating``.
+    Problems that one of the gates cannot divide are left out for all configurations.
     """
     if order.repeats < 1:
         raise PlanError(f"Repeats must be at least 1, not {order.repeats!r}.")
@@ -135,8 +130,8 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
     configurations = tuple(configuration(wanted, settings) for wanted in order.configurations)
     if not configurations:
         raise PlanError("Name at least one strategy.")
-    if len({one.id for one in configurations}) < len(configurations):
-        raise PlanError("Two configurations are the same: name each strategy with the same models only once.")
+    if len({made.id for made in configurations}) < len(configurations):
+        raise PlanError("Two configurations are the same. Name each strategy with the same models only once.")
     problems = select(dataset, order.problems, order.seed)
     check_size(len(problems), len(configurations), order.repeats)
     require_libraries(problems)
@@ -157,7 +152,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         selections=order.selections,
     )
     try:
-        plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # what no journal could give back is refused here
+        plan = msgspec.convert(msgspec.to_builtins(plan), Plan)  # refuse values that a journal cannot restore
     except msgspec.ValidationError as error:
         raise PlanError(f"The order cannot be planned: {error}.") from error
     return as_recorded(plan, settings)
@@ -166,14 +161,14 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
 def _outside(
     problems: Sequence[Problem], configurations: Sequence[Configuration], seed: int, gating: Gating
 ) -> dict[str, str]:
-    """The problems that some gate cannot be made of, with the reason. Raises PlanError if that is all of them."""
-    policies = [TestPolicy(gate, seed) for gate in sorted({one.gate for one in configurations} - {ALL_TESTS})]
-    found: dict[str, str] = {}
+    """The problems that a gate leaves out, with the reason. Raises PlanError if these are all problems."""
+    policies = [TestPolicy(gate, seed) for gate in sorted({made.gate for made in configurations} - {ALL_TESTS})]
+    reasons: dict[str, str] = {}
     for problem in problems:
-        outside = (one for policy in policies if isinstance(one := gating(problem, policy), Outside))
+        outside = (result for policy in policies if isinstance(result := gating(problem, policy), Outside))
         if first := next(outside, None):
-            found[problem.id] = first.reason
-    if found and len(found) == len(problems):
-        gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(found.items()))
+            reasons[problem.id] = first.reason
+    if reasons and len(reasons) == len(problems):
+        gates, (name, reason) = ", ".join(policy.gate for policy in policies), next(iter(reasons.items()))
         raise PlanError(f"None of these problems can be used with the gate {gates}: {name}: {reason}. Choose others.")
-    return found
+    return reasons

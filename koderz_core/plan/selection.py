@@ -1,4 +1,4 @@
-"""Models that an order leaves to be selected: ``select:quality``, or of these only, ``select:cost:gpt-4o+o3``."""
+"""Models that koderz selects for an order: ``select:quality``, or only among some, ``select:cost:gpt-4o+o3``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from koderz_core.models.availability import require
 from koderz_core.models.catalogue import allowed, check_allowed, resolve
 from koderz_core.models.providers import capabilities_of
 from koderz_core.plan.evidence import Evidence
-from koderz_core.plan.order import Order, Wanted
+from koderz_core.plan.order import Order, Wanted, as_list
 from koderz_core.records import Plan
 from koderz_core.records.plans import CONTEXT, FIXED, POLICIES, Measurement, Ranked, Selection, scripted
 from koderz_core.report.formats import plain
@@ -24,7 +24,7 @@ MARK = "select:"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is to be chosen by a policy of some ``names``; without any, of all that there is to choose from."""
+    """The choice of a model by a policy among ``names``; without names, among all allowed or measured models."""
 
     strategy: str
     role: str
@@ -33,50 +33,50 @@ class Choice:
 
 
 def is_open(order: Order) -> bool:
-    """Whether a model of an order is still to be chosen."""
+    """Whether the order leaves a model to be selected."""
     return any(_is_choice(names) for wanted in order.configurations for names in wanted.models.values())
 
 
 def select_models(order: Order, own: Collection[str], settings: Settings, evidence: Evidence) -> Order:
-    """The order with every model chosen that was left open, and how.
+    """The order with every open model selected, and the selections.
 
-    ``own``: the ids of its problems. What is known of the models on these does not count: a choice by it would be tuned
-    to them. Raises PlanError where nothing can be chosen, UnknownNameError, StoreError.
+    ``own``: the ids of its problems. Results on these do not count, because the selection would be tuned to them.
+    Raises PlanError if no model can be selected, UnknownNameError, StoreError.
     """
-    configurations, made = list[Wanted](), list(order.selections)
+    configurations, selections = list[Wanted](), list(order.selections)
     for wanted in order.configurations:
         models = dict(wanted.models)
         for role, names in wanted.models.items():
             if _is_choice(names):
-                made.append(_select(_choice(wanted.strategy, role, names), own, settings, evidence))
-                models[role] = made[-1].chosen
+                selections.append(_select(_choice(wanted.strategy, role, names), own, settings, evidence))
+                models[role] = selections[-1].chosen
         configurations.append(replace(wanted, models=models))
-    return replace(order, configurations=configurations, selections=tuple(made))
+    return replace(order, configurations=configurations, selections=tuple(selections))
 
 
 def sentence(selection: Selection) -> str:
     """A selection in a sentence."""
-    places = [model.model for model in selection.ranked]
-    place = places.index(selection.chosen)
-    over = "; ".join(f"{model.model}: {model.reason}" for model in selection.ranked[:place])
+    models = [row.model for row in selection.ranked]
+    place = models.index(selection.chosen)
+    better = "; ".join(f"{row.model}: {row.reason}" for row in selection.ranked[:place])
     elsewhere = f" by {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
-    rest = f" Else: {', '.join(places[place + 1 :])}." if places[place + 1 :] else ""
+    rest = f" Next: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
         f"By {selection.policy} the {selection.role} of {selection.strategy} is {selection.chosen} "
-        f"({selection.ranked[place].reason}{elsewhere}){f', instead of {over}' if over else ''}.{rest}"
+        f"({selection.ranked[place].reason}{elsewhere}){f', instead of {better}' if better else ''}.{rest}"
     )
 
 
 def _is_choice(names: str | Sequence[str]) -> bool:
-    return any(name.strip().startswith(MARK) for name in ([names] if isinstance(names, str) else names))
+    return any(name.strip().startswith(MARK) for name in as_list(names))
 
 
 def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
-    listed = [names] if isinstance(names, str) else [*names]
+    listed = as_list(names)
     if len(listed) > 1:
         raise PlanError(
-            f"{', '.join(listed)}: one model is chosen for the {role}. Write {MARK}POLICY:FIRST+SECOND to say of "
-            "which, or name the models yourself."
+            f"{', '.join(listed)}: koderz selects one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to select "
+            "among some models, or name the models yourself."
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:
@@ -85,34 +85,37 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
 
 
 def choices(plan: Plan) -> Iterator[str]:
-    """How each model of a plan was chosen that its order left open, in a sentence each."""
+    """A sentence for each model of a plan that koderz selected."""
     yield from (plain(sentence(selection)) for selection in plan.selections)
 
 
 def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: Evidence) -> Selection:
     named = tuple(dict.fromkeys(resolve(name, settings).id for name in choice.names)) or allowed(settings)
-    strategy, found = (
+    strategy, results = (
         ("", []) if choice.policy in (CONTEXT, FIXED) and named else _results(choice, own, named, evidence)
     )
-    models = named or tuple(dict.fromkeys(measurement.model for measurement in found if _counts(measurement.model, ())))
+    models = named or tuple(
+        dict.fromkeys(measurement.model for measurement in results if _counts(measurement.model, ()))
+    )
     if not models:
         raise PlanError(
-            f"There is no model with results to choose a {choice.role} of {choice.strategy} from. Measure some on "
-            f"other problems first, or say of which: select:{choice.policy}:FIRST+SECOND."
+            f"No model has results from which koderz could select a {choice.role} of {choice.strategy}. Measure some "
+            f"models on other problems first, or list the models: select:{choice.policy}:FIRST+SECOND."
         )
-    rows = ranked(choice.policy, models, found, _contexts(models, settings))
+    contexts = {model: capabilities_of(model, settings).context_tokens for model in models}
+    rows = ranked(choice.policy, models, results, contexts)
     if choice.policy != FIXED and len(rows) > 1 and all(row.score is None for row in rows):
         raise PlanError(
-            f"Nothing speaks for a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results on "
-            "the problems that are planned do not count. Measure the models on others first, or name one."
+            f"No results to select a {choice.role} of {choice.strategy} by {choice.policy}: {_listed(rows)}. Results "
+            "on the planned problems do not count. Measure the models on other problems first, or name one."
         )
-    return _asked(Selection(choice.strategy, choice.role, choice.policy, models[0], rows, strategy), settings)
+    return _askable(Selection(choice.strategy, choice.role, choice.policy, models[0], rows, strategy), settings)
 
 
 def _results(
     choice: Choice, own: Collection[str], named: Collection[str], evidence: Evidence
 ) -> tuple[str, Sequence[Measurement]]:
-    """Of the strategy, or of asking directly if that was tried with more of the models; with the name of it."""
+    """The results of the strategy, or of ``direct`` if that has results of more models; with the strategy's name."""
     both = {name: evidence.measurements(name, choice.role, own) for name in (base_of(choice.strategy), DIRECT)}
     counts = {name: len({row.model for row in rows if _counts(row.model, named)}) for name, rows in both.items()}
     most = max(both, key=lambda name: counts[name])
@@ -120,27 +123,23 @@ def _results(
 
 
 def _counts(model: str, named: Collection[str]) -> bool:
-    """Whether a model is among the named ones; without any, whether it is a real one."""
+    """Whether a model is one of the named models; without any, whether it is not scripted."""
     return model in named if named else not scripted([model])
 
 
-def _asked(selection: Selection, settings: Settings) -> Selection:
-    """With the first that can be asked."""
+def _askable(selection: Selection, settings: Settings) -> Selection:
+    """The selection with the first model that can be asked now."""
     rows = list(selection.ranked)
-    for place, one in enumerate(selection.ranked):
+    for place, row in enumerate(selection.ranked):
         try:
-            check_allowed([one.model], settings)
-            require(one.model, settings)
+            check_allowed([row.model], settings)
+            require(row.model, settings)
         except (ModelError, OfflineError, PlanError) as error:
-            rows[place] = replace(one, reason=f"{one.reason}; {error}")
+            rows[place] = replace(row, reason=f"{row.reason}; {error}")
         else:
-            return replace(selection, chosen=one.model, ranked=tuple(rows))
-    raise PlanError(f"None can be {selection.role} of {selection.strategy} now: {_listed(rows)}")
+            return replace(selection, chosen=row.model, ranked=tuple(rows))
+    raise PlanError(f"No model can be {selection.role} of {selection.strategy} now: {_listed(rows)}")
 
 
 def _listed(rows: Sequence[Ranked]) -> str:
     return "; ".join(f"{row.model}: {row.reason}" for row in rows)
-
-
-def _contexts(models: Sequence[str], settings: Settings) -> dict[str, int | None]:
-    return {model: capabilities_of(model, settings).context_tokens for model in models}

@@ -1,13 +1,12 @@
-"""Strategies of other authors that a plan names: where their files are, and whether they are still the same.
+"""Files of strategies that a plan names: their paths on this machine, and whether they are unchanged.
 
-A journal may come from anywhere, so it never says which file of this machine is to be executed. That stands in the data
-folder, and only for files that a person has named here.
+A journal may come from an unknown source, so it never determines which file of this machine is executed. The paths are
+kept in the data folder, only for files that a person has named on this machine.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,64 +17,59 @@ from koderz_core.files import replace_file
 from koderz_core.input_files import MOST_TEXT_BYTES, read_bytes
 from koderz_core.records import Plan
 from koderz_core.strategies import class_of
-from koderz_core.strategies.outside import is_recorded_file, loaded, shortened, take
+from koderz_core.strategies.outside import is_recorded_file, load_source, loaded, shortened
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where the file of a strategy is, and the SHA-256 of what it held when somebody named it."""
+class StrategyFile(msgspec.Struct, frozen=True):
+    """The path of a strategy's file, and the SHA-256 of its content when a person named it."""
 
     path: str
     sha256: str
 
 
 def require_strategies(plan: Plan, settings: Settings) -> None:
-    """Have every strategy of a plan ready, and remember where the files of those are that were named now.
+    """Load every strategy of a plan, and store the paths of files that a person has named in this process.
 
-    Raises UnknownNameError for one that is not installed, PlanError for a file that is changed or unknown here,
-    DataError for one that cannot be read.
+    Raises UnknownNameError for a strategy that is not installed, PlanError for a file that is changed or unknown here,
+    DataError for a file that cannot be read.
     """
-    kept = _kept(settings)
-    for name in sorted({configuration.strategy for configuration in plan.configurations}):
+    path = settings.home / "strategies.json"
+    known = _read(path)
+    names = {configuration.strategy for configuration in plan.configurations}
+    for name in sorted(names):
         if is_recorded_file(name) and loaded(name) is None:
-            _read_again(name, kept, plan.id)
+            _load_again(name, known.get(name), plan.id)
         class_of(name)
-    read = [one for one in map(loaded, {configuration.strategy for configuration in plan.configurations}) if one]
-    now = kept | {one.name: Place(str(one.path), one.sha256) for one in read}
-    if now != kept:
-        _keep(now, settings)
+    files = {file.name: StrategyFile(str(file.path), file.sha256) for file in map(loaded, names) if file}
+    if known | files != known:
+        replace_file(path, msgspec.json.format(msgspec.json.encode(known | files), indent=2))
 
 
-def _read_again(name: str, kept: Mapping[str, Place], benchmark: str) -> None:
-    """Nothing is executed unless it is what was executed before."""
-    named, place = shortened(name), kept.get(name)
-    cure = f"Say where it is: koderz resume {benchmark} --strategy PATH/{named}"
-    if place is None:
-        raise PlanError(f"Nobody has named the file of the strategy {name} on this machine. {cure}")
-    gone = f"The strategy {named} stood in it: bring that file back. {cure}"
-    source = read_bytes(Path(place.path), gone, MOST_TEXT_BYTES)
-    found = hashlib.sha256(source).hexdigest()
-    if found != place.sha256:
+def _load_again(name: str, file: StrategyFile | None, benchmark: str) -> None:
+    """Load a strategy, only if its file is still the one that was executed before."""
+    short = shortened(name)
+    cure = f"Give its path: koderz resume {benchmark} --strategy PATH/{short}"
+    if file is None:
+        raise PlanError(f"The file of the strategy {name} is unknown on this machine. {cure}")
+    source = read_bytes(
+        Path(file.path), f"It contained the strategy {short}. Restore the file. {cure}", MOST_TEXT_BYTES
+    )
+    sha256 = hashlib.sha256(source).hexdigest()
+    if sha256 != file.sha256:
         raise PlanError(
-            f"{place.path} is another file now than when {benchmark} was begun: its SHA-256 began with "
-            f"{place.sha256[:12]} and is {found[:12]} now. Bring that file back; or compare the new one, which is a "
-            f"configuration of its own: koderz benchmark --strategy {place.path}:{named.partition(':')[2]}"
+            f"{file.path} has changed since {benchmark} started: its SHA-256 began with {file.sha256[:12]} and begins "
+            f"with {sha256[:12]} now. Restore the file, or run the changed strategy as a new configuration: "
+            f"koderz benchmark --strategy {file.path}:{short.partition(':')[2]}"
         )
-    take(Path(place.path), named.partition(":")[2], source)
+    load_source(Path(file.path), short.partition(":")[2], source)
 
 
-def _kept(settings: Settings) -> dict[str, Place]:
-    path = _path(settings)
+def _read(path: Path) -> dict[str, StrategyFile]:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Place])
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, StrategyFile])
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, msgspec.MsgspecError) as error:
-        raise PlanError(f"{path} cannot be read: {error}. Remove it, and name your strategies' files again.") from error
-
-
-def _keep(places: Mapping[str, Place], settings: Settings) -> None:
-    replace_file(_path(settings), msgspec.json.format(msgspec.json.encode(places), indent=2))
-
-
-def _path(settings: Settings) -> Path:
-    return settings.home / "strategies.json"
+        raise PlanError(
+            f"{path} cannot be read: {error}. Remove it, and name the files of your strategies again."
+        ) from error

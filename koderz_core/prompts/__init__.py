@@ -1,4 +1,4 @@
-"""What models are told, with a version each, and how programs are found in what they answer."""
+"""Prompts with their versions, and the extraction of programs, tests and reviews from answers."""
 
 from koderz_core.prompts import attempts, coding, critique, debating, extraction, judging, review, testing
 
@@ -16,7 +16,7 @@ VERSIONS = {
 }
 
 ATTEMPTS = "attempts"
-"""What a coder is told of its attempts, by the strategies that show it any."""
+"""The version of prompts that show a coder its attempts and lessons on its failures."""
 
 REMINDING = "reminding"
-"""What a coder is told from outside its experiment beside lessons on its own failures, which are of its attempts."""
+"""The version of prompts that show a coder examples, or lessons without its own failures."""

@@ -1,7 +1,7 @@
 """Prompts for the coder after a failure: its program, the test results, earlier attempts, a reviewer's guidance.
 
-Actual beside expected values help small models more than a traceback does. Text from a program stays on its line: it
-could otherwise pass for another attempt, or for the question that a reviewer is asked.
+Small models profit more from actual and expected values than from a traceback. Text from a program stays on one line:
+otherwise it could look like another attempt, or like a question to the reviewer.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from koderz_core.prompts.coding import Brief, Prompt, asking, lessons_told
-from koderz_core.prompts.quotes import escaped, fenced, inline_code
-from koderz_core.prompts.sections import GUIDANCE_LIMIT
+from koderz_core.prompts.coding import Brief, Prompt, coder_prompt, lesson_paragraphs
+from koderz_core.prompts.markdown import escaped, fenced, inline_code
 from koderz_core.records import Extracted, TestFailure, Verdict
 
 VERSION = "3"
+GUIDANCE_LIMIT = 3000  # characters: longer guidance, of more than about 750 tokens, would crowd out the problem
 CODE_LIMIT = 6000  # characters of a shown program: about 1,500 tokens of the smallest context
 BYTES_PER_TOKEN = 3
-"""The fewest that tokenizers get out of prose and code (3 to 5), so that an estimate is rather too high."""
+"""The low end for tokenizers on prose and code (3 to 5), so that estimates are rather too high."""
 LATEST_TOKENS = (CODE_LIMIT + GUIDANCE_LIMIT) // BYTES_PER_TOKEN
-"""What a prompt holds at most of the last program and of guidance."""
+"""The largest number of tokens that the last program and guidance take in a prompt."""
 _HEADING_BYTES = 80
 SHOWN_FAILURES = 3
-SAID_LIMIT = 1000  # characters of one value or message: twice what is recorded of it, since escapes are longer
+SAID_LIMIT = 1000  # characters of one value or message: twice the recorded length, because escapes are longer
 CUT = "truncated"
-"""The class of error of a reply that was cut: it is about the reply, so every feedback tells it."""
+"""The error class of a reply that was cut: it concerns the reply, so every feedback shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A candidate, the ``number``-th, and what the gate tests said of it.
+    """The ``number``-th attempt: a candidate and its verdict on the gate tests.
 
-    ``same_as``: the first attempt that was the same program, None if it is a new one.
+    ``same_as``: the first attempt with the same program, None if the program is new.
     """
 
     number: int
@@ -41,24 +41,31 @@ class Attempt:
 
 
 def next_attempt(brief: Brief, attempts: Sequence[Attempt], guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
-    """After at least one attempt: the last of them, and of those before it what there is room for.
+    """The prompt after at least one attempt: it shows the last one, and earlier ones as far as there is room.
 
-    ``lessons``: what other problems taught of its error.
+    ``lessons``: lessons from other problems on the error of the last attempt.
     """
     last = attempts[-1]
-    parts = [history(attempts, brief), _latest(last, brief.previous_error), *lessons_told(lessons), _advice(guidance)]
-    return asking(brief, [part for part in (*parts, _request(last)) if part])
+    parts = [
+        history(attempts, brief),
+        _latest(last, brief.previous_error),
+        *lesson_paragraphs(lessons),
+        _advice(guidance),
+    ]
+    return coder_prompt(brief, [part for part in (*parts, _request(last)) if part])
 
 
 def fresh_attempt(brief: Brief, guidance: str = "", lessons: Sequence[str] = ()) -> Prompt:
-    """A new start for a coder that repeats itself: nothing of its programs, which it would only copy."""
-    return asking(brief, [part for part in (*lessons_told(lessons), _advice(guidance), "Write the function.") if part])
+    """The prompt of a fresh start, for a coder that repeats its programs: it shows none that it could copy."""
+    return coder_prompt(
+        brief, [part for part in (*lesson_paragraphs(lessons), _advice(guidance), "Write the function.") if part]
+    )
 
 
 def history(attempts: Sequence[Attempt], brief: Brief) -> str:
-    """The newest attempts before the last that the brief has room for, in their order; empty if there are none."""
+    """The newest attempts before the last that fit into the brief's history, in order; empty if there are none."""
     room, shown = brief.history_tokens * BYTES_PER_TOKEN - _HEADING_BYTES, list[str]()
-    beginning = 0  # of the shown ones, the first with a program: without it the others after it say nothing
+    beginning = 0  # the first shown attempt with a program: attempts before it only refer to others
     for attempt in reversed(attempts[:-1]):
         text = _earlier(attempt, attempts[-1], brief.previous_error)
         room -= len(text.encode("utf-8", "replace")) + len("\n\n")
@@ -81,7 +88,7 @@ def _range(first: int, last: int) -> str:
 
 
 def _is_new(attempt: Attempt, last: Attempt) -> bool:
-    """Whether it has a program that neither an earlier attempt nor the last one shows."""
+    """Whether an attempt has a program that neither an earlier attempt nor the last one has."""
     return attempt.candidate.code is not None and attempt.same_as is None and last.same_as != attempt.number
 
 
@@ -109,7 +116,7 @@ def _advice(guidance: str) -> str:
 
 
 def _cut(attempt: Attempt) -> bool:
-    """Whether its reply was: that is told where nothing of the tests is, since it comes from none."""
+    """Whether the reply of an attempt was cut; shown even without feedback, because no test is involved."""
     return attempt.verdict.error == CUT
 
 
@@ -130,9 +137,9 @@ def _request(last: Attempt) -> str:
 
 
 def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
-    """A paragraph on a verdict: how many tests passed and, of ``most`` of the first failures, what was seen.
+    """A paragraph on a verdict: how many tests passed, and at most ``most`` failures with their values.
 
-    A verdict may tell less: how many passed and the class and message of the first failure, only how many, or nothing.
+    A verdict may hold less: only the class and message of the first failure, only the counts, or nothing.
     """
     if verdict.error == CUT:
         return "It could not be tested: the reply was cut at its token limit, before the program was complete."
@@ -144,7 +151,7 @@ def failing_tests(verdict: Verdict, most: int = SHOWN_FAILURES) -> str:
         return f"It failed before any test could pass: {why}" if why else "It failed the tests."
     named = " (`candidate` stands for the function)" if "candidate(" in verdict.failures[0].source else ""
     lines = [f"{passed} Failing{named}:"]
-    lines += [f"- {_one(failure)}" for failure in verdict.failures[:most]]
+    lines += [f"- {_failure(failure)}" for failure in verdict.failures[:most]]
     hidden = len(verdict.failures) - most
     return "\n".join(lines + ([f"- and {hidden} more"] if hidden > 0 else []))
 
@@ -154,7 +161,7 @@ def _class(verdict: Verdict) -> str:
     return f"{verdict.error}: {said}" if said else f"{verdict.error}."
 
 
-def _one(failure: TestFailure) -> str:
+def _failure(failure: TestFailure) -> str:
     source = inline_code(escaped(failure.source, SAID_LIMIT))
     if not failure.expected:
         return f"{source}: {escaped(failure.message, SAID_LIMIT)}"

@@ -1,7 +1,7 @@
 """Prompts for the coder's first attempt: problem, specification, lessons and examples; and prompts for the spec model.
 
-Every later prompt of an experiment is built on the same ``Brief``. A specification says what to do, not how, since the
-coder must solve the problem alone.
+Every later prompt of an experiment uses the same ``Brief``. A specification states the task and not the solution,
+because the coder must solve the problem.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.quotes import fenced, one_line, shortened
+from koderz_core.prompts.markdown import fenced, one_line, shortened
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
@@ -28,12 +28,12 @@ REMINDING_VERSION = "1"
 LESSONS_LIMIT = 1200  # characters of all lessons together
 EXAMPLES_LIMIT = 4000  # of all examples together
 LIMITS: Mapping[str, int] = {"lessons": LESSONS_LIMIT, "examples": EXAMPLES_LIMIT}
-"""What reminders take of a prompt at most, by the parameter that wants them."""
+"""The largest number of characters that reminders take in a prompt, by parameter."""
 _EXAMPLES_HEADING = (
     "Other problems that were solved, to show the kind of program that is wanted; the one for you comes after them."
 )
 SPEC_VERSION = "1"
-SPEC_LIMIT = 8000  # characters: whatever was asked for, a longer one would crowd out the problem
+SPEC_LIMIT = 8000  # characters: a longer spec would crowd out the problem
 
 MINIMAL, DETAILED = "minimal", "detailed"
 
@@ -55,16 +55,15 @@ _TASKS: Mapping[str, str] = {
     ),
 }
 PROMPTS = tuple(_TASKS)
-"""The versions that can be asked for."""
+"""The versions of the spec's prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What every prompt of one experiment is built on.
+    """The common content of all coder prompts of an experiment.
 
-    ``previous_error``: the coder is told what the tests said of its attempts; ``history_tokens``: the most that
-    attempts before the last may take of a prompt. ``examples``: solved problems that every prompt shows; ``lessons``:
-    what the first reminds of.
+    ``previous_error``: prompts show the test results of attempts; ``history_tokens``: the limit of attempts before the
+    last in a prompt. ``examples``: solved problems that every prompt shows; ``lessons``: lessons in the first prompt.
     """
 
     problem: PublicProblem
@@ -77,17 +76,17 @@ class Brief:
 
 
 def first_attempt(brief: Brief) -> Prompt:
-    """Specification, if any, and problem."""
-    return asking(brief, [*lessons_told(brief.lessons), "Write the function."])
+    """The first prompt of an experiment: examples, specification, problem and lessons, as far as the brief has them."""
+    return coder_prompt(brief, [*lesson_paragraphs(brief.lessons), "Write the function."])
 
 
-def asking(brief: Brief, parts: Sequence[str]) -> Prompt:
-    """Examples and specification, if any, and problem, and then these paragraphs."""
+def coder_prompt(brief: Brief, parts: Sequence[str]) -> Prompt:
+    """A prompt with examples and specification, if any, and the problem, followed by these paragraphs."""
     system = _SYSTEM.format(reasoning=_REASON if brief.chain_of_thought else _NO_REASON)
     spec = [f"Specification:\n{brief.spec.strip()}"] if brief.spec else []
     problem = f"Problem:\n{fenced(brief.problem.prompt.rstrip())}"
-    said = [*examples_told(brief.examples), *spec, problem, *parts]
-    return (Message("system", system), Message("user", "\n\n".join(said)))
+    paragraphs = [*_example_paragraphs(brief.examples), *spec, problem, *parts]
+    return (Message("system", system), Message("user", "\n\n".join(paragraphs)))
 
 
 def example(prompt: str, code: str) -> str:
@@ -95,24 +94,24 @@ def example(prompt: str, code: str) -> str:
     return f"{fenced(prompt.strip())}\nA program that passed its tests:\n{fenced(code.strip())}"
 
 
-def lessons_told(lessons: Sequence[str]) -> list[str]:
-    """The paragraph that tells them, none without lessons. No more is shown than LESSONS_LIMIT."""
-    told = "\n".join(f"- {one_line(lesson, LESSONS_LIMIT // len(lessons))}" for lesson in lessons)
-    return [f"Lessons from other problems:\n{told}"] if told else []
+def lesson_paragraphs(lessons: Sequence[str]) -> list[str]:
+    """The paragraph with the lessons, at most LESSONS_LIMIT characters; no paragraph without lessons."""
+    lines = "\n".join(f"- {one_line(lesson, LESSONS_LIMIT // len(lessons))}" for lesson in lessons)
+    return [f"Lessons from other problems:\n{lines}"] if lines else []
 
 
-def examples_told(examples: Sequence[str]) -> list[str]:
-    """The paragraphs that tell them, none without examples. No more is shown than EXAMPLES_LIMIT."""
+def _example_paragraphs(examples: Sequence[str]) -> list[str]:
+    """The paragraphs with the examples, at most EXAMPLES_LIMIT characters; no paragraph without examples."""
     most = EXAMPLES_LIMIT // max(1, len(examples))
-    told = [f"Example {place}:\n{shortened(one, most)}" for place, one in enumerate(examples, 1)]
-    return [_EXAMPLES_HEADING, *told] if told else []
+    shown = [f"Example {place}:\n{shortened(text, most)}" for place, text in enumerate(examples, 1)]
+    return [_EXAMPLES_HEADING, *shown] if shown else []
 
 
 def text_of(reply: str) -> str:
-    """The specification in an answer: without its thinking, bounded."""
+    """The specification in an answer, without thoughts, at most SPEC_LIMIT characters."""
     return shortened(answer(reply).strip(), SPEC_LIMIT)
 
 
 def write(problem: PublicProblem, prompt: str = MINIMAL) -> tuple[Message, ...]:
-    """Ask for a specification of a problem, by one of ``PROMPTS``."""
+    """The prompt for a specification of a problem, in one of the versions in ``PROMPTS``."""
     return (Message("user", f"{_TASKS[prompt]}\n\n{fenced(problem.prompt.rstrip())}"),)

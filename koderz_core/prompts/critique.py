@@ -1,19 +1,18 @@
-"""The prompt for a critic of one program, who is shown what its tests said, and what of the answer is passed on."""
+"""The prompt for the critic of one program, which shows its test results, and the remarks in the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from koderz_core.prompts.attempts import CODE_LIMIT, failing_tests
+from koderz_core.prompts.attempts import CODE_LIMIT, GUIDANCE_LIMIT, failing_tests
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.quotes import escaped, fenced, inline_code, shortened
-from koderz_core.prompts.sections import GUIDANCE_LIMIT
+from koderz_core.prompts.markdown import escaped, fenced, inline_code, shortened
 from koderz_core.prompts.testing import OwnTest
 from koderz_core.records import Message, Observed, PublicProblem, Verdict
 
 VERSION = "1"
-MOST_TESTS = 5  # of a tester's, that one prompt shows
+MOST_TESTS = 5  # failed tests of a tester in one prompt
 _SAID_LIMIT = 200  # characters of one value
 
 _TASK = (
@@ -31,7 +30,7 @@ _OWN = (
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A test that a model wrote: whether it ``held`` for a program, and what its call ``gave``."""
+    """A test that a model wrote, with the result of the whole test (``held``) and of its call (``gave``)."""
 
     test: OwnTest
     held: Observed
@@ -43,7 +42,7 @@ class Tested:
 
 
 def ask(problem: PublicProblem, code: str, verdict: Verdict, own: Sequence[Tested] = ()) -> tuple[Message, ...]:
-    """Ask for a critique of a program that failed. ``own``: what came of tests that a model wrote, if there are any."""
+    """The prompt for a critique of a program that failed. ``own``: the results of tests that a model wrote, if any."""
     parts = [
         _TASK,
         f"Problem:\n{fenced(problem.prompt.rstrip())}",
@@ -55,18 +54,18 @@ def ask(problem: PublicProblem, code: str, verdict: Verdict, own: Sequence[Teste
 
 
 def remarks(reply: str) -> str:
-    """What an answer says, without its thinking, bounded."""
+    """The remarks in an answer, without thoughts, at most GUIDANCE_LIMIT characters."""
     return shortened(answer(reply).strip(), GUIDANCE_LIMIT)
 
 
 def _own(own: Sequence[Tested]) -> Iterator[str]:
     failed = [candidate for candidate in own if not candidate.passed]
     yield _OWN.format(passed=len(own) - len(failed), total=len(own)) + (" Those it failed:" if failed else "")
-    for one in failed[:MOST_TESTS]:
-        yield f"- {inline_code(escaped(one.test.claim, _SAID_LIMIT))}: the call {_gave(one.gave)}"
+    for tested in failed[:MOST_TESTS]:
+        yield f"- {inline_code(escaped(tested.test.claim, _SAID_LIMIT))}: the call {_gave(tested.gave)}"
 
 
-def _gave(one: Observed) -> str:
-    if one.value is not None:
-        return f"gives {escaped(one.value, _SAID_LIMIT)}"
-    return f"fails ({escaped(one.message, _SAID_LIMIT) or one.error})"
+def _gave(observed: Observed) -> str:
+    if observed.value is not None:
+        return f"gives {escaped(observed.value, _SAID_LIMIT)}"
+    return f"fails ({escaped(observed.message, _SAID_LIMIT) or observed.error})"

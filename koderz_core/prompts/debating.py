@@ -1,7 +1,7 @@
 """Prompts of a debate, for its speakers and its judge, and the personas that speak in it.
 
-Speakers see the positions of the others whole where there is room. Personas come from a YAML file beside this module
-and from a text of the same form that a user gives.
+Speakers see the whole positions of the others if they fit. Personas come from a YAML file next to this module, and
+from a text in the same format that a user gives.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import msgspec
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.prompts.attempts import BYTES_PER_TOKEN
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.quotes import shortened
+from koderz_core.prompts.markdown import shortened
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
-POSITION_LIMIT = 8000  # characters, as a spec: a longer position would crowd out the problem, whatever was asked for
+POSITION_LIMIT = 8000  # characters, as for a spec: a longer position would crowd out the problem
 _NOTHING = "(said nothing)"
 
 _SYSTEM = (
@@ -56,35 +56,35 @@ _Lines = Annotated[tuple[_Line, ...], msgspec.Meta(min_length=1, max_length=12)]
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What somebody said in a round."""
+    """The position of a speaker in a round."""
 
     speaker: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """``turn_tokens``: the longest turn; ``shown_tokens``: what positions may take of a prompt, all together."""
+class TurnLimits:
+    """``turn_tokens``: the longest turn; ``shown_tokens``: the limit of all positions together in a prompt."""
 
     turn_tokens: int
     shown_tokens: int
 
     @property
     def words(self) -> int:
-        return max(20, self.turn_tokens // 2)  # a token is about 0.75 words of English, and no turn shall break off
+        return max(20, self.turn_tokens // 2)  # a token is about 0.75 English words, and no turn should be cut off
 
 
 def position(speaker: str, reply: str) -> Position:
-    """What an answer says, without its thinking."""
+    """The position in an answer, without thoughts."""
     return Position(speaker, shortened(answer(reply).strip(), POSITION_LIMIT))
 
 
-def turn(problem: PublicProblem, speaker: Speaker, last: Sequence[Position], limits: Limits) -> tuple[Message, ...]:
-    """Ask one of the speakers, in the first round or after these positions of the round before."""
+def turn(problem: PublicProblem, speaker: Speaker, last: Sequence[Position], limits: TurnLimits) -> tuple[Message, ...]:
+    """The prompt for a speaker, with the positions of the last round; empty ``last``: the first round."""
     rules = "\n".join(f"- {rule}" for rule in speaker.persona.rules)
     system = _SYSTEM.format(role=_titled(speaker.role), style=speaker.persona.style, rules=rules)
-    own = [one for one in last if one.speaker == speaker.role]
-    others = [one for one in last if one.speaker != speaker.role]
+    own = [position for position in last if position.speaker == speaker.role]
+    others = [position for position in last if position.speaker != speaker.role]
     parts = [_shown(problem)]
     if last:
         parts.append("\n\n".join(["Positions of the last round.", *_positions([*own, *others], speaker.role, limits)]))
@@ -92,8 +92,8 @@ def turn(problem: PublicProblem, speaker: Speaker, last: Sequence[Position], lim
     return (Message("system", system), Message("user", "\n\n".join(parts)))
 
 
-def judge(problem: PublicProblem, last: Sequence[Position], limits: Limits) -> tuple[Message, ...]:
-    """Ask for what came of the debate."""
+def judge(problem: PublicProblem, last: Sequence[Position], limits: TurnLimits) -> tuple[Message, ...]:
+    """The prompt for the judge, which shows the last positions."""
     parts = [_JUDGE.format(words=limits.words), _shown(problem), *_positions(last, "", limits)]
     return (Message("user", "\n\n".join(parts)),)
 
@@ -102,17 +102,17 @@ def _shown(problem: PublicProblem) -> str:
     return f"Problem:\n```python\n{problem.prompt.rstrip()}\n```"
 
 
-def _positions(positions: Sequence[Position], own: str, limits: Limits) -> Iterator[str]:
-    """Each whole if there is room for all, else cut to its fair share, and then it says so."""
+def _positions(positions: Sequence[Position], own: str, limits: TurnLimits) -> Iterator[str]:
+    """The positions, each whole if all fit together, else cut to its fair share with a remark."""
     room = limits.shown_tokens * BYTES_PER_TOKEN
-    sizes = {one.speaker: len(one.text) for one in positions}
+    sizes = {position.speaker: len(position.text) for position in positions}
     for place, speaker in enumerate(sorted(sizes, key=lambda name: sizes[name])):
         sizes[speaker] = min(sizes[speaker], room // (len(positions) - place))
         room -= sizes[speaker]
-    for one in positions:
-        who = "You" if one.speaker == own else f"The {_titled(one.speaker)}"
-        cut = " (cut to fit)" if sizes[one.speaker] < len(one.text) else ""
-        yield f"### {who}{cut}:\n{shortened(one.text, sizes[one.speaker]) or _NOTHING}"
+    for position in positions:
+        name = "You" if position.speaker == own else f"The {_titled(position.speaker)}"
+        cut = " (cut to fit)" if sizes[position.speaker] < len(position.text) else ""
+        yield f"### {name}{cut}:\n{shortened(position.text, sizes[position.speaker]) or _NOTHING}"
 
 
 def _titled(role: str) -> str:
@@ -120,7 +120,7 @@ def _titled(role: str) -> str:
 
 
 class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How somebody sees a problem, and what they hold to."""
+    """The view of a speaker on a problem, and the rules that it follows."""
 
     style: _Line
     rules: _Lines
@@ -134,39 +134,41 @@ _FIELDS: Mapping[str, tuple[object, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A persona and the role it goes by."""
+    """A persona and the name of its role."""
 
     role: str
     persona: Persona
 
 
 def speakers(roles: str, own: str = "") -> tuple[Speaker, ...]:
-    """The personas that a list such as ``architect,coder`` names, of the pack and of ``own``.
+    """The personas that a list such as ``architect,coder`` names, from koderz and from ``own``.
 
-    A persona in ``own`` replaces that of the same name in the pack. Raises UnknownNameError for a role without a
-    persona, PlanError for a list that is not a debate, a text that holds no personas, or own ones of which none speaks.
+    A persona in ``own`` replaces the one of the same name in koderz. Raises UnknownNameError for a role without a
+    persona, PlanError for a list that is not a debate, a text without personas, or own personas of which none speaks.
     """
     added = _read(own) if own else {}
-    known = {**_pack(), **added}
+    known = {**_builtin(), **added}
     names = [name.strip() for name in roles.split(",")]
     for name in names:
         if name not in known:
             raise UnknownNameError("persona", name, known)
     if not 2 <= len(names) <= MOST_SPEAKERS or len(set(names)) < len(names):
-        raise PlanError(f"{roles!r} is no debate: name from 2 to {MOST_SPEAKERS} different personas.")
+        raise PlanError(f"{roles!r} is not a debate. Name 2 to {MOST_SPEAKERS} different personas.")
     if added and not added.keys() & set(names):
         own_names = ",".join(sorted(added)[:MOST_SPEAKERS])
-        raise PlanError(f"None of your personas speaks in this debate. Name who does, for example agents={own_names}.")
+        raise PlanError(
+            f"None of your personas speaks in this debate. Name the speakers, for example agents={own_names}."
+        )
     return tuple(Speaker(name, known[name]) for name in names)
 
 
 @cache
-def _pack() -> Mapping[str, Persona]:
+def _builtin() -> Mapping[str, Persona]:
     return _read(files(__package__).joinpath(_PACK).read_text("utf-8"))
 
 
 def check(text: str, source: str) -> None:
-    """Raise PlanError, which names the ``source``, if a text holds no personas."""
+    """Raise PlanError, which names the ``source``, if a text holds no valid personas."""
     _read(text, source)
 
 
@@ -174,8 +176,8 @@ def _read(text: str, source: str = "The personas") -> Mapping[str, Persona]:
     if len(text) > MOST_CHARS:
         raise PlanError(f"{source} cannot be read: {len(text)} characters are too long. Write at most {MOST_CHARS}.")
     try:
-        found = msgspec.yaml.decode(text, type=dict[str, dict[str, object]])
-        return {role: _persona(role, fields) for role, fields in found.items()}
+        decoded = msgspec.yaml.decode(text, type=dict[str, dict[str, object]])
+        return {role: _persona(role, fields) for role, fields in decoded.items()}
     except msgspec.ValidationError:
         fault = "they are not roles with fields"
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -183,22 +185,22 @@ def _read(text: str, source: str = "The personas") -> Mapping[str, Persona]:
     except ValueError as error:
         fault = str(error)
     raise PlanError(
-        f"{source} cannot be read: {fault}. Write YAML: for each role, in small letters, a `style` and a list of "
-        "`rules`, each of one line."
+        f"{source} cannot be read: {fault}. Write YAML with a `style` and a list of `rules` for each role, each of one "
+        "line; names of roles have small letters."
     )
 
 
 def _persona(role: str, fields: Mapping[str, object]) -> Persona:
-    """Raise ValueError, which names role and field."""
+    """Raise ValueError, which names role and field, for an invalid persona."""
     if not _ROLE.fullmatch(role):
-        raise ValueError(f"{role[:100]!r} is no role")
+        raise ValueError(f"{role[:100]!r} is not the name of a role")
     if other := sorted(fields.keys() - _FIELDS):
         raise ValueError(f"role {role!r} has an unknown field {other[0][:100]!r}; the fields are {', '.join(_FIELDS)}")
-    for name, (kind, said) in _FIELDS.items():
+    for name, (kind, expected) in _FIELDS.items():
         if name not in fields:
             raise ValueError(f"role {role!r} has no field {name!r}")
         try:
             msgspec.convert(fields[name], kind)
         except msgspec.ValidationError:
-            raise ValueError(f"field {name!r} of role {role!r} must be {said}") from None
+            raise ValueError(f"field {name!r} of role {role!r} must be {expected}") from None
     return msgspec.convert(fields, Persona)

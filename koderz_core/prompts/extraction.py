@@ -1,9 +1,9 @@
 """Extraction of the program from a model's reply.
 
-Thoughts, control tokens and foreign line ends are removed first. The last fenced block that defines the entry point is
-the answer: earlier ones quote older versions. Failing that, code between prose, then a bare function body. If none of
-these is there, the part that looks most like an answer is returned as it is, so that running it shows what is wrong
-with it; nothing is renamed or invented.
+First, thoughts, control tokens and other line ends are removed. The last fenced block that defines the entry point is
+the answer, because earlier ones quote older versions; without one, it is code between prose, then a bare function body.
+Otherwise the part that looks most like an answer is returned unchanged, so that running it shows its fault; nothing is
+renamed or added.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from koderz_core.prompts.fences import Block, layout
+from koderz_core.prompts.markdown import Block, layout
 from koderz_core.prompts.names import (
     defined_names,
     defines,
@@ -35,7 +35,7 @@ from koderz_core.prompts.programs import (
 from koderz_core.records import Completion, Extracted, PublicProblem
 
 VERSION = "1"
-"""Another rule finds other programs, so a changed one is a new version."""
+"""A changed rule extracts other programs, so it needs a new version."""
 
 MAX_STARTS = 64
 MAX_RUNS = 8
@@ -57,9 +57,9 @@ def candidate(completion: Completion, problem: PublicProblem) -> Extracted:
 def extract(reply: str, problem: PublicProblem) -> Extracted:
     """The program in ``reply`` that should solve ``problem``; ``code`` None if there is none. Never raises.
 
-    ``how`` is one of ``fence``, ``fence-last`` (there were several), ``unfinished-fence`` (its end is missing),
-    ``fence-trimmed`` (it held prose too), ``joined`` (helpers from another block), ``prose``, ``body`` (put under the
-    problem's signature), ``no-entry-point`` (a program that does not define it), ``raw`` (does not parse), ``none``.
+    ``how`` is one of ``fence``, ``fence-last`` (of several), ``unfinished-fence`` (its end is missing),
+    ``fence-trimmed`` (without the prose in it), ``joined`` (with helpers from another block), ``prose``, ``body`` (put
+    under the problem's signature), ``no-entry-point`` (does not define it), ``raw`` (does not parse), ``none``.
     """
     text = answer(reply)
     parts = layout(text)
@@ -79,7 +79,7 @@ def extract(reply: str, problem: PublicProblem) -> Extracted:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of the reply that may be the program; ``program`` None: it does not parse. ``tagged``: as Python."""
+    """A part of the reply that may be the program; ``program`` None: it does not parse. ``tagged``: with a language."""
 
     source: str
     how: str
@@ -88,8 +88,8 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
-    """A program and the names that it could give to another one."""
+class _Helper:
+    """A program and the names that it defines, which another program may lack."""
 
     program: Program
     names: set[str]
@@ -97,19 +97,19 @@ class _Offer:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The rules, for one reply."""
+    """The rules of extraction, applied to one reply."""
 
     problem: PublicProblem
     reader: Reader = field(default_factory=Reader)
 
     def fenced(self, blocks: Sequence[Block]) -> list[_Piece]:
         how = "fence-last" if len(blocks) > 1 else "fence"
-        # From the last on: should the reader's budget run out, the likeliest were read.
+        # From the last block backwards: if the reader's budget runs out, the likeliest blocks have been read.
         return [self._piece(block, how) for block in reversed(blocks)][::-1]
 
     def _piece(self, block: Block, how: str) -> _Piece:
         how = how if block.closed else "unfinished-fence"
-        program = self.reader.mend(block.source)
+        program = self.reader.repair(block.source)
         if program is None:
             program = self.reader.longest(unindented(block.source))
             program = program if program and defines(program, self.problem.entry_point) else None
@@ -117,14 +117,14 @@ class _Search:
         return _Piece(block.source, how, program, tagged=bool(block.language))
 
     def unfenced(self, text: str) -> list[_Piece]:
-        """Programs between prose, each from a line that begins one to where it no longer parses."""
+        """Programs between prose, each from its first line to the place where it no longer parses."""
         lines = text.split("\n")
         pieces: list[_Piece] = []
-        place, tries = 0, 0
+        place, starts = 0, 0
         for start, line in enumerate(lines):
-            if start < place or tries == MAX_STARTS or not _START.match(line):
+            if start < place or starts == MAX_STARTS or not _START.match(line):
                 continue
-            tries += 1
+            starts += 1
             source = without_prompts(unindented("\n".join(lines[start : start + MAX_LINES])[: MAX_PROGRAM_CHARS // 2]))
             if program := self.reader.longest(source):
                 pieces.append(_Piece(program.source, "prose", program))
@@ -132,7 +132,7 @@ class _Search:
         return pieces
 
     def defining(self, pieces: Sequence[_Piece]) -> Extracted | None:
-        """The last piece that defines the entry point, with the helpers it lacks, without trials of it."""
+        """The last piece that defines the entry point, with missing helpers and without example calls."""
         for place in range(len(pieces) - 1, -1, -1):
             program = pieces[place].program
             if program and defines(program, self.problem.entry_point):
@@ -150,17 +150,17 @@ class _Search:
         preamble = self.reader.parse(self.problem.preamble)
         known = defined_names(program) | (defined_names(preamble) if preamble else set())
         lacking = lacking_names(program) - known
-        offers = [_Offer(other, defined_names(other)) for other in others] if lacking else []
-        helpers: list[str] = []
-        for offer in offers * MAX_DEPTH:
-            if lacking & offer.names:
-                known |= offer.names
-                lacking = (lacking | lacking_names(offer.program)) - known
-                helpers.insert(0, without_examples(offer.program).source)
-        return helpers
+        helpers = [_Helper(other, defined_names(other)) for other in others] if lacking else []
+        sources: list[str] = []
+        for helper in helpers * MAX_DEPTH:
+            if lacking & helper.names:
+                known |= helper.names
+                lacking = (lacking | lacking_names(helper.program)) - known
+                sources.insert(0, without_examples(helper.program).source)
+        return sources
 
     def body(self, sources: Iterable[str]) -> Extracted | None:
-        """The first source that is the body of the asked function, put under the problem's signature."""
+        """The first source that is a body of the entry point, put under the problem's signature."""
         for source in sources:
             if source.strip() and (program := self._attached(source)):
                 return Extracted(without_examples(program, self.problem.entry_point).source, "body")
@@ -180,15 +180,15 @@ class _Search:
         for text in (source.strip("\n"), plain(source)):
             yield text
             yield with_first_line_indented(text)
-        if mended := self.reader.mend(source):
-            yield indented(mended, columns)
+        if repaired := self.reader.repair(source):
+            yield indented(repaired, columns)
 
     def unsolved(self, fenced: Sequence[_Piece], prose: str) -> Extracted | None:
-        """What looks most like an answer, though it cannot be one."""
+        """The part that looks most like an answer, although it cannot pass."""
         defining = re.compile(rf"^(?:async +)?def +{re.escape(self.problem.entry_point)}\b", re.MULTILINE)
         broken = [piece.source for piece in fenced if not piece.program and defining.search(piece.source)]
-        if not broken and (found := defining.search(prose)):
-            broken = [prose[found.start() :]]
+        if not broken and (definition := defining.search(prose)):
+            broken = [prose[definition.start() :]]
         if broken:
             return Extracted(broken[-1], "raw")
         pieces = [
@@ -212,10 +212,10 @@ def _indented_runs(text: str) -> list[str]:
 
 
 def answer(reply: str) -> str:
-    """The text behind ``<think>...</think>`` and between several of them; lines end in ``\\n``.
+    """The text outside of ``<think>...</think>``; lines end in ``\\n``.
 
-    A thought that is never closed hides all that follows. An end without a beginning hides all before it: chat
-    templates often put the beginning into the prompt.
+    A thought that is never closed hides everything after it. An end tag without a start tag hides everything before it,
+    because chat templates often put the start tag into the prompt.
     """
     text = reply.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     return _without_end_tokens(_without_thoughts(text))
@@ -237,14 +237,14 @@ def _without_thoughts(text: str) -> str:
 
 
 def _alone(text: str, start: int, end: int, closing: bool) -> bool:
-    """Tags stand at the start of a line, closing ones perhaps at its end; others are part of a sentence or program."""
+    """Whether a tag is at the start of a line, or a closing tag at its end; others belong to a sentence or program."""
     before = text[max(0, start - 40) : start].rpartition("\n")[2]
     after = text[end : end + 40].partition("\n")[0]
     return not before.strip() or (closing and not after.strip())
 
 
 def _without_end_tokens(text: str) -> str:
-    """``<|im_end|>`` and its kin, which some servers leave at the end."""
+    """The text without ``<|im_end|>`` and similar tokens, which some servers leave at its end."""
     for _ in range(MAX_TOKENS_CUT):
         text = text.rstrip()
         if text.endswith("</s>"):

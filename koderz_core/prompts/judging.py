@@ -1,4 +1,4 @@
-"""The prompt for a judge who picks one of several programs, and the choice in its answer."""
+"""The prompt for a judge that picks one of several programs, and the choice in its answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.prompts.extraction import answer
-from koderz_core.prompts.quotes import fenced, one_line
+from koderz_core.prompts.markdown import fenced, one_line
 from koderz_core.records import Message, Observed, PublicProblem
 
 VERSION = "1"
@@ -25,24 +25,24 @@ _TASK = (
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A program, and what calls of it gave."""
+    """A program and the results of its calls."""
 
     code: str
     seen: Sequence[Observed] = ()
 
 
 def choose(problem: PublicProblem, contenders: Sequence[Contender]) -> tuple[Message, ...]:
-    """Ask for the best of at most ``MOST_PROGRAMS`` programs; calls on which they differ are shown."""
+    """The prompt for the best of at most ``MOST_PROGRAMS`` programs; it shows the calls on which they differ."""
     shown = contenders[:MOST_PROGRAMS]
     parts = [_TASK, f"Problem:\n{fenced(problem.prompt.rstrip(), len(problem.prompt))}"]
-    parts += [f"Program {n}:\n{fenced(one.code, _PROGRAM_LIMIT)}" for n, one in enumerate(shown, 1)]
-    if differing := [f"- {call}: {said}" for call, said in _differing(shown).items()]:
+    parts += [f"Program {n}:\n{fenced(contender.code, _PROGRAM_LIMIT)}" for n, contender in enumerate(shown, 1)]
+    if differing := [f"- {call}: {results}" for call, results in _differing(shown).items()]:
         parts.append("\n".join(["What they give where they differ:", *differing[:_MOST_CALLS]]))
     return (Message("user", "\n\n".join(parts)),)
 
 
 def chosen(reply: str, count: int) -> int | None:
-    """The place, from 0, of the program that an answer picks of ``count``; None if it picks none of them."""
+    """The index, from 0, of the program that an answer picks among ``count``; None if it picks none of them."""
     text = answer(reply).strip()
     named = _CHOICE.findall(text) or ([text] if re.fullmatch(r"\d{1,2}", text, re.ASCII) else [])
     number = int(named[-1]) if named else 0
@@ -50,16 +50,17 @@ def chosen(reply: str, count: int) -> int | None:
 
 
 def _differing(shown: Sequence[Contender]) -> Mapping[str, str]:
-    """What each program gave, by the call, where that is not the same."""
-    found: dict[str, str] = {}
-    for seen in zip(*(contender.seen for contender in shown), strict=True):
-        if len({_gave(one) for one in seen}) > 1:
-            said = "; ".join(f"program {n} {_gave(one)}" for n, one in enumerate(seen, 1))
-            found[one_line(seen[0].call, _VALUE_LIMIT)] = said
-    return found
+    """The results of the programs, by call, for calls on which they differ."""
+    differing: dict[str, str] = {}
+    for steps in zip(*(contender.seen for contender in shown), strict=True):
+        results = [_gave(observed) for observed in steps]
+        if len(set(results)) > 1:
+            line = "; ".join(f"program {n} {result}" for n, result in enumerate(results, 1))
+            differing[one_line(steps[0].call, _VALUE_LIMIT)] = line
+    return differing
 
 
-def _gave(one: Observed) -> str:
-    if one.value is not None:
-        return f"gives {one_line(one.value, _VALUE_LIMIT)}"
-    return f"fails ({one_line(one.message, _VALUE_LIMIT) or one.error})"
+def _gave(observed: Observed) -> str:
+    if observed.value is not None:
+        return f"gives {one_line(observed.value, _VALUE_LIMIT)}"
+    return f"fails ({one_line(observed.message, _VALUE_LIMIT) or observed.error})"

@@ -1,4 +1,4 @@
-"""What a program defines and what it lacks, and the part of it that only shows or tries it out."""
+"""The names that a program defines and lacks, and its example code, which only calls or checks it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def defines(program: Program, name: str) -> bool:
-    """Whether ``name`` is defined at top level, and by more than a stub."""
+    """Whether ``name`` is defined at top level by more than a stub."""
     return any(_binds(statement, name) for statement in program.tree.body)
 
 
 def has_definition(program: Program) -> bool:
-    """Whether there is any function or class at top level."""
+    """Whether the program defines a function or class at top level."""
     return any(isinstance(statement, Definition) for statement in program.tree.body)
 
 
@@ -36,7 +36,7 @@ def defined_names(program: Program) -> set[str]:
 
 
 def lacking_names(program: Program) -> set[str]:
-    """Names that the program reads but binds nowhere, builtins apart."""
+    """Names that the program reads but binds nowhere, except builtins."""
     read: set[str] = set()
     bound: set[str] = set()
     for node in ast.walk(program.tree):
@@ -62,9 +62,9 @@ def returns_after(program: Program, name: str, line: int) -> bool:
 
 
 def without_examples(program: Program, name: str | None = None) -> Program:
-    """The program less top-level calls, asserts, input and ``__main__`` parts behind the definition of ``name``.
+    """The program without top-level calls, asserts, input and ``__main__`` parts after the definition of ``name``.
 
-    ``name`` None: wherever they stand. Such lines try a program out; run with it, they could only make it fail.
+    ``name`` None: also before it. Such lines only try a program out, and could make it fail.
     """
     body = program.tree.body
     start = (
@@ -92,7 +92,7 @@ def _binds(statement: ast.stmt, name: str) -> bool:
 
 
 def _is_stub(part: ast.stmt) -> bool:
-    """``pass``, ``...``, a docstring, ``raise NotImplementedError``: a body of these alone is still to be written."""
+    """Whether it is ``pass``, ``...``, a docstring or ``raise NotImplementedError``; a stub has only such parts."""
     if isinstance(part, ast.Raise):
         return any(isinstance(node, ast.Name) and node.id == "NotImplementedError" for node in ast.walk(part))
     return isinstance(part, ast.Pass) or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))

@@ -1,7 +1,7 @@
 """Python source that may be broken: parsing without raising, repair of its layout, and comparison of programs.
 
-Repair changes indentation, typographic characters and prompts of an interactive session, nothing else. Two programs
-are the same if they differ only in layout, comments and docstrings.
+Repair changes only indentation, typographic characters and prompts of an interactive session. Two programs are the same
+if they differ only in layout, comments and docstrings.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from itertools import takewhile
 from koderz_core.python_parser import parse
 
 DEEPEST = 200
-"""Nodes within nodes, far more than programs that people read have. Whether Python parses what nests much deeper
-depends on how deep whoever asks stands in calls of its own, and so would what is the same."""
+"""The deepest nesting of nodes, far more than usual programs have. Whether Python parses deeper ones depends on the
+stack of the caller, and so would the comparison of programs."""
 
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 MAX_PROGRAM_CHARS = 200_000
 MAX_PARSED_CHARS = 2_000_000
-"""What one reply may cost, in characters parsed; some microseconds each at worst."""
+"""The limit of characters parsed for one reply; each takes some microseconds in the worst case."""
 MAX_CUTS = 24
 
 _FILENAME = "<candidate>"
@@ -33,30 +33,30 @@ _PLAIN = {ord(mark): " " for mark in _SPACES} | {ord(mark): None for mark in _WI
 
 
 def shape(code: str) -> str:
-    """Equal for programs that differ in comments, docstrings and layout only.
+    """A text that is equal for programs that differ only in comments, docstrings and layout.
 
-    One that does not parse, or nests deeper than ``DEEPEST``, is its text.
+    For a program that does not parse or nests deeper than ``DEEPEST``, its source.
     """
     program = Reader().parse(code)
     return "\n".join(_words(program.tree) if program else ()) or code.strip()
 
 
 def _words(tree: ast.Module) -> list[str]:
-    """The tree without positions, none of one too deep. No recursion, as ``ast.dump`` has: it may find no room."""
+    """The tree without positions; empty if it is too deep. Not recursive like ``ast.dump``, which may overflow."""
     words = list[str]()
     rest: list[tuple[int, object]] = [(0, tree)]
     while rest:
-        depth, one = rest.pop()
+        depth, node = rest.pop()
         if depth > DEEPEST:
             return []
-        if isinstance(one, ast.AST):
-            words.append(type(one).__name__)
-            rest += [(depth + 1, value) for _, value in reversed([*ast.iter_fields(_undocumented(one))])]
-        elif isinstance(one, list):
-            words.append(str(len(one)))
-            rest += [(depth, value) for value in reversed(one)]
-        else:  # Python refuses to write out the longest numbers in decimals
-            words.append(hex(one) if type(one) is int else repr(one))
+        if isinstance(node, ast.AST):
+            words.append(type(node).__name__)
+            rest += [(depth + 1, value) for _, value in reversed([*ast.iter_fields(_undocumented(node))])]
+        elif isinstance(node, list):
+            words.append(str(len(node)))
+            rest += [(depth, value) for value in reversed(node)]
+        else:  # Python refuses to write very long numbers in decimal
+            words.append(hex(node) if type(node) is int else repr(node))
     return words
 
 
@@ -68,7 +68,7 @@ def _undocumented(node: ast.AST) -> ast.AST:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Source that parses, and its tree."""
+    """A source that parses, with its tree."""
 
     source: str
     tree: ast.Module
@@ -76,30 +76,30 @@ class Program:
 
 @dataclass(slots=True)
 class Reader:
-    """Parses for one reply; the budget bounds what a hostile one can cost, and what exceeds it does not parse."""
+    """Parses the programs of one reply; the budget of characters limits the cost of a hostile reply."""
 
     budget: int = MAX_PARSED_CHARS
 
     def parse(self, source: str) -> Program | None:
-        """The program as it stands; None if it does not parse."""
-        found = self._attempt(source)
-        return found if isinstance(found, Program) else None
+        """The unchanged program; None if it does not parse."""
+        result = self._attempt(source)
+        return result if isinstance(result, Program) else None
 
-    def mend(self, source: str) -> Program | None:
-        """The program as it stands, or else with its indentation, marks or prompts put right; None if that fails."""
+    def repair(self, source: str) -> Program | None:
+        """The unchanged program if it parses, else with repaired layout; None if that fails too."""
         variants = takewhile(lambda _: self.budget >= 0, _variants(source))
-        return next((found for variant in variants if (found := self.parse(variant))), None)
+        return next((program for variant in variants if (program := self.parse(variant))), None)
 
     def longest(self, source: str) -> Program | None:
-        """The program that a text begins with. What follows is cut off, but never the rest of a function."""
+        """The longest program that a text begins with; the cut is never inside a function."""
         lines = source.split("\n")
         kept = len(lines)
         for _ in range(MAX_CUTS):
-            found = self._attempt("\n".join(lines[:kept]))
+            result = self._attempt("\n".join(lines[:kept]))
             inside = kept < len(lines) and lines[kept][:1].isspace()
-            if isinstance(found, Program) and (not inside or _ends_with_return(found.tree)):
-                return found
-            fault = kept if isinstance(found, Program) else found.line or kept
+            if isinstance(result, Program) and (not inside or _ends_with_return(result.tree)):
+                return result
+            fault = kept if isinstance(result, Program) else result.line or kept
             kept = _last_cut(lines, min(fault, kept) - 1)
             if kept == 0:
                 break
@@ -120,14 +120,14 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """Where parsing failed: the line from 1; 0 if that is unknown."""
+    """The line at which parsing failed, from 1; 0: unknown."""
 
     line: int
 
 
 def _silence() -> None:
-    # Parsing warns of a program's odd escapes, which says nothing about koderz. ``catch_warnings`` would swap the
-    # filters of all threads; a filter for this one file name disturbs nobody.
+    # Parsing warns about invalid escapes in a program, which are not faults of koderz. ``catch_warnings`` would replace
+    # the filters of all threads; a filter for this one file name has no other effect.
     if not any(getattr(entry[3], "pattern", None) == _FILENAME for entry in warnings.filters):
         warnings.filterwarnings("ignore", module=_FILENAME)
 
@@ -149,12 +149,12 @@ def _ends_with_return(tree: ast.Module) -> bool:
 
 
 def plain(text: str) -> str:
-    """Spaces of typography become spaces, marks without width go."""
+    """The text with plain spaces instead of typographic ones, and without zero-width characters."""
     return text.translate(_PLAIN)
 
 
 def _variants(source: str) -> Iterator[str]:
-    yield source  # nearly every program is right as it stands
+    yield source  # nearly every program parses unchanged
     seen = {source}
     for text in (source, plain(source)):
         for variant in (
@@ -171,20 +171,20 @@ def _variants(source: str) -> Iterator[str]:
 
 
 def unindented(source: str) -> str:
-    """The first line moved to column 0, and every other one as far to the left as it can follow."""
+    """The source with its first line at column 0, and all others moved by the same width as far as possible."""
     lines = source.split("\n")
     margin = next((_indent(line) for line in lines if line.strip()), 0)
     return "\n".join(line[min(margin, _indent(line)) :] for line in lines)
 
 
 def with_first_line_indented(source: str) -> str:
-    """A first line that lost its indentation (replies are stripped) gets that of the leftmost other line."""
+    """The source with its first line, which may have lost its indentation, as far right as the leftmost other line."""
     first, *others = source.lstrip().split("\n")
     return "\n".join([" " * min((_indent(line) for line in others if line.strip()), default=0) + first, *others])
 
 
 def without_prompts(source: str) -> str:
-    """What was typed in an interactive session; the source itself if it does not begin as one."""
+    """The input lines of an interactive session; the unchanged source if it does not begin like one."""
     if not source.lstrip().startswith(">>>"):
         return source
     lines = [line.lstrip() for line in source.split("\n")]
@@ -192,7 +192,7 @@ def without_prompts(source: str) -> str:
 
 
 def indented(program: Program, columns: int) -> str:
-    """The source moved to the right; text within strings of several lines stays where it is."""
+    """The source, indented except within multi-line strings."""
     within: set[int] = set()
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Constant | ast.JoinedStr):

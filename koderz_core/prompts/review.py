@@ -1,14 +1,18 @@
-"""Prompt for the reviewer at a checkpoint: the real programs, what their tests said, what came of earlier reviews."""
+"""Reviews at a checkpoint: the prompt, and the sections of the reviewer's answer that are passed on to the coder.
+
+The prompt shows the programs, their test results and the effect of earlier reviews.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.events import Why
-from koderz_core.prompts.attempts import Attempt, failing_tests
-from koderz_core.prompts.quotes import fenced, one_line
-from koderz_core.prompts.sections import FIX, WHOLE, Guidance
+from koderz_core.prompts.attempts import GUIDANCE_LIMIT, Attempt, failing_tests
+from koderz_core.prompts.extraction import answer
+from koderz_core.prompts.markdown import fence_after, fenced, one_line, shortened
 from koderz_core.records import Message, PublicProblem, Verdict
 
 VERSION = "3"
@@ -54,7 +58,7 @@ _NOTES: dict[Why, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A review after ``after_iteration`` attempts, and what of it was passed on."""
+    """A review after ``after_iteration`` attempts, and the guidance that was passed on."""
 
     after_iteration: int
     guidance: Guidance
@@ -68,10 +72,10 @@ def checkpoint(
     *,
     disclosure: bool = True,
 ) -> tuple[Message, ...]:
-    """Show the attempts since the last of ``reviews``, and what came of those; none of them was empty.
+    """The prompt for a review: it shows the attempts since the last of ``reviews``, and the effect of these reviews.
 
-    ``why``: what the attempts show to be stuck by, or why a review is due now. ``disclosure``: the first review is also
-    asked for a strategy, the second for test criteria.
+    ``reviews``: only those that were not empty. ``why``: the sign that the attempts make no progress, or why a review
+    is due. ``disclosure``: ask the first review also for a strategy, the second for test criteria.
     """
     new = attempts[reviews[-1].after_iteration if reviews else 0 :]
     shown = new[-SHOWN_PROGRAMS:]
@@ -88,7 +92,7 @@ def checkpoint(
 
 
 def _seen(verdict: Verdict) -> bool:
-    """Whether it tells what fails: single tests, or what kept all of them from being reached."""
+    """Whether a verdict shows what fails: single tests, or the error before all tests."""
     return bool(verdict.failures) or (verdict.error is not None and "F" not in verdict.marks)
 
 
@@ -104,7 +108,7 @@ def _hidden(new: Sequence[Attempt], shown: Sequence[Attempt]) -> Iterator[str]:
 
 
 def _programs(shown: Sequence[Attempt]) -> Iterator[str]:
-    """Each program once: at the first of these attempts that wrote it, whatever was written before them."""
+    """The attempts, each program only once: at the first of the shown attempts that wrote it."""
     copies: dict[int, int] = {}
     limit = PROGRAMS_LIMIT // len(shown)
     for attempt in shown:
@@ -122,7 +126,7 @@ def _program(attempt: Attempt, limit: int) -> str:
 
 
 def _said(verdict: Verdict) -> str:
-    """What its tests said; which of them passed only where single failures may be shown."""
+    """The test results of an attempt; with the marks of all tests only if the feedback shows single failures."""
     if not verdict.failures:
         return failing_tests(verdict)
     cut = "..." if len(verdict.marks) > MARKS_LIMIT else ""
@@ -130,7 +134,7 @@ def _said(verdict: Verdict) -> str:
 
 
 def _earlier(attempts: Sequence[Attempt], reviews: Sequence[Review]) -> Iterator[str]:
-    """What came of each earlier review, in a line, and the latest guidance whole."""
+    """The effect of each earlier review, in one line, and the whole latest guidance."""
     if not reviews:
         return
     borders = [0, *(review.after_iteration for review in reviews), len(attempts)]
@@ -153,3 +157,121 @@ def _best(attempts: Sequence[Attempt]) -> str:
 def _gist(guidance: Guidance) -> str:
     said = guidance.sections.get(FIX, "") if WHOLE not in guidance.passed_on else ""
     return one_line(said or guidance.text, GIST_LIMIT)
+
+
+SECTION_LIMIT = 6000  # characters that are recorded of a section
+
+FAILING_TESTS, ROOT_CAUSE, FIX, EDGE_CASES = "failing tests", "root cause", "fix", "edge cases"
+STRATEGY, TEST_CRITERIA, OTHER = "strategy", "test criteria", "other"
+PASSED_ON = (ROOT_CAUSE, FIX, EDGE_CASES, STRATEGY, TEST_CRITERIA, OTHER)
+WHOLE = "whole"
+"""Passed on for an answer without a section on the fix, because the fix may be anywhere in it."""
+
+_NAMES: Mapping[str, str] = {
+    FAILING_TESTS: r"(?:fail(?:ing|ed)[ -]tests?|test failures?)(?: analys[ie]s)?",
+    ROOT_CAUSE: r"(?:root[ -]causes?|diagnosis)(?: diagnosis| analys[ie]s)?",
+    FIX: r"(?:proposed |suggested |recommended )?fix(?:es)?",
+    EDGE_CASES: r"edge[ -]cases?(?: to (?:handle|consider))?",
+    STRATEGY: r"strategic guidance|strategy",
+    TEST_CRITERIA: r"test criteria",
+}
+_NUMBER = r"\(?\d{1,2}(?:[.):]+\s*|\s+)(?:[-\u2013\u2014]+\s+)?"
+_COLON = r"[:\uff1a]|\s[-\u2013\u2014]+(?=\s|$)|[\u2013\u2014]"
+_HEADING = re.compile(
+    rf"(?:{_NUMBER})?(?:the )?(?:{'|'.join(f'(?P<n{i}>{name})' for i, name in enumerate(_NAMES.values()))})\b"
+    rf"(?:(?P<more>[^\n]*?)(?P<colon>{_COLON})(?P<rest>[^\n]*)|(?P<only>[^\n]*))",
+    re.IGNORECASE,
+)
+_ANY_HEADING = re.compile(rf" {{0,3}}(?:#{{1,6}}\s+\S|\*\*{_NUMBER}\S)")
+_DEEPEST = 7  # a heading without #: below any with it
+_LONGEST_HEADING = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """The text of a review that goes into the coder's next prompts; ``sections``: the answer by heading.
+
+    Nothing is passed on of an answer that is empty or holds only thoughts.
+    """
+
+    text: str
+    sections: Mapping[str, str]
+    passed_on: tuple[str, ...]
+
+
+def guidance(reply: str) -> Guidance:
+    """The guidance in a reviewer's answer, without thoughts; its sections share GUIDANCE_LIMIT characters fairly."""
+    text = answer(reply).strip()
+    sections = {name: shortened(said, SECTION_LIMIT) for name, said in _read(text).items()}
+    if FIX not in sections:
+        return Guidance(shortened(text, GUIDANCE_LIMIT), sections, (WHOLE,) if text else ())
+    passed_on = tuple(name for name in PASSED_ON if name in sections)
+    titles = [f"{name.capitalize()}:\n" for name in passed_on]
+    room = GUIDANCE_LIMIT - sum(len(title) + len("\n\n") for title in titles)
+    said = _shared({name: sections[name] for name in passed_on}, room)
+    return Guidance("\n\n".join(map(str.__add__, titles, said)), sections, passed_on)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """The section that a line begins, the level of its heading (1 to 7), and the text after the heading."""
+
+    name: str
+    level: int
+    rest: str
+
+
+def _read(text: str) -> dict[str, str]:
+    """Non-empty sections by name; text before the first heading belongs to none."""
+    found: dict[str, list[str]] = {}
+    now, fence = _Heading("", _DEEPEST, ""), ""
+    for line in text.split("\n"):
+        before, fence = fence, fence_after(line, fence)
+        heading = None if before or fence else _heading(line, now)
+        now = heading or now
+        if now.name:
+            found.setdefault(now.name, []).append(heading.rest if heading else line)
+    joined = {name: "\n".join(lines).strip() for name, lines in found.items()}
+    return {name: content for name, content in joined.items() if content}
+
+
+def _heading(line: str, now: _Heading) -> _Heading | None:
+    """The heading in a line, if any, after the heading ``now``; a deeper heading is part of the section of ``now``.
+
+    An unknown heading ends only the failing tests, which the coder does not get; otherwise it is part of the section.
+    """
+    level = _level(line)
+    if level is None or now.level < level < _DEEPEST:
+        return None
+    if found := _named(line, hashed=level < _DEEPEST):
+        return _Heading(found[0], level, found[1])
+    return _Heading(OTHER, level, line) if now.name == FAILING_TESTS and _ANY_HEADING.match(line) else None
+
+
+def _level(line: str) -> int | None:
+    """The level of a heading on this line; None: the line is a list item or code."""
+    text = line.expandtabs(4)
+    body = text.lstrip(" ")
+    if len(text) - len(body) > 3 or body.startswith(("* ", "- ")):  # spec.commonmark.org/0.31.2/#atx-headings
+        return None
+    return min(len(body) - len(body.lstrip("#")), _DEEPEST) or _DEEPEST
+
+
+def _named(line: str, *, hashed: bool) -> tuple[str, str] | None:
+    """A section's name and the rest of its line, for a heading with any number, case or bold. ``hashed``: after #."""
+    match = _HEADING.match(line.strip().strip("#*_ "))
+    more = (match["more"] if match["colon"] else match["only"]).strip(" *_#") if match else ""
+    if not match or len(more) > _LONGEST_HEADING or (more and not hashed):
+        return None
+    name = next(name for place, name in enumerate(_NAMES) if match[f"n{place}"])
+    rest = (match["rest"] or "").strip().removeprefix("**").strip()
+    return name, f"{more}{match['colon']} {rest}".strip() if more and rest else more or rest
+
+
+def _shared(texts: Mapping[str, str], room: int) -> list[str]:
+    """Each text, shortened to its fair share of ``room``; room that short texts leave goes to the others."""
+    limits: dict[str, int] = {}
+    for place, name in enumerate(sorted(texts, key=lambda name: len(texts[name]))):
+        limits[name] = (room - sum(limits.values())) // (len(texts) - place)
+        limits[name] = min(limits[name], len(texts[name]))
+    return [shortened(text, limits[name]) for name, text in texts.items()]

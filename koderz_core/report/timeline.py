@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.differences import Beside, Differences
 from koderz_core.analysis.rates import clustered
-from koderz_core.prompts.sections import WHOLE
+from koderz_core.prompts.review import WHOLE
 from koderz_core.records import Outcome
 from koderz_core.records.marks import Marks, marks_of
 from koderz_core.records.notes import NoteRow

@@ -1,1 +1,1 @@
-"""Runs experiments in threads and says all that happens through events."""
+"""Runs the experiments of a benchmark in threads and records everything that happens as events."""

@@ -1,6 +1,6 @@
-"""Wishes of other processes: JSON lines in a file beside the journal, which whoever runs the benchmark follows.
+"""Control requests of other processes: JSON lines in a file next to the journal, read by the runner of the benchmark.
 
-Anybody may write there, so what stands in it is hostile: whatever is no wish is passed over.
+Any process may write to this file, so its content is untrusted: invalid lines are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from koderz_core.errors import JournalError
 from koderz_core.records import Control
 
 POLL_SECONDS = 0.2
-MOST_BYTES = 1 << 16  # read at one look
+MOST_BYTES = 1 << 16  # of one read
 MOST_AT_ONCE = 256  # experiments
 MOST_CHARACTERS = 100  # of a target: an id is shorter
 
@@ -30,11 +30,11 @@ _LOG = logging.getLogger("koderz")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be done with a benchmark or, if it names one, with its configuration or experiment ``target``.
+class ControlRequest:
+    """A request to pause, resume, stop or change a benchmark, or only its configuration or experiment ``target``.
 
-    ``at``: seconds since 1970 (UTC); ``by``: the process that wishes it. To ``change`` is to let it cost ``usd`` in
-    all and have so many experiments at work at once; None leaves that as it is.
+    ``at``: seconds since 1970 (UTC); ``by``: the id of the requesting process. ``change`` sets the total budget
+    ``usd`` and the ``concurrency``; None leaves a limit as it is.
     """
 
     at: float
@@ -45,84 +45,84 @@ class Wish:
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=MOST_AT_ONCE)] | None = None
 
 
-_WISHES = msgspec.json.Decoder(Wish)
+_DECODER = msgspec.json.Decoder(ControlRequest)
 
 
-def ask(journal: Path, wish: Wish) -> None:
-    """Write a wish for whoever runs the benchmark of that journal. Raises JournalError."""
-    line = msgspec.json.encode(wish) + b"\n"
+def send(journal: Path, request: ControlRequest) -> None:
+    """Write a request to the process that runs the benchmark of that journal. Raises JournalError."""
+    line = msgspec.json.encode(request) + b"\n"
     try:
-        file = os.open(_beside(journal), os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CAREFULLY, 0o644)
+        file = os.open(_control_file(journal), os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFE_FLAGS, 0o644)
         try:
             os.write(file, line)
         finally:
             os.close(file)
     except OSError as error:
         raise JournalError(
-            f"The control file {_beside(journal).name} cannot be written: {error.strerror}. Check that the folder "
-            f"{journal.parent} is yours to write."
+            f"The control file {_control_file(journal).name} cannot be written: {error.strerror}. Check that you may "
+            f"write to the folder {journal.parent}."
         ) from error
 
 
-def forget(journal: Path) -> None:
-    """Remove what is wished of a benchmark: it was meant for a process that has ended."""
-    with suppress(OSError):  # what cannot be removed cannot be obeyed either
-        _beside(journal).unlink(missing_ok=True)
+def discard(journal: Path) -> None:
+    """Remove the requests to a benchmark: they were meant for a process that has ended."""
+    with suppress(OSError):  # a file that cannot be removed cannot be obeyed either
+        _control_file(journal).unlink(missing_ok=True)
 
 
 @contextmanager
-def following(journal: Path, obey: Callable[[Wish], None]) -> Iterator[None]:
-    """Give every wish written meanwhile to ``obey``, soon and from a thread; the file is gone afterwards."""
+def receiving(journal: Path, obey: Callable[[ControlRequest], None]) -> Iterator[None]:
+    """Pass every request written inside to ``obey``, from a thread of its own; the file is removed afterwards."""
     over = threading.Event()
-    control = _ControlFile(_beside(journal))
+    control = _ControlFile(_control_file(journal))
 
-    def follow() -> None:
+    def receive() -> None:
         while not over.wait(POLL_SECONDS):
-            for wish in control.read():
-                obey(wish)
+            for request in control.read():
+                obey(request)
 
-    thread = threading.Thread(target=follow, name=f"control {journal.stem}", daemon=True)
+    thread = threading.Thread(target=receive, name=f"control {journal.stem}", daemon=True)
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
-        forget(journal)
+        discard(journal)
 
 
-_CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # no link to elsewhere, no pipe to wait for
+_SAFE_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # no link to elsewhere, no pipe to wait for
 
 
 class _ControlFile:
-    """The reading end: whole lines only, a stretch at a time."""
+    """Reads whole lines only, at most ``MOST_BYTES`` at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._offset = 0
-        self._complained = ""
+        self._warnings = set[str]()
 
-    def read(self) -> list[Wish]:
-        stretch = self._stretch()
-        whole = stretch[: stretch.rfind(b"\n") + 1]
-        if not whole and len(stretch) == MOST_BYTES:
-            whole = stretch  # one endless line: nothing to wait for
+    def read(self) -> list[ControlRequest]:
+        content = self._content()
+        whole = content[: content.rfind(b"\n") + 1]
+        if not whole and len(content) == MOST_BYTES:
+            whole = content  # one endless line: nothing to wait for
         self._offset += len(whole)
-        return [wish for line in whole.splitlines() if (wish := self._wish(line)) is not None]
+        return [request for line in whole.splitlines() if (request := self._request(line)) is not None]
 
-    def _stretch(self) -> bytes:
+    def _content(self) -> bytes:
         try:
-            file = os.open(self._path, os.O_RDONLY | _CAREFULLY)
+            file = os.open(self._path, os.O_RDONLY | _SAFE_FLAGS)
         except FileNotFoundError:
             self._offset = 0
             return b""
         except OSError as error:
-            self._complain(f"cannot be read ({error.strerror})")
+            self._warn(f"cannot be read ({error.strerror})")
             return b""
         try:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode):
-                self._complain("is no file")
+                self._warn("is not a regular file")
                 return b""
             if status.st_size < self._offset:
                 self._offset = 0
@@ -130,19 +130,19 @@ class _ControlFile:
         finally:
             os.close(file)
 
-    def _wish(self, line: bytes) -> Wish | None:
+    def _request(self, line: bytes) -> ControlRequest | None:
         try:
-            return _WISHES.decode(line)
+            return _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            self._complain("holds a line that is no wish, which is passed over")
+            self._warn("holds an invalid line, which is ignored")
             return None
 
-    def _complain(self, text: str) -> None:
-        """Each complaint once, whatever somebody goes on writing."""
-        if text not in self._complained:
-            self._complained += text
+    def _warn(self, text: str) -> None:
+        """Log each warning once, however often the same fault is written."""
+        if text not in self._warnings:
+            self._warnings.add(text)
             _LOG.warning("The control file %s %s.", self._path.name, text)
 
 
-def _beside(journal: Path) -> Path:
+def _control_file(journal: Path) -> Path:
     return journal.with_suffix(".control")

@@ -1,4 +1,4 @@
-"""What the runner is given: everything from outside that an experiment needs."""
+"""The dependencies of the runner: everything from outside that an experiment needs."""
 
 from __future__ import annotations
 
@@ -10,47 +10,50 @@ from koderz_core.grading.testsets import split
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Cost, Memory, Query, Usage
 from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
-from koderz_core.runner.calls.provider_limits import Lanes, Policy
 from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.provider_limits import Endpoints, Policy
 from koderz_core.runner.recorder import NO_KEYS, Redactor
 
 Price = Callable[[str, Usage, float], Cost]
-"""Model id, tokens and seconds of one call to its cost."""
+"""Maps model id, tokens and seconds of one call to its cost."""
 
 ContextTokens = Callable[[str], int | None]
-"""Model id to the tokens that prompt and answer may have together; None: not known."""
+"""Maps a model id to the tokens that prompt and answer may have together; None: unknown."""
 
 Recollection = Callable[[Query, Asker], Sequence[Memory]]
-"""What is remembered from outside an experiment, the best first. Called from several threads.
+"""Answers a query with memories from other experiments, the best first. Called from several threads.
 
-Raises InfrastructureError if nothing can be looked up now: the experiment goes on without, and its journal says why.
+Raises InfrastructureError if memory is unavailable: the experiment continues without it, and its journal records why.
 """
 
 
 def unknown_context(_model: str) -> None:
-    """The context of a model of which nothing is known."""
+    """The context of every model is unknown."""
 
 
 def nothing_remembered(_query: Query, _asker: Asker) -> Sequence[Memory]:
-    """The recollection of a koderz without memory."""
+    """The recollection of a workspace without memory."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """``local`` names the models that run on this machine: their answers are streamed, so that they can be stopped."""
+class Dependencies:
+    """The models, the judge, prices, limits and memory that all experiments of a benchmark share.
+
+    ``local``: the models that run on this machine; their answers are streamed, so that they can be stopped.
+    """
 
     models: Mapping[str, Model]
     local: frozenset[str]
     judge: Judge
     price: Price
     clock: Callable[[], float]  # seconds since 1970 (UTC)
-    redact: Redactor = NO_KEYS  # of all that a strategy is given but answers
+    redact: Redactor = NO_KEYS
     policy: Policy = field(default_factory=Policy)
-    lanes: Lanes = field(default_factory=Lanes)  # shared by all that ask the same providers
+    endpoints: Endpoints = field(default_factory=Endpoints)  # shared by all benchmarks that ask the same providers
     context_tokens: ContextTokens = unknown_context
-    live: LiveText = field(default_factory=LiveText)  # where streamed answers can be watched
+    live: LiveText = field(default_factory=LiveText)  # streamed answers that can be watched
     recall: Recollection = nothing_remembered
     worst_case: WorstCase = nothing_known
-    divide: Divide = split  # a problem's tests into gate and held-out
-    ledger: Ledger = field(default_factory=Ledger)  # the runner's, which knows the plan's budget
+    divide: Divide = split  # divides a problem's tests into gate tests and held-out tests
+    ledger: Ledger = field(default_factory=Ledger)  # replaced by the runner's, which knows the plan's budget

@@ -1,4 +1,4 @@
-"""One experiment from start to end: the strategy solves, then the runner scores what it tried."""
+"""One experiment from start to end: the strategy solves the problem, then the runner scores all its programs."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.dependencies import Parts
+from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.history import Tape
-from koderz_core.runner.pause import Passage
 from koderz_core.runner.recorder import Voice
-from koderz_core.runner.session import CUT_SHORT, Session, Subject, Tried
+from koderz_core.runner.scheduler import Slot
+from koderz_core.runner.session import CUT_SHORT, Session, SessionState, Subject
 from koderz_core.strategies import create
-from koderz_core.strategies.parameters import of_roles
+from koderz_core.strategies.parameters import overrides_by_role
 
 _NO_TESTS = TestSet()
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """An experiment with the configuration and the problem that its ids name, the problem's dataset, and its tape.
+class Task:
+    """An experiment to run, with its configuration, problem and dataset, and the tape of its recorded steps.
 
-    ``before``: the error that it ended as, which stands until there is a new result. ``policy``: of its tests.
+    ``before``: its earlier error, which counts until there is a new result. ``policy``: how its tests are divided.
     """
 
     experiment: Experiment
@@ -48,50 +48,51 @@ class Work:
     policy: TestPolicy = field(default_factory=TestPolicy)
 
 
-def perform(work: Work, parts: Parts, voice: Voice, passage: Passage) -> ExperimentFinished:
-    """Run an experiment: its end, still to be said. What a provider or our own ground did wrong becomes its ``error``.
+def perform(task: Task, dependencies: Dependencies, voice: Voice, slot: Slot) -> ExperimentFinished:
+    """Run an experiment and return its end, which the caller records. Faults of providers or koderz end it as error.
 
-    Raises JournalError: where nothing can be written, nothing may go on.
+    Raises JournalError: without a journal, nothing may continue.
     """
-    voice.say(ExperimentStarted(work.experiment))
+    voice.say(ExperimentStarted(task.experiment))
     begin = time.monotonic()
     try:
-        finished = _Performance(work, parts, voice, passage).result()
+        finished = _Performance(task, dependencies, voice, slot).result()
     except Cancelled as stopped:
         reason: StopReason | None = "budget" if isinstance(stopped, BudgetSpent) else None
-        finished = work.before or replace(without_result("cancelled"), reason=reason)
+        finished = task.before or replace(without_result("cancelled"), reason=reason)
     except JournalError:
         raise
     except KoderzError as error:
         finished = without_result("error", str(error))
-    if finished is not work.before:
-        finished = replace(finished, seconds=work.tape.seconds + time.monotonic() - begin - passage.paused_seconds)
+    if finished is not task.before:
+        finished = replace(finished, seconds=task.tape.seconds + time.monotonic() - begin - slot.paused_seconds)
     return finished
 
 
 def without_result(outcome: Literal["cancelled", "error"], error: str | None = None) -> ExperimentFinished:
-    """An end that says nothing about the model."""
+    """An end that is not a result of the model."""
     return ExperimentFinished(outcome, reason=None, score_kind=None, code=None, seconds=0.0, error=error)
 
 
 class _Performance:
-    def __init__(self, work: Work, parts: Parts, voice: Voice, passage: Passage) -> None:
-        self._work, self._parts, self._voice, self._passage = work, parts, voice, passage
-        asked = work.configuration
-        self._tests = _divided(work, parts)
-        self._strategy: Strategy = create(asked.strategy, asked.parameters)
-        most = getattr(self._strategy, "max_iterations", None)  # one of the parameters, if it has such a limit
-        tests, dataset = self._tests.gate, work.dataset
-        sampling = of_roles(asked.parameters)
-        subject = Subject(work.experiment, work.problem, tests, asked.models, dataset, most, asked.feedback, sampling)
+    def __init__(self, task: Task, dependencies: Dependencies, voice: Voice, slot: Slot) -> None:
+        self._task, self._dependencies, self._voice, self._slot = task, dependencies, voice, slot
+        chosen = task.configuration
+        self._tests = _divided(task, dependencies)
+        self._strategy: Strategy = create(chosen.strategy, chosen.parameters)
+        most = getattr(self._strategy, "max_iterations", None)  # a parameter of strategies with such a limit
+        tests, dataset = self._tests.gate, task.dataset
+        sampling = overrides_by_role(chosen.parameters)
+        subject = Subject(task.experiment, task.problem, tests, chosen.models, dataset, most, chosen.feedback, sampling)
         self._cap: StopReason | None = None  # the limit of the configuration that ended the strategy
-        self._tried = Tried()
-        self._session = Session(subject, parts, voice, work.tape, passage, self._tried)
+        self._state = SessionState()
+        self._session = Session(subject, dependencies, voice, task.tape, slot, self._state)
 
     def result(self) -> ExperimentFinished:
         returned, over = self._solved()
         held_out = unseen(self._tests, gate_was_seen=self._gate_was_seen)
-        failures = {code: self._score(code, code == returned, held_out) for code in self._candidates(returned)}
+        programs = [*self._state.verdicts, *([] if returned is None else [returned])]  # in the order tested
+        failures = {code: self._score(code, code == returned, held_out) for code in dict.fromkeys(programs)}
         failure = self._no_program() if returned is None else failures[returned]
         return ExperimentFinished(
             outcome="unsolved" if returned is None or failure else "solved",
@@ -104,73 +105,71 @@ class _Performance:
         )
 
     def _solved(self) -> tuple[str | None, str | None]:
-        """What the strategy returns. Where a limit of the configuration ends it: its best tested program, and why."""
+        """The program that the strategy returns; if a limit ends the strategy, its best tested program and the error.
+
+        Only an exceeded context has an error text.
+        """
         try:
             return self._strategy.solve(self._session), None
         except OverBudget:
             self._cap = "budget"
-            return self._tried.best.code, None
+            return self._state.best.code, None
         except ContextError as error:
             self._cap = "context"
-            return self._tried.best.code, str(error)
-
-    def _candidates(self, returned: str | None) -> list[str]:
-        """Every distinct program in the order tried; one that was handed in untested comes last."""
-        tried = list(self._tried.verdicts)
-        return tried if returned is None or returned in tried else [*tried, returned]
+            return self._state.best.code, str(error)
 
     @property
     def _gate_was_seen(self) -> bool:
-        return self._tried.iterations > 0
+        return self._state.iterations > 0
 
     def _score(self, code: str, returned: bool, held_out: Unseen) -> ErrorClass | None:
-        """What is wrong with a candidate, None if it passes all base tests and, where they count, the plus tests.
+        """The error class of a program, None if it passes all base tests and, where they count, the plus tests.
 
-        Gate verdicts that are known are not run again. A strategy that never ran the gate is scored on all base tests.
+        Known gate verdicts are reused. A strategy that never ran the gate tests is scored on all base tests.
         """
-        gate = self._tried.verdicts.get(code)
+        gate = self._state.verdicts.get(code)
         if gate is None and self._gate_was_seen:
             gate = self._check(code, self._tests.gate)
         counts = [] if gate is None else self._on_shown(code, gate)
         reached = all(verdict.passed for verdict in counts)
-        found = base_and_plus(held_out.base, held_out.plus, lambda tests: self._check(code, tests), reached=reached)
-        scored = joined(found) if found else None
+        verdicts = base_and_plus(held_out.base, held_out.plus, lambda tests: self._check(code, tests), reached=reached)
+        scored = joined(verdicts) if verdicts else None
         self._voice.say(CandidateScored(self._voice.text(code), returned, gate, scored))
         failed = [verdict for verdict in (*counts, scored) if verdict is not None and not verdict.passed]
         return failed[0].error or "assertion" if failed else None
 
     def _on_shown(self, code: str, gate: Verdict) -> list[Verdict]:
-        """The verdicts on tests whose calls the gate makes too, if any: they count as the held-out ones do."""
+        """The verdicts on tests that make a call of the gate too, if any: they count like held-out tests."""
         tests = self._tests
         if not tests.within_base:
-            return base_and_plus(tests.shown, tests.plus_shown, lambda one: self._check(code, one))
-        plus = base_and_plus(_NO_TESTS, tests.plus_shown, lambda one: self._check(code, one), reached=gate.passed)
+            return base_and_plus(tests.shown, tests.plus_shown, lambda part: self._check(code, part))
+        plus = base_and_plus(_NO_TESTS, tests.plus_shown, lambda part: self._check(code, part), reached=gate.passed)
         return [gate, *plus]
 
     def _check(self, code: str, tests: TestSet) -> Verdict:
-        """One step: many candidates that each run into the time limit can be paused and stopped in between."""
-        self._passage.step()
-        return self._parts.redact.verdict(self._parts.judge.check(self._work.problem, code, tests))
+        """Test in one step: the benchmark can be paused and stopped between programs that reach the time limit."""
+        self._slot.step()
+        return self._dependencies.redact.verdict(self._dependencies.judge.check(self._task.problem, code, tests))
 
     def _no_program(self) -> ErrorClass | None:
         if self._cap == "budget":
-            return None  # nothing is wrong with a program that was never asked for
-        return "context" if self._cap else CUT_SHORT.get(self._tried.last_finish, "extraction")
+            return None  # a program that was never asked for has no error
+        return "context" if self._cap else CUT_SHORT.get(self._state.last_finish, "extraction")
 
     def _reason(self, returned: str | None) -> StopReason:
         if self._cap:
             return self._cap
         if returned is None:
             return "gave_up"
-        gate = self._tried.verdicts.get(returned)
+        gate = self._state.verdicts.get(returned)
         return "gate" if gate is not None and gate.passed else "iterations"
 
 
-def _divided(work: Work, parts: Parts) -> Split:
-    """Raises DataError for a problem that the gate cannot be made of, and as ``Divider.divide``."""
-    tests = parts.divide(work.problem, work.policy)
+def _divided(task: Task, dependencies: Dependencies) -> Split:
+    """Raises DataError if the problem's tests cannot be divided by the gate, and as ``Divider.divide``."""
+    tests = dependencies.divide(task.problem, task.policy)
     if isinstance(tests, Outside):
         raise DataError(
-            f"{work.problem.id} is outside the sample of the gate {work.policy.gate}: {tests.reason}. Leave it out."
+            f"{task.problem.id} is outside the sample of the gate {task.policy.gate}: {tests.reason}. Leave it out."
         )
     return tests

@@ -1,4 +1,4 @@
-"""What a journal begins with: the plan and all that it is run under. A journal goes on only under the same."""
+"""The header of a journal: the plan and its conditions. A journal is continued only under the same conditions."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ _LOG = logging.getLogger("koderz")
 def header(
     plan: Plan, settings: Settings, isolation: str, version: str, forked_from: str | None = None, self_test: str = ""
 ) -> BenchmarkOpened:
-    """The first event of a plan that this ``version`` of koderz runs now, with programs isolated and tested like that.
+    """The first event of a journal, for a plan that this ``version`` of koderz runs now.
 
-    Raises PlanError if the plan was made under other conditions.
+    ``isolation`` and ``self_test``: the tier of the sandbox and the result of its self-test. Raises PlanError if the
+    plan was made under other conditions.
     """
     check_same(plan.id, conditions(plan.configurations, settings), plan.conditions)
     return BenchmarkOpened(
@@ -54,27 +55,27 @@ def header(
 
 
 def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpened:
-    """The header to go on with: all that was planned before, and what is asked for beyond that.
+    """The header of a resumed benchmark: the recorded plan, extended by the plan that is asked for.
 
-    Raises PlanError if what was recorded was begun with something else that could change an outcome.
+    Raises PlanError if a recorded condition that could change an outcome differs.
     """
     if asked.plan.id != recorded.plan.id:
         raise PlanError(
             f"The journal of {asked.benchmark} holds {recorded.plan.id}. Move it out of the folder, or give this "
             f"benchmark another name."
         )
-    check_same(asked.benchmark, _ground(asked), _ground(recorded))
+    check_same(asked.benchmark, _conditions(asked), _conditions(recorded))
     _check_same_sample(asked.plan, recorded.plan)
     _check_same_limit(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
-        _LOG.warning("Prices have changed since %s began: calls already made keep theirs.", asked.benchmark)
-    plan, tiers = _grown(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
+        _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
+    plan, tiers = _extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
     versions = {**recorded.prompt_versions, **asked.prompt_versions}
     return replace(asked, plan=plan, tiers=tiers, prompt_versions=versions, forked_from=recorded.forked_from)
 
 
 def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened | None:
-    """What holds of a journal's header once this has happened: its plan under the budget that was last set."""
+    """The header of a journal after an event: the last one, with the budget that was last set."""
     if isinstance(event, BenchmarkOpened):
         return event
     if isinstance(event, AllowanceSet) and before is not None:
@@ -82,8 +83,8 @@ def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened
     return before
 
 
-def _grown(asked: Plan, recorded: Plan) -> Plan:
-    """Nothing is ever taken out: what was recorded would be an outcome of no plan then."""
+def _extended(asked: Plan, recorded: Plan) -> Plan:
+    """The union of both plans: every recorded outcome belongs to the plan."""
     configurations = {
         configuration.id: configuration for configuration in (*recorded.configurations, *asked.configurations)
     }
@@ -92,25 +93,26 @@ def _grown(asked: Plan, recorded: Plan) -> Plan:
         problems=tuple(dict.fromkeys((*recorded.problems, *asked.problems))),
         configurations=tuple(configurations.values()),
         repeats=max(recorded.repeats, asked.repeats),
-        conditions={**_later(asked.conditions, recorded.conditions), **recorded.conditions},
+        conditions={**_new_conditions(asked.conditions, recorded.conditions), **recorded.conditions},
         budget=asked.budget,
         outside={**recorded.outside, **asked.outside},
         selections=tuple(dict.fromkeys([*recorded.selections, *asked.selections])),
     )
 
 
-def _later(asked: Mapping[str, Scalar], recorded: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
-    """The conditions that are added to those recorded: never what all experiments of before were scored on."""
+def _new_conditions(asked: Mapping[str, Scalar], recorded: Mapping[str, Scalar]) -> Mapping[str, Scalar]:
+    """The conditions that may be added to the recorded ones: never those under which earlier programs were scored."""
     return {name: value for name, value in asked.items() if name not in (TIME_LIMIT, HELD_OUT) or name in recorded}
 
 
 def _check_same_sample(asked: Plan, recorded: Plan) -> None:
-    """Every configuration is run on every problem, so none may be added to what another's gate left out."""
-    one, other = asked.outside.keys() & set(recorded.problems), recorded.outside.keys() & set(asked.problems)
-    if both := sorted(one | other):
+    """Raise PlanError if a gate leaves out a problem of the other plan: all configurations run on all problems."""
+    newly = asked.outside.keys() & set(recorded.problems)
+    formerly = recorded.outside.keys() & set(asked.problems)
+    if both := sorted(newly | formerly):
         raise PlanError(
-            f"{recorded.id} cannot be extended so: a gate cannot be made of {len(both)} of the problems, the first "
-            f"{both[0]}, on which others are run. Give this benchmark another name."
+            f"{recorded.id} cannot be extended like this: a gate leaves out {len(both)} of the problems on which other "
+            f"configurations run, the first of them {both[0]}. Give this benchmark another name."
         )
 
 
@@ -119,18 +121,18 @@ def _check_same_limit(asked: Plan, recorded: Plan) -> None:
     if now != then:
         before = "without --max-cost-per-experiment" if then is None else f"with --max-cost-per-experiment {then:g}"
         raise PlanError(
-            f"{recorded.id} was begun {before}: experiments that may spend more or less cannot stand beside those. "
-            f"Go on so, or give this benchmark another name."
+            f"{recorded.id} was started {before}. Experiments with different limits cannot be compared: use the same "
+            f"limit, or give this benchmark another name."
         )
 
 
-def _ground(header: BenchmarkOpened) -> dict[str, Scalar]:
+def _conditions(header: BenchmarkOpened) -> dict[str, Scalar]:
     prompts = {**once_unnamed(header.plan), **header.plan.conditions, **of_prompts(header.prompt_versions)}
     return {**prompts, "isolation": header.isolation}
 
 
 def _tiers(plan: Plan, settings: Settings) -> Mapping[str, Tier]:
-    """A model that koderz no longer knows has none; it is missed only if it must be asked again."""
+    """The tier of each model; one that koderz no longer knows has none, which matters only if it is asked again."""
     tiers: dict[str, Tier] = {}
     for name in plan.models():
         with suppress(UnknownNameError):
@@ -139,19 +141,19 @@ def _tiers(plan: Plan, settings: Settings) -> Mapping[str, Tier]:
 
 
 def recorded_plan(journal: Path) -> Plan:
-    """The plan that a journal holds, as it was last grown, under the budget last given to it. Raises JournalError."""
+    """The plan that a journal holds, as last extended, with the budget that was last set. Raises JournalError."""
     header = None
     for entry in read_all(journal):
         header = header_then(header, entry.event)
     if header is None:
-        raise JournalError(f"The journal {journal.name} does not say what was planned. Run the benchmark anew.")
+        raise JournalError(f"The journal {journal.name} holds no plan. Run the benchmark again.")
     return header.plan
 
 
 def under_newest_budget(plan: Plan, journal: Path) -> Plan:
-    """The plan under the budget that its benchmark was given while it ran, if it asks for one of before that.
+    """The plan with the budget that was last set while its benchmark ran, if the plan asks for an earlier budget.
 
-    So the same command, or the same form, keeps to what was changed meanwhile. Raises JournalError.
+    So the same command or form keeps a budget that was changed in between. Raises JournalError.
     """
     stated: set[float | None] = set()
     header, changed = None, False
@@ -168,7 +170,7 @@ def under_newest_budget(plan: Plan, journal: Path) -> Plan:
 
 
 def last_concurrency(journal: Path) -> int | None:
-    """How many experiments a benchmark was last allowed to run at once; None if its journal does not say it.
+    """The concurrency that was last set for a benchmark; None if its journal does not record one.
 
     Raises JournalError.
     """

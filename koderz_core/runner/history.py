@@ -1,4 +1,4 @@
-"""What a benchmark's journal says of it: what has ended, and the tapes of what has not."""
+"""The history of a benchmark, read from its journal: which experiments have ended, and the tapes of the others."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The answer to one step, of whatever kind, and the hash of what was asked.
+    """The answer of one step, and the hash of its request.
 
-    ``ended_at``: seconds since 1970 (UTC); ``seconds``: what the step took.
+    ``ended_at``: seconds since 1970 (UTC); ``seconds``: the duration of the step.
     """
 
     request: str
@@ -46,9 +46,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """The steps that were done, by ordinal. Empty for an experiment that never began.
+    """The recorded steps of an experiment, by ordinal; empty if it never started. A session replays them.
 
-    ``attempts``: how many times each call has been sent.
+    ``attempts``: how many times each call has been sent, by ordinal.
     """
 
     steps: Mapping[int, Recorded] = field(default_factory=dict)
@@ -56,25 +56,25 @@ class Tape:
 
     @property
     def seconds(self) -> float:
-        """What the recorded steps took when they were done; those done at the same time count once."""
+        """The time that the recorded steps took; concurrent steps count once."""
         covered, reached = 0.0, 0.0
-        for step in sorted(self.steps.values(), key=lambda one: one.ended_at - one.seconds):
+        for step in sorted(self.steps.values(), key=lambda step: step.ended_at - step.seconds):
             covered += max(0.0, min(step.seconds, step.ended_at - reached))
             reached = max(reached, step.ended_at)
         return covered
 
     def answer(self, ordinal: int, request: str, kind: type[Answer]) -> Answer | None:
-        """The recorded answer, of this kind; None where the tape has run out.
+        """The recorded answer of this kind; None if the tape does not hold this step.
 
-        Raises PlanError if something else was recorded there.
+        Raises PlanError if the tape holds another step at this ordinal.
         """
         recorded = self.steps.get(ordinal)
         if recorded is None:
             return None
         if recorded.request != request or not isinstance(recorded.answer, kind):
             raise PlanError(
-                f"Step {ordinal} is not what the journal recorded, so prompts or code have changed since. Set that "
-                f"back and go on with --retry-errors, or start anew with --fork; what is recorded stays as it is."
+                f"Step {ordinal} differs from the journal, so prompts or code have changed since. Restore them and "
+                f"resume with --retry-errors, or start again with --fork; recorded results stay as they are."
             )
         return recorded.answer
 
@@ -84,10 +84,10 @@ FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
 
 @dataclass(slots=True)
 class History:
-    """``outcomes``: how each experiment last ended; ``texts``: hashes of the texts that the journal holds.
+    """The state of a benchmark when a runner takes it over.
 
-    ``errors``: those that ended as errors, with what was said then. ``retry_errors``: these are taken up again.
-    ``spending``: what all calls have cost.
+    ``outcomes``: how each experiment last ended. ``errors``: the ends of those that ended as error; ``retry_errors``:
+    these run again. ``texts``: hashes of the texts that the journal holds. ``spending``: the cost of all calls.
     """
 
     retry_errors: bool = False
@@ -99,24 +99,20 @@ class History:
     spending: Spending = field(default_factory=Spending)
 
     def is_final(self, experiment: str) -> bool:
-        """Whether there is nothing left to do. Cancelled experiments are always taken up again."""
+        """Whether the experiment is not to run again. Cancelled experiments are always resumed."""
         outcome = self.outcomes.get(experiment)
         return outcome in FINAL or (outcome == "error" and not self.retry_errors)
 
     def is_open(self, experiment: str) -> bool:
-        """Whether it has no result at all yet, not even an error."""
+        """Whether the experiment has no end yet, not even an error."""
         return self.outcomes.get(experiment) in (None, "cancelled")
-
-    def add_end(self, experiment: str, end: ExperimentFinished) -> None:
-        """The last end counts: a result that was there before stood until then."""
-        self.outcomes[experiment] = end.outcome
-        self.errors.pop(experiment, None)
-        if end.outcome == "error":
-            self.errors[experiment] = end
 
 
 def load(path: Path, *, retry_errors: bool = False) -> History:
-    """Who has ended, and the tapes of the others: the journal is read again for these, so that memory holds no more."""
+    """Read the history from a journal. The tapes are read in further passes, so that memory holds only what they need.
+
+    Raises JournalError.
+    """
     history = History(retry_errors)
     for entry in read_all(path):
         history.spending.add(entry)
@@ -124,70 +120,69 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
         if isinstance(entry.event, TextStored):
             history.texts.add(entry.event.sha256)
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
-            history.add_end(entry.experiment, entry.event)
+            history.outcomes[entry.experiment] = entry.event.outcome  # the last end counts
+            history.errors.pop(entry.experiment, None)
+            if entry.event.outcome == "error":
+                history.errors[entry.experiment] = entry.event
     history.tapes = _tapes(path, history)
     return history
 
 
 def _tapes(path: Path, history: History) -> dict[str, Tape]:
     entries: defaultdict[str, list[Entry]] = defaultdict(list)
-    wanted: dict[str, str | None] = {}  # hash -> text that a tape needs
+    needed: dict[str, str | None] = {}  # hash -> text that a tape needs
     for entry in read_all(path):
         if entry.experiment and not history.is_final(entry.experiment):
             entries[entry.experiment].append(entry)
-            wanted |= dict.fromkeys(_texts_of(entry.event))
-    for entry in read_all(path) if wanted else ():
-        if isinstance(entry.event, TextStored) and entry.event.sha256 in wanted:
-            wanted[entry.event.sha256] = entry.event.text
-    texts = {sha256: text for sha256, text in wanted.items() if text is not None}
+            needed |= dict.fromkeys(_texts_of(entry.event))
+    for entry in read_all(path) if needed else ():
+        if isinstance(entry.event, TextStored) and entry.event.sha256 in needed:
+            needed[entry.event.sha256] = entry.event.text
+    texts = {sha256: text for sha256, text in needed.items() if text is not None}
     try:
-        return {experiment: _tape(told, texts) for experiment, told in entries.items()}
+        return {experiment: _tape(recorded, texts) for experiment, recorded in entries.items()}
     except KeyError as error:
         raise JournalError(
-            f"The journal {path.name} lacks lines that others name, so {path.stem} cannot go on. Restore the file, or "
-            f"move it out of the folder and start anew."
+            f"The journal {path.name} lacks lines that other lines refer to, so {path.stem} cannot be resumed. Restore "
+            f"the file, or move it out of the folder and start again."
         ) from error
 
 
 def _texts_of(event: Event) -> list[str]:
-    """Hashes of the texts that a strategy is told by what this event records."""
+    """Hashes of the texts that this event gives to a strategy."""
     if isinstance(event, CallFinished):
         return [event.text]
     return [memory.text for memory in event.memories] if isinstance(event, MemoryRecalled) else []
 
 
 def _tape(entries: list[Entry], texts: Mapping[str, str]) -> Tape:
-    begun: dict[int, CallStarted] = {}
+    started: dict[int, CallStarted] = {}
     steps: dict[int, Recorded] = {}
     for entry in entries:
         ordinal = entry.ordinal or 0
         if isinstance(entry.event, CallStarted):
-            begun[ordinal] = entry.event
-        elif recorded := _recorded(entry, begun, texts):
+            started[ordinal] = entry.event
+        elif recorded := _recorded(entry, started, texts):
             steps[ordinal] = recorded
-    return Tape(steps, {ordinal: call.attempt for ordinal, call in begun.items()})
+    return Tape(steps, {ordinal: call.attempt for ordinal, call in started.items()})
 
 
-def _recorded(entry: Entry, begun: Mapping[int, CallStarted], texts: Mapping[str, str]) -> Recorded | None:
-    """The step that an entry ends, None if it ends none. The hashes of requests are those that the session makes."""
+def _recorded(entry: Entry, started: Mapping[int, CallStarted], texts: Mapping[str, str]) -> Recorded | None:
+    """The step that an entry ends, None if it ends none. Hashes of requests are computed as in the session."""
     match event := entry.event:
         case CallFinished():
-            request = begun[entry.ordinal or 0].request
-            return Recorded(request, _completion(event, texts[event.text]), entry.at, event.seconds)
+            request, text = started[entry.ordinal or 0].request, texts[event.text]
+            answer = Completion(
+                text, event.finish, event.usage, event.seconds, event.honoured, event.first_token_seconds
+            )
+            return Recorded(request, answer, entry.at, event.seconds)
         case CodeTested():
             return Recorded(event.request, event.verdict, entry.at, event.verdict.seconds)
         case ProgramProbed():
             return Recorded(event.request, event.observed, entry.at, event.seconds)
         case MemoryRecalled():
-            return Recorded(event.request, _memories(event, texts), entry.at, event.seconds)
+            memories = tuple(Memory(texts[ref.text], ref.origin, ref.tags) for ref in event.memories)
+            return Recorded(event.request, memories, entry.at, event.seconds)
         case RemainingRead():
             return Recorded("", event.remaining, entry.at)
     return Recorded(fingerprint(event), event, entry.at) if isinstance(event, Note) else None
-
-
-def _completion(answer: CallFinished, text: str) -> Completion:
-    return Completion(text, answer.finish, answer.usage, answer.seconds, answer.honoured, answer.first_token_seconds)
-
-
-def _memories(recalled: MemoryRecalled, texts: Mapping[str, str]) -> tuple[Memory, ...]:
-    return tuple(Memory(texts[memory.text], memory.origin, memory.tags) for memory in recalled.memories)

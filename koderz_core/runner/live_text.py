@@ -1,4 +1,4 @@
-"""What models are saying right now. It is no event: it is forgotten when the call ends, and no journal holds it."""
+"""The text that models are generating now. It is not journalled, and it is dropped when the call ends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TAIL_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """What a model has said so far in the call that is under way; only the last part of a long ``text``, hostile.
+class LiveAnswer:
+    """The answer of a running call so far: only the end of a long ``text``. The text is untrusted.
 
-    ``at``: when it said the last piece, in seconds since 1970; None before the first.
+    ``at``: when the last piece arrived, in seconds since 1970; None before the first.
     """
 
     role: str
@@ -25,42 +25,42 @@ class Spoken:
 
 
 class LiveText:
-    """The calls under way, by experiment and ordinal. May be used from any thread."""
+    """The running calls, by experiment and ordinal. May be used from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """``clock``: seconds since 1970."""
         self._clock = clock
-        self._spoken: defaultdict[str, dict[int, Spoken]] = defaultdict(dict)
-        self._guard = threading.Lock()  # guards _spoken: models speak in worker threads, screens look from others
+        self._answers: defaultdict[str, dict[int, LiveAnswer]] = defaultdict(dict)
+        self._guard = threading.Lock()  # guards _answers: worker threads write to it, other threads read it
 
     def begin(self, experiment: str, ordinal: int, role: str, model: str) -> None:
-        """A call begins; nothing has been said yet."""
+        """Add a call that has no text yet."""
         with self._guard:
-            self._spoken[experiment][ordinal] = Spoken(role, model, "")
+            self._answers[experiment][ordinal] = LiveAnswer(role, model, "")
 
-    def hear(self, experiment: str, ordinal: int, piece: str) -> None:
-        """The next piece. Lone surrogates, which no screen can show, become question marks."""
+    def append(self, experiment: str, ordinal: int, piece: str) -> None:
+        """Add the next piece. Lone surrogates, which cannot be shown, become question marks."""
         shown = piece.encode("utf-8", "replace").decode()
         with self._guard:
-            spoken = self._spoken[experiment][ordinal]
-            self._spoken[experiment][ordinal] = replace(
-                spoken, text=(spoken.text + shown)[-TAIL_CHARACTERS:], at=self._clock()
+            answer = self._answers[experiment][ordinal]
+            self._answers[experiment][ordinal] = replace(
+                answer, text=(answer.text + shown)[-TAIL_CHARACTERS:], at=self._clock()
             )
 
     def end(self, experiment: str, ordinal: int) -> None:
-        """The call has ended, whichever way."""
+        """Drop the text of a call that has ended or failed."""
         with self._guard:
-            del self._spoken[experiment][ordinal]
-            if not self._spoken[experiment]:
-                del self._spoken[experiment]
+            del self._answers[experiment][ordinal]
+            if not self._answers[experiment]:
+                del self._answers[experiment]
 
-    def of(self, experiment: str) -> Spoken | None:
-        """What is being said, in the earliest of several calls at the same time; None between two calls."""
+    def of(self, experiment: str) -> LiveAnswer | None:
+        """The answer of the earliest of the running calls; None if no call is running."""
         with self._guard:
-            return next(iter(self._spoken.get(experiment, {}).values()), None)
+            return next(iter(self._answers.get(experiment, {}).values()), None)
 
     def heard_at(self, experiments: Iterable[str]) -> float | None:
-        """When the newest piece came in calls of these experiments that are under way; None without any."""
+        """When the newest piece arrived in the running calls of these experiments; None if none has arrived."""
         with self._guard:
-            calls = (one for name in experiments for one in self._spoken.get(name, {}).values())
-            return max((call.at for call in calls if call.at is not None), default=None)
+            answers = (answer for name in experiments for answer in self._answers.get(name, {}).values())
+            return max((answer.at for answer in answers if answer.at is not None), default=None)

@@ -1,4 +1,4 @@
-"""Says what happens: stamps events with time and place, stores each text once, tells the journal, then watchers."""
+"""Records events: stamps them with time and place, stores each text once, writes the journal, then calls watchers."""
 
 from __future__ import annotations
 
@@ -17,64 +17,59 @@ from koderz_core.redaction import redaction_of
 _LOG = logging.getLogger("koderz")
 
 Watch = Callable[[Entry], None]
-"""Called with every entry that was written, in the thread where it happened: be quick. What it raises is logged."""
+"""Called with every written entry, in the thread of its event, so it must be fast. Its exceptions are logged."""
 
 
 class Recorder:
-    """Shared by all experiments of a benchmark."""
+    """Writes the events of all experiments of a benchmark."""
 
     def __init__(
         self, journal: Journal, watches: Iterable[Watch], clock: Callable[[], float], known_texts: Iterable[str] = ()
     ) -> None:
-        """``clock``: seconds since 1970 (UTC); ``known_texts``: hashes of the texts that were stored before."""
+        """``clock``: seconds since 1970 (UTC); ``known_texts``: hashes of the texts that the journal already holds."""
         self._journal = journal
         self._watches = tuple(watches)
         self._clock = clock
         self._texts = set(known_texts)
-        self._unsaid: list[Entry] = []  # new texts, which are written together with the next event
-        self._guard = threading.Lock()  # guards both: a text must stand in the journal before its first mention
+        self._pending: list[Entry] = []  # new texts, which are written together with the next event
+        self._guard = threading.Lock()  # guards both: a text must be in the journal before its first mention
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
-        """Stamp an event, write it, and tell the watchers. Raises JournalError."""
+        """Stamp an event, write it, and call the watchers. Raises JournalError."""
         entry = Entry(self._clock(), event, experiment, ordinal)
         with self._guard:
-            said, self._unsaid = (*self._unsaid, entry), []
+            entries, self._pending = (*self._pending, entry), []
             try:
-                self._journal.append(*said)
+                self._journal.append(*entries)
             except JournalError:
                 self._texts.difference_update(
-                    entry.event.sha256 for entry in said if isinstance(entry.event, TextStored)
+                    entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)
                 )
                 raise
-        for one in said:
+        for written in entries:
             for watch in self._watches:
-                _tell(watch, one)
+                try:
+                    watch(written)
+                except Exception:  # noqa: BLE001 (the edge to code that only watches: it must not break a benchmark)
+                    _LOG.exception("A watcher failed at %s; the benchmark continues", type(written.event).__name__)
 
     def text(self, text: str) -> str:
-        """The hash that events name this text by; a new one is stored before the next event."""
+        """The hash by which events refer to this text; a new text is stored before the next event."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         with self._guard:
             if digest not in self._texts:
-                self._unsaid.append(Entry(self._clock(), TextStored(digest, text)))
+                self._pending.append(Entry(self._clock(), TextStored(digest, text)))
                 self._texts.add(digest)
         return digest
 
 
 def storable(text: str) -> str:
-    """What comes from outside may hold lone surrogates, which no journal can: they become question marks."""
+    """Replace lone surrogates, which no journal can hold, with question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _tell(watch: Watch, entry: Entry) -> None:
-    """What is only looked at must not break what is looked at."""
-    try:
-        watch(entry)
-    except Exception:  # noqa: BLE001 (the edge to code that only looks on)
-        _LOG.exception("A watcher failed at %s; the benchmark goes on", type(entry.event).__name__)
-
-
 class Voice:
-    """A recorder that speaks for one experiment."""
+    """The recorder as one experiment uses it: its events are stamped with the experiment's id."""
 
     def __init__(self, recorder: Recorder, experiment: str) -> None:
         self._recorder = recorder
@@ -86,15 +81,15 @@ class Voice:
 
 
 class Redactor:
-    """Redacts records of what a strategy is given."""
+    """Masks keys in all records that a strategy receives, except answers of models."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """``secrets``: keys to mask beside what is certainly one."""
+        """``secrets``: keys to mask in addition to those recognised by their pattern."""
         redaction = redaction_of(tuple(secrets))
         self.text, self._prompt = redaction.text, redaction.prompt
 
     def problem(self, problem: PublicProblem) -> PublicProblem:
-        """What a strategy may know of a problem; what programs are judged by stays as it is."""
+        """The public part of a problem, redacted; its tests stay as they are."""
         return replace(problem, prompt=self._prompt(problem.prompt), preamble=self._prompt(problem.preamble))
 
     def message(self, message: Message) -> Message:
@@ -107,12 +102,12 @@ class Redactor:
         return Memory(self.text(memory.text), self.text(memory.origin), tags)
 
     def verdict(self, verdict: Verdict) -> Verdict:
-        """What came of a program: it may have found a key, which an unprivileged one cannot and root can."""
+        """The verdict on a program, which may have read a key if koderz runs as root."""
         failures = tuple(self._failure(failure) for failure in verdict.failures)
         return replace(verdict, failures=failures, message=self.text(verdict.message))
 
     def observed(self, observed: Observed) -> Observed:
-        """What a call gave."""
+        """The result of a call of a program."""
         value = observed.value and self.text(observed.value)
         return replace(observed, value=value, message=self.text(observed.message))
 
@@ -127,4 +122,4 @@ class Redactor:
 
 
 NO_KEYS = Redactor()
-"""Where no key is set: masks only what looks like one."""
+"""Used if no key is set: masks only texts that look like a key."""

@@ -13,46 +13,30 @@ from functools import partial
 from koderz_core.errors import KoderzError, PlanError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ControlObeyed, ForecastMade
 from koderz_core.journal import Journal
-from koderz_core.records import Budget, Control, Plan, Problem
+from koderz_core.records import Budget, Plan, Problem
 from koderz_core.records.forecasts import Forecast
 from koderz_core.runner.budget import Ledger
-from koderz_core.runner.control import Wish, following, forget
-from koderz_core.runner.dependencies import Parts
+from koderz_core.runner.control import discard, receiving
+from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
-from koderz_core.runner.pause import Gate
 from koderz_core.runner.recorder import Recorder, Watch
-from koderz_core.runner.workers import Crew, Steering, models, piloted, remaining
+from koderz_core.runner.scheduler import Scheduler
+from koderz_core.runner.workers import Controller, Workers, models_of, pilot, remaining_tasks
 
-
-class Once:
-    """Does one thing at the first call; a later call returns when that is done."""
-
-    def __init__(self, what: Callable[[], None]) -> None:
-        self._what = what
-        self._begun = False
-        self._guard = threading.Lock()  # guards _begun, and is held until the thing is done
-
-    def __call__(self) -> None:
-        with self._guard:
-            if not self._begun:
-                self._begun = True
-                self._what()
-
-
-ABANDON_SECONDS = 0.3  # what runs may take to end in good order when it must end now
+ABANDON_SECONDS = 0.3  # how long experiments may take to end normally when the process must end now
 
 _LOG = logging.getLogger("koderz")
 
-Provide = Callable[[frozenset[str]], Parts]
-"""Ids of the models that are needed to the parts that hold them."""
+Provide = Callable[[frozenset[str]], Dependencies]
+"""Maps the ids of the needed models to the dependencies that hold these models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What is to be run: the header that the journal begins with, and the problems that its plan names.
+    """The benchmark to run: the header of its journal, and the problems that its plan names.
 
-    ``retry_errors``: also what ended as an error before. ``pilot``: only so many problems, drawn by the plan's seed.
+    ``retry_errors``: run failed experiments again. ``pilot``: only this number of problems, drawn by the plan's seed.
     """
 
     header: BenchmarkOpened
@@ -62,7 +46,7 @@ class Assignment:
 
 
 class Runner:
-    """The running benchmark. Owns its journal from ``start`` until its threads have ended."""
+    """A running benchmark. Owns its journal from ``start`` until its threads have ended."""
 
     def __init__(
         self,
@@ -72,65 +56,68 @@ class Runner:
         watches: Iterable[Watch] = (),
         at_end: Callable[[Runner], None] = lambda _: None,
     ) -> None:
-        """Takes the open ``journal`` over; ``provide`` is asked once, for the models that are still needed.
+        """Takes the open ``journal`` over; calls ``provide`` once, for the models that are still needed.
 
-        ``at_end`` is called once all has ended; ``close`` waits for that.
-        Raises PlanError if the journal was begun with something else, and what ``provide`` raises.
+        ``at_end`` is called once all experiments have ended; ``close`` waits for that.
+        Raises PlanError if the journal records another benchmark or other conditions, and what ``provide`` raises.
         """
         self.benchmark = assignment.header.benchmark
         self._journal = journal
-        forget(journal.path)  # wishes of before were meant for somebody else
-        self._gate = Gate()
+        discard(journal.path)  # earlier requests were meant for another process
+        self._scheduler = Scheduler()
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
-        self.recorded = None if history.header is None else history.header.plan  # as it was planned before
+        self.recorded = None if history.header is None else history.header.plan  # the plan in the journal
         self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
-        self.asked = assignment.header.plan  # what is to be run now: the recorded plan may hold more
-        self.experiments = piloted(self.asked, assignment.pilot)  # those that this runner is to bring to their end
-        works = remaining(self.plan, self.experiments, assignment.problems, history)
+        self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
+        self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
+        tasks = remaining_tasks(self.plan, self.experiments, assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
-        self.kept_errors = len((history.errors.keys() & asked) - {work.experiment.id for work in works})
-        self.remaining = len(works)  # how many experiments had not ended when this runner took over
+        self.kept_errors = len((history.errors.keys() & asked) - {task.experiment.id for task in tasks})
+        self.remaining = len(tasks)  # how many experiments had no final result when this runner took over
         self.left_out = sum(
             experiment.id not in asked and history.is_open(experiment.id) for experiment in self.plan.experiments()
         )
         self._ledger = Ledger(self.asked.budget, history.spending)
-        parts = replace(provide(models(works)), ledger=self._ledger)
-        self._recorder = Recorder(journal, watches, parts.clock, history.texts)
-        self._crew = Crew(works, parts, self._recorder, self._gate)
-        self._steering = Steering(self.benchmark, self._gate, self._ledger, self._crew, self._recorder)
-        self.tell_ended = Once(partial(at_end, self))
-        self._forecast: Forecast | None = None  # what was told of this before
+        dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
+        self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
+        self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler)
+        self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
+        self.notify_ended = _Once(partial(at_end, self))
+        self._forecast: Forecast | None = None
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
     def plan(self) -> Plan:
-        """All that is planned: what was asked for, and what was recorded before."""
+        """The whole plan: the recorded one, extended by the one to run now."""
         return self.header.plan
 
     @property
     def bugs(self) -> list[Exception]:
-        """What no experiment should have raised; each ended its experiment as error."""
-        return self._crew.bugs
+        """The unexpected exceptions; each ended its experiment as error."""
+        return self._workers.bugs
 
-    def foretold(self, forecast: Forecast | None) -> Runner:
-        """Itself; ``start`` will write down what was foretold of it, so that a receipt can compare."""
+    def with_forecast(self, forecast: Forecast | None) -> Runner:
+        """This runner; ``start`` will record the forecast, so that a receipt can compare it with the result."""
         self._forecast = forecast
         return self
 
     def start(self, concurrency: int = 1) -> None:
-        """Begin, in threads of its own; returns at once. Raises PlanError (begun before, no thread), JournalError."""
-        if self._thread is not None or concurrency < 1:
-            raise PlanError(
-                f"{self.benchmark} has been started already, or with {concurrency} threads: give at least 1."
-            )
+        """Start the threads and return at once.
+
+        Raises PlanError (started before, concurrency below 1), JournalError.
+        """
+        if self._thread is not None:
+            raise PlanError(f"{self.benchmark} has been started already. Resume it when it has ended.")
+        if concurrency < 1:
+            raise PlanError(f"The concurrency of {self.benchmark} must be at least 1, not {concurrency}.")
         if self.plan != self.recorded:
             self._recorder.say(self.header)
         if self.recorded is not None and self.remaining:
             self._recorder.say(ControlObeyed("resume", None, os.getpid()))
         if self._forecast is not None and self.remaining:
             self._recorder.say(ForecastMade(self._forecast))
-        self._steering.begin(concurrency, tell=self.remaining > 0)
+        self.controller.begin(concurrency, record=self.remaining > 0)
         thread = threading.Thread(target=self._run, name=self.benchmark)
         thread.start()
         self._thread = thread
@@ -142,39 +129,24 @@ class Runner:
         self.close()
 
     def close(self) -> None:
-        """Leave no thread and no open journal behind, whatever happened: stop, and wait for what still runs."""
+        """Stop, wait for the threads and close the journal."""
         if self._thread is None:
             self._journal.close()
             return
         self.stop()
         if not self.ended():
-            _LOG.warning("Stopping: the experiments that run end at their next step.")
+            _LOG.warning("Stopping: running experiments end at their next step.")
             self.ended(None)
         self._thread.join()
 
     def stop(self) -> None:
-        """End every experiment at its next step; they count as cancelled and can be taken up again."""
-        self.obey("stop", by=os.getpid())
-
-    def obey(self, what: Control, target: str | None = None, *, by: int) -> None:
-        """Pause, resume or stop all, or only the configuration or experiment of that id, as the process ``by`` wishes.
-
-        It means nothing once all has ended. Raises UsageError for an unknown target.
-        """
-        self._steering.obey(what, target, by=by)
-
-    def heed(self, wish: Wish) -> None:
-        """Do what is wished. Raises UsageError for what cannot be done."""
-        self._steering.heed(wish)
-
-    def grant(self, wish: Wish) -> None:
-        """As ``heed``; what cannot be done is logged, since nobody is there to be told."""
-        self._steering.grant(wish)
+        """End every experiment at its next step; they count as cancelled and can be resumed."""
+        self.controller.obey("stop", by=os.getpid())
 
     def abandon(self) -> None:
         """Close the journal as stopped now, although threads may hang in a call: for a process that is about to end.
 
-        What they do afterwards is not written any more; their experiments count as cancelled.
+        Their experiments count as cancelled, and nothing more is recorded of them.
         """
         if self._thread is None:
             self._journal.close()
@@ -182,56 +154,56 @@ class Runner:
         self.stop()
         if self.ended(ABANDON_SECONDS):
             return
-        with self._steering.closing() as first:
+        with self.controller.closing() as first:
             if not first:
                 return
-            for experiment, end in self._crew.cancelled().items():
+            for experiment, end in self._workers.cancelled().items():
                 self._recorder.say(end, experiment)
             self._recorder.say(BenchmarkClosed("stopped"))
             self._journal.close()
-            forget(self._journal.path)
+            discard(self._journal.path)
 
     @property
     def stopping(self) -> bool:
-        """Whether it has been stopped, by somebody or by what broke it."""
-        return self._gate.stopped
+        """Whether the benchmark has been stopped, by a request or by a fault."""
+        return self._scheduler.stopped
 
     @property
     def budget(self) -> Budget:
-        """What it may spend now."""
+        """The budget as it is now."""
         return replace(self.asked.budget, usd=self._ledger.usd)
 
     @property
     def paused(self) -> bool:
-        """Whether all of it waits."""
-        return self._gate.paused
+        """Whether the whole benchmark is paused."""
+        return self._scheduler.paused
 
     @property
     def fault(self) -> KoderzError | None:
-        """What broke it, so that what still runs ends at its next step; None if nothing did."""
-        return self._crew.fault
+        """The error that ended the benchmark; running experiments end at their next step. None: there is none."""
+        return self._workers.fault
 
     @property
     def trouble(self) -> str | None:
-        """What broke it, the first bug that cost an experiment, or that its budget is used up; None if nothing did."""
+        """The fault, the first bug that ended an experiment, or that the budget is used up; None: there is none."""
         if self.fault is not None:
             return str(self.fault)
         return f"a bug of koderz: {type(self.bugs[0]).__name__}" if self.bugs else self.used_up
 
     @property
     def used_up(self) -> str | None:
-        """What to say once the budget of the benchmark has kept an experiment from its end; None while it has not."""
+        """The message that the benchmark's budget has ended an experiment; None if it has not."""
         return self._ledger.used_up
 
     def ended(self, seconds: float | None = 0.0) -> bool:
-        """Whether all has ended within ``seconds`` (None: for ever), well or not; its journal is closed then.
+        """Whether all threads have ended within ``seconds`` (None: no limit); the journal is closed then.
 
-        It waits on an event, since a ``Thread.join`` that Ctrl-C interrupts takes the thread for ended (Python 3.11).
+        Waits on an event, because a ``Thread.join`` that Ctrl-C interrupts marks the thread as ended (Python 3.11).
         """
         return self._ended.wait(seconds)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """As ``ended``. Raises what broke the benchmark once all has ended, if something did."""
+        """As ``ended``. Raises the fault that ended the benchmark, if any, once all threads have ended."""
         ended = self.ended(seconds)
         if ended and self.fault is not None:
             raise self.fault
@@ -240,20 +212,35 @@ class Runner:
     def _run(self) -> None:
         try:
             with closing(self._journal):
-                with following(self._journal.path, self._steering.grant):
-                    self._crew.perform_all(self.benchmark)
-                self._say_closed()
+                with receiving(self._journal.path, self.controller.apply_or_log):
+                    self._workers.perform_all(self.benchmark)
+                self._record_closed()
         except KoderzError as error:
-            self._crew.break_off(error)
+            self._workers.break_off(error)
         except Exception as error:  # noqa: BLE001 (the edge of this thread)
             _LOG.exception("A bug of koderz in %s", self.benchmark)
             self.bugs.append(error)
         finally:
             self._ended.set()
-        self.tell_ended()
+        self.notify_ended()
 
-    def _say_closed(self) -> None:
-        with self._steering.closing() as first:
+    def _record_closed(self) -> None:
+        with self.controller.closing() as first:
             if first:
-                unfinished = self.stopping or self._crew.cut_short or self.left_out
+                unfinished = self.stopping or self._workers.cut_short or self.left_out
                 self._recorder.say(BenchmarkClosed("stopped" if unfinished else "finished"))
+
+
+class _Once:
+    """Calls a function once; every later call waits until the first one has returned."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self._called = False
+        self._guard = threading.Lock()  # guards _called, and is held until the function has returned
+
+    def __call__(self) -> None:
+        with self._guard:
+            if not self._called:
+                self._called = True
+                self._function()

@@ -1,8 +1,8 @@
-"""The context of one experiment: what its strategy may do, metered, journalled and answered from the tape first.
+"""The context of one experiment: everything that its strategy may do, metered, journalled and replayed from the tape.
 
-A step is answered once: when it was taken, its answer goes into the journal, and whoever takes it again is told that.
-Every step gets an ordinal in program order; a call's seed is a hash of the experiment's seed and the ordinal, so a
-strategy that is run again asks exactly the same questions.
+Each step is executed once: its answer goes into the journal, and a replayed step gets the recorded answer. Every step
+has an ordinal in program order. The seed of a call is a hash of the experiment's seed and the ordinal, so a strategy
+that runs again asks exactly the same questions.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from koderz_core.records import (
     Verdict,
     fingerprint,
 )
-from koderz_core.runner.calls.retry import Calls, announce
-from koderz_core.runner.dependencies import Parts
+from koderz_core.runner.dependencies import Dependencies
 from koderz_core.runner.history import Answer, Tape
-from koderz_core.runner.pause import Passage
 from koderz_core.runner.recorder import Voice, storable
+from koderz_core.runner.retry import Calls, announce
+from koderz_core.runner.scheduler import Slot
 from koderz_core.strategies.course import Best
-from koderz_core.strategies.parameters import applied
+from koderz_core.strategies.parameters import with_overrides
 
 _LOG = logging.getLogger("koderz")
 CUT_SHORT: Mapping[Finish, ErrorClass] = {"length": "truncated", "refused": "refused"}
@@ -56,10 +56,10 @@ MOST_AT_ONCE = 8  # calls that one experiment makes at the same time
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a session is about: the experiment, its problem with the gate tests, the models of each role, the dataset.
+    """The experiment of a session, its problem with the gate tests, the models of each role, and the dataset.
 
-    ``max_iterations`` None: its strategy has no such limit. ``feedback``: the policy of what it is told of a verdict.
-    ``sampling``: role -> what a person asks of it, over what the strategy does.
+    ``max_iterations`` None: its strategy has no such limit. ``feedback``: how much of a verdict the strategy sees.
+    ``sampling``: role -> sampling parameters that override those of the strategy.
     """
 
     experiment: Experiment
@@ -73,11 +73,11 @@ class Subject:
 
 
 @dataclass(slots=True)
-class Tried:
-    """What the runner goes by once a strategy has ended, and no strategy is told: verdicts are whole here.
+class SessionState:
+    """What a session keeps for scoring. No strategy sees it: the verdicts are whole, whatever the feedback.
 
-    ``verdicts``: each candidate program with that on the gate, in the order tried; ``best`` of them is returned where
-    a limit of the configuration ends the strategy. ``last_finish``: how the latest answer ended.
+    ``verdicts``: each tested program with its verdict on the gate tests, in the order tested. ``best`` of them is
+    returned if a limit of the configuration ends the strategy. ``last_finish``: how the latest answer ended.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A call with its place and the hash of all of it; ``recorded``: the answer, if it was answered before."""
+    """A call with its ordinal and the hash of its request; ``recorded``: the answer on the tape, if any."""
 
     ordinal: int
     ask: Ask
@@ -99,29 +99,29 @@ class _Question:
 
 
 class Session:
-    """Implements Context for one thread, the strategy's, which finds nothing more on it under a public name.
+    """Implements Context for the thread of the strategy, with no other public names.
 
-    The threads of ``ask_many`` touch only what any thread may: models, the live text, the voice and the passage.
+    The threads of ``ask_many`` use only objects that are safe for threads: models, live text, the voice and the slot.
     """
 
     def __init__(
-        self, subject: Subject, parts: Parts, voice: Voice, tape: Tape, passage: Passage, tried: Tried
+        self, subject: Subject, dependencies: Dependencies, voice: Voice, tape: Tape, slot: Slot, state: SessionState
     ) -> None:
-        self.problem = parts.redact.problem(subject.problem.public)
+        self.problem = dependencies.redact.problem(subject.problem.public)
         self.random = Random(subject.experiment.seed)  # noqa: S311 (sampling, not secrets)
-        self._tried = tried
+        self._state = state
         self._subject = subject
-        self._parts = parts
+        self._dependencies = dependencies
         self._voice = voice
         self._tape = tape
-        self._passage = passage
+        self._slot = slot
         self._ordinal = 0
 
     def ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling | None = None, member: int = 0
     ) -> Completion:
         completion = self._complete(self._question(Ask(role, messages, sampling, member)))
-        self._tried.last_finish = completion.finish
+        self._state.last_finish = completion.finish
         return completion
 
     def members(self, role: str) -> int:
@@ -130,43 +130,43 @@ class Session:
     def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
         questions = [self._question(ask) for ask in asks]
         with ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix=self._voice.experiment) as threads:
-            asked = [threads.submit(self._complete, question) for question in questions]
-        completions = [answer.result() for answer in asked]
+            answers = [threads.submit(self._complete, question) for question in questions]
+        completions = [answer.result() for answer in answers]
         for completion in completions:
-            self._tried.last_finish = completion.finish
+            self._state.last_finish = completion.finish
         return completions
 
     def test(self, candidate: Extracted) -> Verdict:
-        self._tried.iterations += 1
+        self._state.iterations += 1
         key = fingerprint(candidate)
-        verdict = self._step(key, Verdict, lambda ordinal: self._tested(candidate, key, ordinal))
+        verdict = self._step(key, Verdict, lambda ordinal: self._test(candidate, key, ordinal))
         if candidate.code is not None:
-            self._tried.verdicts[candidate.code] = self._tried.best.keep(candidate, verdict)
+            self._state.verdicts[candidate.code] = self._state.best.keep(candidate, verdict)
         return visible(verdict, self._subject.feedback)
 
     def probe(self, code: str, calls: Sequence[str]) -> list[Observed]:
-        asked = tuple(storable(call) for call in calls)
-        key = fingerprint(("probe", code, asked))
-        return list(self._step(key, tuple, lambda ordinal: self._probed(code, asked, key, ordinal)))
+        stored = tuple(storable(call) for call in calls)
+        key = fingerprint(("probe", code, stored))
+        return list(self._step(key, tuple, lambda ordinal: self._probe(code, stored, key, ordinal)))
 
     def recall(self, query: Query) -> Sequence[Memory]:
         key = fingerprint(("recall", query))
-        return self._step(key, tuple, lambda ordinal: self._recalled(query, key, ordinal))
+        return self._step(key, tuple, lambda ordinal: self._recall(query, key, ordinal))
 
     def remaining(self) -> Remaining:
-        return self._step("", Remaining, self._read)
+        return self._step("", Remaining, self._remaining)
 
     def note(self, note: Note) -> None:
-        self._step(fingerprint(note), type(note), lambda ordinal: self._noted(note, ordinal))
+        self._step(fingerprint(note), type(note), lambda ordinal: self._note(note, ordinal))
 
     def _step(self, request: str, kind: type[Answer], take: Callable[[int], Answer]) -> Answer:
-        """The recorded answer; where there is none, what taking the step at its ordinal gives."""
+        """The recorded answer of the next step; without one, the answer of ``take`` at the step's ordinal."""
         ordinal = self._next_ordinal()
         recorded = self._tape.answer(ordinal, request, kind)
         return take(ordinal) if recorded is None else recorded
 
     def _next_ordinal(self) -> int:
-        self._passage.step()
+        self._slot.step()
         self._ordinal += 1
         return self._ordinal
 
@@ -174,73 +174,73 @@ class Session:
         ordinal = self._next_ordinal()
         model = self._subject.models[ask.role][ask.member]
         seed = int(fingerprint((self._subject.experiment.seed, ordinal))[:8], 16) >> 1  # servers want signed 32 bit
-        sampling = applied(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
+        sampling = with_overrides(ask.sampling or Sampling(), self._subject.sampling.get(ask.role, {}))
         key = fingerprint((ask.role, ask.member, model, Request(tuple(ask.messages), sampling, seed)))
-        request = Request(tuple(map(self._parts.redact.message, ask.messages)), sampling, seed)
+        request = Request(tuple(map(self._dependencies.redact.message, ask.messages)), sampling, seed)
         return _Question(ordinal, ask, model, request, key, self._tape.answer(ordinal, key, Completion))
 
     def _complete(self, question: _Question) -> Completion:
         if question.recorded is not None:
             return question.recorded
-        self._passage.step()  # it may have had to wait for a thread
+        self._slot.step()  # again: the call may have waited for a thread
         ask, ordinal = question.ask, question.ordinal
         started = announce(self._voice, ask.role, ask.member, question.model, question.request, question.key)
         started = replace(started, attempt=self._tape.attempts.get(ordinal, 0) + 1)
-        return Calls(self._parts, self._voice, self._passage).ask(started, question.request, ordinal)
+        return Calls(self._dependencies, self._voice, self._slot).ask(started, question.request, ordinal)
 
-    def _tested(self, candidate: Extracted, key: str, ordinal: int) -> Verdict:
+    def _test(self, candidate: Extracted, key: str, ordinal: int) -> Verdict:
         verdict = self._judge(candidate)
         code = None if candidate.code is None else self._voice.text(candidate.code)
-        self._voice.say(CodeTested(self._tried.iterations, key, code, candidate.how, verdict), ordinal)
+        self._voice.say(CodeTested(self._state.iterations, key, code, candidate.how, verdict), ordinal)
         return verdict
 
     def _judge(self, candidate: Extracted) -> Verdict:
-        """A program that is broken because its reply was cut short says so."""
+        """Test a program; a syntax error of a reply that was cut short counts as ``truncated`` or ``refused``."""
         cut_short = CUT_SHORT.get(candidate.finish)
         if candidate.code is None:
             return no_program(self._subject.gate, cut_short or "extraction")
-        verdict = self._parts.judge.check(self._subject.problem, candidate.code, self._subject.gate)
-        verdict = self._parts.redact.verdict(verdict)
+        verdict = self._dependencies.judge.check(self._subject.problem, candidate.code, self._subject.gate)
+        verdict = self._dependencies.redact.verdict(verdict)
         return replace(verdict, error=cut_short) if cut_short and verdict.error == "syntax" else verdict
 
-    def _probed(self, code: str, calls: Sequence[str], key: str, ordinal: int) -> tuple[Observed, ...]:
+    def _probe(self, code: str, calls: Sequence[str], key: str, ordinal: int) -> tuple[Observed, ...]:
         begin = time.monotonic()
-        seen = self._parts.judge.probe(self._subject.problem.public, code, calls)
-        observed = tuple(self._parts.redact.observed(step) for step in seen)
+        steps = self._dependencies.judge.probe(self._subject.problem.public, code, calls)
+        observed = tuple(self._dependencies.redact.observed(step) for step in steps)
         self._voice.say(ProgramProbed(key, self._voice.text(code), observed, time.monotonic() - begin), ordinal)
         return observed
 
-    def _recalled(self, query: Query, key: str, ordinal: int) -> tuple[Memory, ...]:
+    def _recall(self, query: Query, key: str, ordinal: int) -> tuple[Memory, ...]:
         begin = time.monotonic()
-        found, fault = self._remembered(query)
-        memories = tuple(self._parts.redact.memory(_kept(memory)) for memory in found[: query.limit])
-        named = tuple(MemoryRef(self._voice.text(memory.text), memory.origin, memory.tags) for memory in memories)
-        self._voice.say(MemoryRecalled(key, query, named, time.monotonic() - begin, storable(fault)), ordinal)
+        recalled, fault = self._memories(query)
+        memories = tuple(self._dependencies.redact.memory(_storable(memory)) for memory in recalled[: query.limit])
+        refs = tuple(MemoryRef(self._voice.text(memory.text), memory.origin, memory.tags) for memory in memories)
+        self._voice.say(MemoryRecalled(key, query, refs, time.monotonic() - begin, storable(fault)), ordinal)
         return memories
 
-    def _remembered(self, query: Query) -> tuple[Sequence[Memory], str]:
-        """With what kept it from being looked up: no experiment ends because a memory is out of reach."""
-        about = self._subject
-        asker = Asker(about.experiment.id, about.problem.id, about.dataset, about.models)
+    def _memories(self, query: Query) -> tuple[Sequence[Memory], str]:
+        """The memories and the fault of the lookup, if any: no experiment ends because memory is unavailable."""
+        subject = self._subject
+        asker = Asker(subject.experiment.id, subject.problem.id, subject.dataset, subject.models)
         try:
-            return self._parts.recall(query, asker), ""
+            return self._dependencies.recall(query, asker), ""
         except InfrastructureError as error:
-            _LOG.warning("Nothing could be recalled for %s, which goes on without: %s", asker.experiment, error)
-            return (), self._parts.redact.text(str(error))
+            _LOG.warning("Memory could not be read for %s, which continues without it: %s", asker.experiment, error)
+            return (), self._dependencies.redact.text(str(error))
 
-    def _read(self, ordinal: int) -> Remaining:
+    def _remaining(self, ordinal: int) -> Remaining:
         limit = self._subject.max_iterations
-        iterations = None if limit is None else max(0, limit - self._tried.iterations)
-        remaining = Remaining(iterations, self._parts.ledger.left(self._subject.experiment.id))
+        iterations = None if limit is None else max(0, limit - self._state.iterations)
+        remaining = Remaining(iterations, self._dependencies.ledger.left(self._subject.experiment.id))
         self._voice.say(RemainingRead(remaining), ordinal)
         return remaining
 
-    def _noted(self, note: Note, ordinal: int) -> Note:
+    def _note(self, note: Note, ordinal: int) -> Note:
         self._voice.say(note, ordinal)
         return note
 
 
-def _kept(memory: Memory) -> Memory:
-    """As the journal can give it back."""
+def _storable(memory: Memory) -> Memory:
+    """The memory as the journal can restore it."""
     tags = {storable(name): storable(value) for name, value in memory.tags.items()}
     return Memory(storable(memory.text), storable(memory.origin), tags)

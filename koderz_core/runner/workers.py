@@ -1,4 +1,4 @@
-"""The threads of a running benchmark: one per experiment at work, as many at work at once as there are places."""
+"""The worker threads of a running benchmark, which hold at most as many slots as its concurrency, and their control."""
 
 from __future__ import annotations
 
@@ -17,127 +17,125 @@ from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events import AllowanceSet, ControlObeyed, Event, ExperimentFinished
 from koderz_core.records import Allowance, Control, Experiment, Plan, Problem
 from koderz_core.runner.budget import Ledger
-from koderz_core.runner.control import Wish
-from koderz_core.runner.dependencies import Parts
-from koderz_core.runner.experiment import Work, perform, without_result
+from koderz_core.runner.control import ControlRequest
+from koderz_core.runner.dependencies import Dependencies
+from koderz_core.runner.experiment import Task, perform, without_result
 from koderz_core.runner.history import History, Tape
-from koderz_core.runner.pause import Gate, Passage, Target
 from koderz_core.runner.recorder import Recorder, Voice
+from koderz_core.runner.scheduler import Scheduler, Slot, Target
 
 _LOG = logging.getLogger("koderz")
 
 
-class Crew:
-    """Performs works behind a gate, each through ``perform``, until all have ended or been stopped."""
+class Workers:
+    """Performs tasks as the scheduler admits them, each through ``perform``, until all have ended or been stopped."""
 
-    def __init__(self, works: Sequence[Work], parts: Parts, recorder: Recorder, gate: Gate) -> None:
-        self._parts = parts
+    def __init__(
+        self, tasks: Sequence[Task], dependencies: Dependencies, recorder: Recorder, scheduler: Scheduler
+    ) -> None:
+        self._dependencies = dependencies
         self._recorder = recorder
-        self._gate = gate
-        self._works = {self._passage(work): work for work in works}
-        self._under_way: dict[str, tuple[Work, float]] = {}  # by id, with the monotonic second it began at
-        self._guard = threading.Lock()  # guards _under_way, and that an experiment ends once
-        self.bugs: list[Exception] = []  # what no experiment should have raised; each ended its experiment as error
-        self.fault: KoderzError | None = None  # what broke all
-        self.cut_short = False  # whether a stop has kept an experiment from its end
+        self._scheduler = scheduler
+        self._tasks = {self._slot(task): task for task in tasks}
+        self._running: dict[str, tuple[Task, float]] = {}  # by id, with the monotonic second it started at
+        self._guard = threading.Lock()  # guards _running, and that an experiment ends once
+        self.bugs: list[Exception] = []  # unexpected exceptions; each ended its experiment as error
+        self.fault: KoderzError | None = None  # the error that ended the benchmark
+        self.cut_short = False  # whether a stop or a budget has kept an experiment from its end
 
     def perform_all(self, name: str) -> None:
-        """Return when all have ended. A paused experiment keeps its thread, but not its place."""
-        waiting = list(self._works)  # the gate takes out of it whom it lets through
+        """Return when all tasks have ended. A paused experiment keeps its thread, but not its slot."""
+        waiting = list(self._tasks)  # the scheduler removes the slots that it admits
         with ThreadPoolExecutor(max(1, len(waiting)), thread_name_prefix=name) as threads:
-            while passage := self._gate.admit(waiting, self._parts.lanes.shut):
-                if passage.stopped:
+            while slot := self._scheduler.admit(waiting, self._dependencies.endpoints.shut):
+                if slot.stopped:
                     self.cut_short = True
-                elif self._parts.ledger.used_up:
+                elif self._dependencies.ledger.used_up:
                     self.cut_short = True
-                    self._gate.leave()
+                    self._scheduler.release()
                 else:
-                    threads.submit(self._perform_in_turn, passage, waiting)
+                    threads.submit(self._perform_in_turn, slot, waiting)
 
     def targets(self) -> frozenset[Target]:
-        """All that can be paused and stopped."""
-        return frozenset[Target]().union(*(passage.names for passage in self._works))
+        """All targets that can be paused and stopped."""
+        return frozenset[Target]().union(*(slot.names for slot in self._tasks))
 
     def cancelled(self) -> Mapping[str, ExperimentFinished]:
-        """How those that are under way end, by id, since they end now: their threads say no other end of them."""
+        """End the running experiments now: their ends by id. Their threads record no other end."""
         with self._guard:
-            under_way, self._under_way = self._under_way, {}
+            running, self._running = self._running, {}
         return {
-            name: work.before
-            or replace(without_result("cancelled"), seconds=work.tape.seconds + time.monotonic() - begin)
-            for name, (work, begin) in under_way.items()
+            name: task.before
+            or replace(without_result("cancelled"), seconds=task.tape.seconds + time.monotonic() - begin)
+            for name, (task, begin) in running.items()
         }
 
     def break_off(self, error: KoderzError) -> None:
-        """End everything at its next step, because of this."""
+        """End all experiments at their next step because of this error."""
         self.fault = self.fault or error
-        self._gate.obey("stop")
+        self._scheduler.obey("stop")
 
-    def _passage(self, work: Work) -> Passage:
-        needs = frozenset(map(self._parts.lanes.address, models([work])))
-        return Passage(self._gate, work.configuration.id, work.experiment.id, needs)
+    def _slot(self, task: Task) -> Slot:
+        needs = frozenset(map(self._dependencies.endpoints.address, models_of([task])))
+        return Slot(self._scheduler, task.configuration.id, task.experiment.id, needs)
 
-    def _perform_in_turn(self, passage: Passage | None, waiting: list[Passage]) -> None:
-        """One experiment and, in its place, those that follow: to wake another thread for each costs more."""
-        while passage:
-            self._perform(self._works[passage], passage)
-            if self._parts.ledger.used_up:
-                self._gate.leave()
+    def _perform_in_turn(self, slot: Slot | None, waiting: list[Slot]) -> None:
+        """Perform a task and then, in the same thread, those that get its slot: waking other threads costs more."""
+        while slot:
+            self._perform(self._tasks[slot], slot)
+            if self._dependencies.ledger.used_up:
+                self._scheduler.release()
                 return
-            passage = self._gate.hand_on(waiting, self._parts.lanes.shut)
+            slot = self._scheduler.hand_over(waiting, self._dependencies.endpoints.shut)
 
-    def _perform(self, work: Work, passage: Passage) -> None:
-        """The edge of a worker thread: a bug costs its experiment, only a broken journal ends the benchmark."""
+    def _perform(self, task: Task, slot: Slot) -> None:
         with self._guard:
-            self._under_way[work.experiment.id] = (work, time.monotonic())
+            self._running[task.experiment.id] = (task, time.monotonic())
         try:
-            self._perform_or_say_why(work, passage)
+            self._perform_and_record(task, slot)
         except KoderzError as error:
             self.break_off(error)
         finally:
             with self._guard:
-                self._under_way.pop(work.experiment.id, None)
+                self._running.pop(task.experiment.id, None)
 
-    def _perform_or_say_why(self, work: Work, passage: Passage) -> None:
-        voice = Voice(self._recorder, work.experiment.id)
+    def _perform_and_record(self, task: Task, slot: Slot) -> None:
+        """The edge of a worker thread: a bug ends only its experiment; a broken journal ends the benchmark."""
+        voice = Voice(self._recorder, task.experiment.id)
         try:
-            finished = perform(work, self._parts, voice, passage)
+            finished = perform(task, self._dependencies, voice, slot)
         except KoderzError:
             raise
         except Exception as error:  # noqa: BLE001 (the edge: a bug must not end the other experiments)
-            _LOG.exception("A bug of koderz or of a strategy in %s", work.experiment.id)
+            _LOG.exception("A bug of koderz or of a strategy in %s", task.experiment.id)
             self.bugs.append(error)
             finished = without_result("error", f"A bug of koderz or of the strategy: {type(error).__name__}")
-        self.cut_short |= finished.outcome == "cancelled" or finished is work.before
-        self._end(voice, finished)
-
-    def _end(self, voice: Voice, finished: ExperimentFinished) -> None:
-        """Say how an experiment ended, unless ``cancelled`` did. Until that is written, ``cancelled`` waits."""
-        with self._guard:
-            if self._under_way.pop(voice.experiment, None):
+        self.cut_short |= finished.outcome == "cancelled" or finished is task.before
+        with self._guard:  # ``cancelled`` waits until the end is written
+            if self._running.pop(voice.experiment, None):  # else ``cancelled`` has ended the experiment
                 voice.say(finished)
 
 
-def models(works: Iterable[Work]) -> frozenset[str]:
-    """The ids of all models that are needed."""
-    return frozenset(name for work in works for role in work.configuration.models.values() for name in role)
+def models_of(tasks: Iterable[Task]) -> frozenset[str]:
+    """The ids of all models that the tasks need."""
+    return frozenset(name for task in tasks for role in task.configuration.models.values() for name in role)
 
 
-def piloted(plan: Plan, problems: int | None) -> tuple[Experiment, ...]:
-    """The experiments on so many problems of a plan, drawn by its seed; None: on all."""
+def pilot(plan: Plan, problems: int | None) -> tuple[Experiment, ...]:
+    """The experiments on this number of problems of a plan, drawn by its seed; None: on all problems."""
     if problems is None or problems >= len(plan.problems):
         return plan.experiments()
     drawn = Random(plan.seed).sample(sorted(plan.problems), problems)  # noqa: S311 (sampling, not secrets)
     return tuple(experiment for experiment in plan.experiments() if experiment.problem in drawn)
 
 
-def remaining(
+def remaining_tasks(
     plan: Plan, experiments: Iterable[Experiment], problems: Mapping[str, Problem], history: History
-) -> list[Work]:
-    """What of these experiments of a plan is left to do."""
+) -> list[Task]:
+    """The experiments among these that have no final result yet."""
     configurations = {configuration.id: configuration for configuration in plan.configurations}
     return [
-        Work(
+        Task(
             experiment,
             configurations[experiment.configuration],
             problems[experiment.problem],
@@ -151,45 +149,48 @@ def remaining(
     ]
 
 
-_LOG = logging.getLogger("koderz")
+class Controller:
+    """Applies control requests to a running benchmark and records them. May be used from any thread."""
 
-
-class Steering:
-    """Of one running benchmark. May be used from any thread."""
-
-    def __init__(self, benchmark: str, gate: Gate, ledger: Ledger, crew: Crew, recorder: Recorder) -> None:
+    def __init__(
+        self, benchmark: str, scheduler: Scheduler, ledger: Ledger, workers: Workers, recorder: Recorder
+    ) -> None:
         self._benchmark = benchmark
-        self._gate = gate
+        self._scheduler = scheduler
         self._ledger = ledger
-        self._crew = crew
+        self._workers = workers
         self._recorder = recorder
         self._concurrency = 0
         self._closed = False
-        self._guard = threading.Lock()  # guards both, and that nothing is said behind the closing line
+        self._guard = threading.Lock()  # guards both, and that nothing is recorded after the closing line
 
-    def begin(self, concurrency: int, *, tell: bool) -> None:
-        """Let that many experiments work at once; ``tell``: and write it down. Raises JournalError."""
+    def begin(self, concurrency: int, *, record: bool) -> None:
+        """Set the concurrency; ``record``: and write it to the journal. Raises JournalError."""
         with self._guard:
             self._concurrency = concurrency
-            if tell:
+            if record:
                 self._recorder.say(AllowanceSet(self._now(), os.getpid()))
-            self._gate.resize(concurrency)
+            self._scheduler.resize(concurrency)
 
     def obey(self, what: Control, target: Target = None, *, by: int) -> None:
-        """As ``Runner.obey``."""
-        if target not in {None, *self._crew.targets()}:
+        """Pause, resume or stop the benchmark, or only the configuration or experiment ``target``.
+
+        ``by``: the id of the requesting process. Does nothing once the benchmark has ended. Raises UsageError for an
+        unknown target.
+        """
+        if target not in {None, *self._workers.targets()}:
             raise UsageError(
-                f"{target!r} is no configuration or experiment that {self._benchmark} had left to do when it began. "
-                f"`koderz results {self._benchmark} --experiments` lists them."
+                f"{target!r} is not a configuration or experiment that {self._benchmark} still had to run when it "
+                f"started. `koderz results {self._benchmark} --experiments` lists them."
             )
         with self._guard:
-            if not self._closed and self._gate.obey(what, target):
+            if not self._closed and self._scheduler.obey(what, target):
                 self._say(ControlObeyed(what, target, by))
 
     def change(self, usd: float | None = None, concurrency: int | None = None, *, by: int) -> None:
-        """Let it cost ``usd`` in all from now on, and have that many experiments at work; None leaves it as it is.
+        """Set the total budget and the concurrency from now on; None leaves a limit as it is.
 
-        Nothing that is under way is lost: a call ends first, and who has no place any more waits.
+        No work is lost: running calls end first, and an experiment that loses its slot waits.
         """
         with self._guard:
             before = self._now()
@@ -198,26 +199,26 @@ class Steering:
                 return
             self._concurrency = after.concurrency
             self._ledger.change(after.usd)
-            self._gate.resize(after.concurrency)
+            self._scheduler.resize(after.concurrency)
             self._say(AllowanceSet(after, by, before))
 
-    def heed(self, wish: Wish) -> None:
-        """Do what is wished. Raises as ``obey``."""
-        if wish.what == "change":
-            self.change(wish.usd, wish.concurrency, by=wish.by)
+    def apply(self, request: ControlRequest) -> None:
+        """Carry out a request. Raises as ``obey``."""
+        if request.what == "change":
+            self.change(request.usd, request.concurrency, by=request.by)
         else:
-            self.obey(wish.what, wish.target, by=wish.by)
+            self.obey(request.what, request.target, by=request.by)
 
-    def grant(self, wish: Wish) -> None:
-        """Heed the wish of somebody who is not there to be told: what cannot be done is logged."""
+    def apply_or_log(self, request: ControlRequest) -> None:
+        """Apply the request of another process, which cannot receive an error: a fault is logged instead."""
         try:
-            self.heed(wish)
+            self.apply(request)
         except UsageError as error:
-            _LOG.warning("A wish of process %d is passed over: %s", wish.by, error)
+            _LOG.warning("A request of process %d is ignored: %s", request.by, error)
 
     @contextmanager
     def closing(self) -> Iterator[bool]:
-        """Whether nobody has closed it before; what is said inside is the last, and others wait for that."""
+        """Whether this is the first close; no other event is recorded meanwhile or afterwards."""
         with self._guard:
             first, self._closed = not self._closed, True
             yield first
@@ -229,4 +230,4 @@ class Steering:
         try:
             self._recorder.say(event)
         except JournalError as error:
-            self._crew.break_off(error)
+            self._workers.break_off(error)

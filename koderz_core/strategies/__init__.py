@@ -1,4 +1,4 @@
-"""Ways of solving a problem: one frozen dataclass each, listed in ``STRATEGIES``; some have names of their own."""
+"""The strategies, one frozen dataclass each, in ``STRATEGIES``; and presets, which are named parameter sets of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ensemble import Ensemble
 from koderz_core.strategies.facts import DataclassStrategy, Facts, facts_of_class
 from koderz_core.strategies.ladder import ONCE, Ladder
-from koderz_core.strategies.outside import found, installed, shortened
-from koderz_core.strategies.parameters import bounds_of, checked, choices_of, describe, is_override, require_number
+from koderz_core.strategies.outside import installed, outside_strategy, shortened
+from koderz_core.strategies.parameters import (
+    bounds_of,
+    checked_override,
+    choices_of,
+    describe,
+    is_override,
+    require_number,
+)
 from koderz_core.strategies.reminders import Reminded
 from koderz_core.strategies.selected import Selected
 from koderz_core.strategies.supervised import Supervised
@@ -26,10 +33,10 @@ from koderz_core.strategies.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Preset:
-    """A strategy under some parameters that has a name of its own; ``doc``: what it does, in one line.
+class StrategyPreset:
+    """A strategy with fixed parameters and its own name; ``doc``: what it does, in one line.
 
-    ``facts``: those in which it differs from the strategy.
+    ``facts``: the facts in which it differs from the strategy.
     """
 
     strategy: str
@@ -52,30 +59,30 @@ STRATEGIES: Mapping[str, type[DataclassStrategy]] = {
     "selected": Selected,
 }
 
-PRESETS: Mapping[str, Preset] = {
-    "repair": Preset(
+PRESETS: Mapping[str, StrategyPreset] = {
+    "repair": StrategyPreset(
         "supervised",
         {"spec": False, "checkpoints": False},
-        "Ask, test, feed the failure back: supervised without a spec and without reviews.",
+        "Ask, test and feed the failure back: supervised without a spec and without reviews.",
     ),
-    "retry": Preset(
+    "retry": StrategyPreset(
         "ladder",
         {"temperature": 0.8, "steps": ""},
-        "Fresh programs without feedback until one passes: what as many iterations solve by themselves.",
+        "Sample fresh programs without feedback until one passes: a control for the effect of feedback.",
     ),
-    "warming": Preset(
+    "warming": StrategyPreset(
         "ladder",
         {"steps": "0,0.3*2,0.5*2"},
-        "Fresh programs without feedback, the first greedy and each later pair warmer, until one passes.",
+        "Sample fresh programs without feedback at rising temperatures, the first greedily, until one passes.",
     ),
-    "escalation": Preset(
+    "escalation": StrategyPreset(
         "ladder",
         {"steps": ONCE},
-        "One program of each coder in the order they are named, without feedback, until one passes.",
+        "Ask each coder for one program in the given order, without feedback, until one passes.",
         {"takes_all_coders": True, "needs_several_coders": True},
     ),
 }
-"""``repair`` and ``retry`` are the controls of ``supervised``, with as many iterations: without the stronger models,
+"""``repair`` and ``retry`` are controls of ``supervised`` with the same number of iterations: without stronger models,
 and without feedback. ``warming`` and ``escalation`` are baselines of "AI Agents That Matter" (arXiv 2407.01502).
 """
 
@@ -84,28 +91,28 @@ MODES: Mapping[str, tuple[str, ...]] = {
     "iterative": ("supervised",),
     "comparative": ("direct", "supervised"),
 }
-"""The modes of the original koderz, by the strategies that they mean here."""
+"""The modes of the original koderz, with their strategies in this koderz."""
 
 ADDED: Mapping[str, Scalar] = asdict(Reminded())
-"""Parameters that earlier configurations did not have, with what they did: left at that, none gets another id."""
+"""Parameters that were added later, with their neutral values: these are not recorded, so earlier ids stay the same."""
 
 
 def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
-    """The strategy or preset called ``name`` with these parameters, the others at their defaults.
+    """The strategy or preset called ``name`` with these parameters and the defaults of the others.
 
-    Overrides of a role's sampling are checked; they are the runner's to heed.
-    Raises UnknownNameError for a strategy or a parameter that there is none of, PlanError for a value out of place.
+    Overrides of a role's sampling are checked here and applied by the runner.
+    Raises UnknownNameError for an unknown strategy or parameter, PlanError for an invalid value.
     """
     strategy = class_of(name)
     known = {field.name: field for field in fields(strategy)}
-    own = {one: value for one, value in parameters.items() if not is_override(one)}
+    own = {parameter: value for parameter, value in parameters.items() if not is_override(parameter)}
     for parameter, value in own.items():
         if parameter not in known:
             raise UnknownNameError(f"parameter of {name}", parameter, known)
         _check(name, value, known[parameter])
     given = {**(PRESETS[name].parameters if name in PRESETS else {}), **own}
-    fitting = {parameter: _fitting(value, known[parameter].default) for parameter, value in given.items()}
-    created = strategy(**fitting)  # _check held each value against its default
+    normal = {parameter: _normal(value, known[parameter].default) for parameter, value in given.items()}
+    created = strategy(**normal)  # _check has compared each value with the type of its default
     _overrides(created, parameters)
     return created
 
@@ -113,47 +120,46 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
 def class_of(name: str) -> type[DataclassStrategy]:
     """The class of a strategy or preset. Raises UnknownNameError, and PlanError for an installed one that fails."""
     strategy = base_of(name)
-    outside = None if strategy in STRATEGIES else found(strategy)
+    outside = None if strategy in STRATEGIES else outside_strategy(strategy)
     if strategy not in STRATEGIES and outside is None:
-        hint = "`koderz strategies` shows them all."
+        hint = "`koderz strategies` lists all strategies."
         raise UnknownNameError("strategy", name, (*offered(), *installed()), hint)
     return outside or STRATEGIES[strategy]
 
 
 def complete(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """All parameters of a strategy, the defaults filled in. Raises as ``create``."""
+    """All parameters of a strategy, with defaults filled in. Raises as ``create``."""
     whole = asdict(create(name, parameters))
-    return {one: whole[one] for one in sorted(whole, key=ADDED.__contains__)}  # what is seldom wanted comes last
+    return {parameter: whole[parameter] for parameter in sorted(whole, key=ADDED.__contains__)}  # rarely used ones last
 
 
 def recorded(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """``complete`` without what a configuration only has where it is used, and with overrides. Raises as ``create``."""
+    """``complete`` as a configuration records it: without neutral added parameters, with overrides.
+
+    Raises as ``create``.
+    """
     whole = complete(name, parameters).items()
-    used = {one: value for one, value in whole if one not in ADDED or value != ADDED[one]}
+    used = {parameter: value for parameter, value in whole if parameter not in ADDED or value != ADDED[parameter]}
     return used | _overrides(create(name, parameters), parameters)
 
 
 def base_of(name: str) -> str:
-    """The strategy that a name means: that of a preset, else the name itself."""
+    """The strategy of a preset, else the name itself."""
     return PRESETS[name].strategy if name in PRESETS else name
 
 
 def called(strategy: str, parameters: Mapping[str, Scalar]) -> str:
-    """What a strategy with these parameters is called: as the preset that it is, else by its own name."""
-    whole = {**_defaults(strategy), **parameters}
+    """The name of a strategy with these parameters: that of the matching preset, else its own."""
+    defaults = {field.name: field.default for field in fields(STRATEGIES[strategy])} if strategy in STRATEGIES else {}
+    whole = {**defaults, **parameters}
     for name, preset in PRESETS.items():
         if preset.strategy == strategy and preset.parameters.items() <= whole.items():
             return name
     return shortened(strategy)
 
 
-def _defaults(strategy: str) -> dict[str, object]:
-    """The parameters of a strategy by default; those of one that a later version may have are not known."""
-    return {one.name: one.default for one in fields(STRATEGIES[strategy])} if strategy in STRATEGIES else {}
-
-
 def offered() -> tuple[str, ...]:
-    """All names to choose from, each for something else: what is a preset by default goes by that name only."""
+    """All names to choose from, without duplicates: a strategy whose defaults equal a preset has only that name."""
     return (*(name for name in STRATEGIES if called(name, complete(name, {})) == name), *PRESETS)
 
 
@@ -163,7 +169,7 @@ def doc_of(name: str) -> str:
 
 
 def facts_of(name: str) -> Facts:
-    """The facts of a strategy or preset; the defaults for one that is not here, as another version may record it."""
+    """The facts of a strategy or preset; the defaults for an unknown one, as another version may record it."""
     try:
         facts = facts_of_class(class_of(name))
     except UsageError:
@@ -172,21 +178,22 @@ def facts_of(name: str) -> Facts:
 
 
 def _overrides(strategy: DataclassStrategy, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    return {one: checked(strategy.roles(), one, value) for one, value in parameters.items() if is_override(one)}
+    roles = strategy.roles()
+    return {name: checked_override(roles, name, value) for name, value in parameters.items() if is_override(name)}
 
 
-def _fitting(value: Scalar, default: object) -> Scalar:
-    """1 and 1.0 must make the same configuration, and so must -0.0 and 0.0."""
+def _normal(value: Scalar, default: object) -> Scalar:
+    """Make 1 and 1.0, and -0.0 and 0.0, the same configuration."""
     return float(value) + 0.0 if isinstance(default, float) and isinstance(value, int | float) else value
 
 
 def _check(strategy: str, value: Scalar, field: Field[object]) -> None:
     parameter, default = field.name, field.default
-    wanted = type(default)
-    if wanted in (int, float):
-        require_number(f"{strategy}: {parameter}", value, wanted, bounds_of(parameter, default))
-    elif not isinstance(value, wanted):
-        raise PlanError(f"{strategy}: {parameter} must be {wanted.__name__}, not {value!r}.")
+    kind = type(default)
+    if kind in (int, float):
+        require_number(f"{strategy}: {parameter}", value, kind, bounds_of(parameter, default))
+    elif not isinstance(value, kind):
+        raise PlanError(f"{strategy}: {parameter} must be {kind.__name__}, not {value!r}.")
     choices = choices_of(field)
     if choices and value not in choices:
         raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(choices)}, not {value!r}.")

@@ -1,8 +1,8 @@
-"""``beam``: several programs at a time, each mended in several ways; the best go on, none of them twice.
+"""``beam``: a beam search that repairs the best programs of each level in several ways.
 
-Calls: ``width`` x ``branches`` in each of at most ``depth`` levels, those of a level all at once. Beam search over
-whole solutions is ToT-BFS of Yao et al., "Tree of Thoughts" (arXiv 2305.10601); that each is mended from its own failed
-tests makes it the repair tree of Olausson et al. (arXiv 2306.09896).
+Calls: ``width`` x ``branches`` in each of at most ``depth`` levels, concurrently within a level. Beam search over
+whole solutions is ToT-BFS of Yao et al., "Tree of Thoughts" (arXiv 2305.10601); repairing each program from its own
+failed tests makes it the repair tree of Olausson et al. (arXiv 2306.09896).
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class Beam(Reminded):
-    """Keep the ``width`` best programs, have each mended in ``branches`` ways, and again, ``depth`` levels in all.
+    """Keep the best programs of each level and repair each of them in several ways.
 
-    The first level are fresh programs, as many as any other can have. A program that says the same as an earlier one,
-    whatever its layout and comments, is not tested again and takes no place from another. What is kept are the best
-    of all so far by gate tests, of equals the latest, so a program stays until it is outdone; it ends when one passes.
+    ``width`` programs are kept, each is repaired ``branches`` times, and there are ``depth`` levels. The first level
+    consists of fresh programs, as many as the other levels have. A program that differs from an earlier one only in
+    layout and comments is not tested again and does not count. The best programs so far by gate tests are kept, the
+    latest among equals. The search ends when a program passes.
     """
 
     draws_samples: ClassVar = True
 
-    width: int = parameter(
-        3, "How many programs go on from one level to the next: the best by gate tests, none of them twice."
-    )
-    branches: int = parameter(2, "In how many ways each program that goes on is mended.")
-    depth: int = parameter(4, "How many levels there are, that of the first programs among them.")
+    width: int = parameter(3, "Number of programs kept after each level: the best by gate tests, without duplicates.")
+    branches: int = parameter(2, "Number of repairs of each program that is kept.")
+    depth: int = parameter(4, "Number of levels, including the first one of fresh programs.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024
@@ -48,12 +47,12 @@ class Beam(Reminded):
     def __post_init__(self) -> None:
         if self.max_iterations > MOST:
             raise PlanError(
-                f"width x branches x depth may come to at most {MOST} programs, not {self.max_iterations}: lower one."
+                f"width x branches x depth must be at most {MOST} programs, not {self.max_iterations}. Lower one value."
             )
 
     @property
     def max_iterations(self) -> int:
-        """If no two programs are the same."""
+        """The largest number of programs, reached if no two programs are the same."""
         return self.width * self.branches * self.depth
 
     def roles(self) -> tuple[str, ...]:
@@ -64,20 +63,20 @@ class Beam(Reminded):
         best, tried, kept, lessons = Best(), dict[str, Attempt](), list[Attempt](), Lessons()
         for _ in range(self.depth):
             for reply in ctx.ask_many(self._asks(ctx, brief, kept, lessons)):
-                found = candidate(reply, ctx.problem)
-                form = None if found.code is None else shape(found.code)
+                program = candidate(reply, ctx.problem)
+                form = None if program.code is None else shape(program.code)
                 if form in tried:
                     continue
-                verdict = best.keep(found, ctx.test(found))
+                verdict = best.keep(program, ctx.test(program))
                 if verdict.passed:
                     return best.code
                 if form is not None:
-                    tried[form] = Attempt(len(tried) + 1, found, verdict)
+                    tried[form] = Attempt(len(tried) + 1, program, verdict)
             kept = sorted(tried.values(), key=_rank)[-self.width :]
         return best.code
 
     def _asks(self, ctx: Context, brief: coding.Brief, kept: Sequence[Attempt], lessons: Lessons) -> list[Ask]:
-        """The best program's first. Nothing to mend yet: fresh ones."""
+        """The calls of a level, for the best program first; calls for fresh programs in the first level."""
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         first = [coding.first_attempt(brief)] * (0 if kept else self.width)
         prompts = first or [

@@ -1,8 +1,8 @@
-"""``best_of``: many programs at once, the best by gate tests, then by a vote on what they do, then by a judge.
+"""``best_of``: many programs at once, the best by gate tests, then by a vote on their behaviour, then by a judge.
 
-Calls: ``samples``; where several different programs are equally good one more, to the tester, and one to the judge
-where their votes are equal too. Repeated sampling after Brown et al., "Large Language Monkeys" (arXiv 2407.21787); the
-vote of programs by what they give on inputs is AlphaCode's clustering (Li et al., arXiv 2203.07814).
+Calls: ``samples``; one more to the tester if different programs are equally good, and one to the judge if their votes
+are equal too. Repeated sampling after Brown et al., "Large Language Monkeys" (arXiv 2407.21787); the vote on the
+results of calls is the clustering of AlphaCode (Li et al., arXiv 2203.07814).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.prompts.judging import Contender
 from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Context
-from koderz_core.records import Ask, Observed, Sampling
+from koderz_core.records import Ask, Sampling
 from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
@@ -27,11 +27,11 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class BestOf(Reminded):
-    """Ask for ``samples`` programs and test each; a vote by what they do, then a judge, picks among the best.
+    """Test several programs; a vote on their behaviour, then a judge, picks among the best.
 
-    Programs that give the same on all calls stand for each other: the largest such group wins, or by ``judge`` one of
-    the largest, else the latest program in them. Calls are those in the problem's text and at most ``tests`` that the
-    tester writes; without any, only programs that say the same stand for each other.
+    Programs with the same results on all calls form a group, and the largest group wins. Among several largest groups
+    the judge chooses, or without ``judge`` the one with the latest program. The calls are those in the problem's text
+    and at most ``tests`` that the tester writes; without calls, only identical programs form a group.
     """
 
     shows_attempts: ClassVar = False
@@ -39,7 +39,7 @@ class BestOf(Reminded):
 
     samples: int = 5
     tests: int = 10
-    judge: bool = parameter(True, "A judge picks where a vote by what the programs do ends in a tie.")
+    judge: bool = parameter(True, "Let a judge decide if the vote on the programs' behaviour is a tie.")
     chain_of_thought: bool = True
     temperature: float = 0.8
     max_tokens: int = 1024
@@ -65,40 +65,37 @@ class BestOf(Reminded):
         return self._judged(ctx, groups) if self.judge and len(groups) > 1 else groups[0].code
 
     def _tested(self, ctx: Context) -> list[str]:
-        """The programs that passed most gate tests, in the order of the samples."""
+        """The programs that passed the most gate tests, in the order of the samples."""
         brief = with_reminders(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought))
         ask = Ask("coder", coding.first_attempt(brief), Sampling(self.temperature, max_tokens=self.max_tokens))
         ranked: dict[tuple[bool, int], list[str]] = defaultdict(list)
         for reply in ctx.ask_many([ask] * self.samples):
-            tried = candidate(reply, ctx.problem)
-            verdict = ctx.test(tried)
-            if tried.code is not None:
-                ranked[verdict.passed, verdict.tests_passed].append(tried.code)
+            program = candidate(reply, ctx.problem)
+            verdict = ctx.test(program)
+            if program.code is not None:
+                ranked[verdict.passed, verdict.tests_passed].append(program.code)
         return ranked[max(ranked)] if ranked else []
 
     def _voted(self, ctx: Context, programs: Sequence[str]) -> list[Contender]:
-        """The latest program of each of the largest groups, the latest of all first."""
+        """The latest program of each of the largest groups, the overall latest first."""
         calls = self._calls(ctx)
         latest = {shape(code): code for code in programs}
         seen = {form: tuple(ctx.probe(code, calls)) if calls else () for form, code in latest.items()}
         groups: dict[object, list[Contender]] = defaultdict(list)
         for form, code in ((shape(code), code) for code in reversed(programs)):
-            groups[_behaviour(seen[form]) or form].append(Contender(code, seen[form]))
+            behaviour = tuple((step.value, step.error) for step in seen[form])
+            groups[behaviour or form].append(Contender(code, seen[form]))
         largest = max(map(len, groups.values()))
         return [group[0] for group in groups.values() if len(group) == largest]
 
     def _calls(self, ctx: Context) -> list[str]:
-        asked = testing.write(ctx.problem, self.tests)
-        reply = ctx.ask("tester", asked, Sampling(0.0, max_tokens=self.max_tokens))
+        prompt = testing.write(ctx.problem, self.tests)
+        reply = ctx.ask("tester", prompt, Sampling(0.0, max_tokens=self.max_tokens))
         written = testing.asserts_in(reply.text, ctx.problem, self.tests)
         return list(dict.fromkeys([*testing.calls_in(ctx.problem), *(test.call for test in written)]))
 
     def _judged(self, ctx: Context, groups: Sequence[Contender]) -> str:
-        """Samples come in no order that means anything, so the places that they are shown in favour none."""
-        asked = judging.choose(ctx.problem, groups)
-        reply = ctx.ask("judge", asked, Sampling(0.0, max_tokens=self.max_tokens))
+        """The judge's choice; the samples have no meaningful order, so their positions favour none."""
+        prompt = judging.choose(ctx.problem, groups)
+        reply = ctx.ask("judge", prompt, Sampling(0.0, max_tokens=self.max_tokens))
         return groups[judging.chosen(reply.text, len(groups)) or 0].code
-
-
-def _behaviour(seen: Sequence[Observed]) -> tuple[tuple[str | None, str | None], ...]:
-    return tuple((step.value, step.error) for step in seen)

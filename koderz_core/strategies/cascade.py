@@ -1,9 +1,9 @@
-"""``cascade``: the cheapest coder first, the next one only where tests that a model wrote speak against its program.
+"""``cascade``: the cheapest coder first, and the next one only if its program fails tests that a model wrote.
 
-Calls: one for the tests, then one per coder until a program is accepted; the last coder's is not held against them.
-After Chen et al., "Model Cascading for Code" (arXiv 2405.15842), where thresholds of 0.9 to 1.0 did best, with one
+Calls: one for the tests, then one per coder until a program is accepted; the last coder's is always accepted.
+After Chen et al., "Model Cascading for Code" (arXiv 2405.15842), where thresholds of 0.9 to 1.0 were best, with one
 program per model; trying models in order of price until one is trusted is FrugalGPT (Chen et al., arXiv 2305.05176).
-It needs no gate tests and runs none, so it is scored as ``direct`` is.
+It runs no gate tests, so it is scored like ``direct``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from koderz_core.strategies.reminders import Reminded, with_reminders
 
 @dataclass(frozen=True, slots=True)
 class Cascade(Reminded):
-    """Take the first coder's program that agrees with enough of the tester's own tests, else ask the next coder.
+    """Accept the first program that passes enough of the tester's own tests; until then ask the next coder.
 
-    The tester sees the problem and no program. ``threshold``: the share of its tests that a program must pass; where
-    it wrote none that can be read, nothing is known for a program, so the last coder is asked. Of programs that are not
-    accepted, and of a last answer without any, the one that passed most is handed in.
+    The tester sees the problem and no program. ``threshold``: the share of its tests that a program must pass. If none
+    of its tests can be read, no program is accepted before the last coder's. If the last coder writes no program, the
+    program that passed the most tests is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -36,7 +36,7 @@ class Cascade(Reminded):
     tests_programs: ClassVar = False
     shows_attempts: ClassVar = False
 
-    threshold: float = parameter(0.9, "The share of the tester's own tests that a program must pass to be accepted.")
+    threshold: float = parameter(0.9, "Share of the tester's own tests that a program must pass to be accepted.")
     tests: int = 10
     chain_of_thought: bool = True
     temperature: float = 0.0
@@ -72,7 +72,7 @@ class Cascade(Reminded):
 
 
 def _agreement(ctx: Context, code: str, tests: tuple[OwnTest, ...]) -> float:
-    """The share of tests that a program passes; none if there are none."""
+    """The share of tests that a program passes; 0 without tests."""
     if not tests:
         return 0.0
     seen = ctx.probe(code, [test.holds for test in tests])

@@ -1,4 +1,4 @@
-"""What an experiment has been through so far: its attempts, its reviews, the best program."""
+"""The course of an experiment so far: its attempts, its reviews and its best program."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from itertools import takewhile
 from koderz_core.prompts.attempts import Attempt
 from koderz_core.prompts.coding import Brief
 from koderz_core.prompts.programs import shape
-from koderz_core.prompts.review import Review
-from koderz_core.prompts.sections import Guidance
+from koderz_core.prompts.review import Guidance, Review
 from koderz_core.records import Extracted, Verdict
 
 
 class Best:
-    """Keeps the candidate with the most gate tests passed; of equals, the latest."""
+    """The program that passed the most gate tests, the latest among equals."""
 
     def __init__(self) -> None:
         self.code: str | None = None
         self._rank = (False, -1)
 
     def keep(self, candidate: Extracted, verdict: Verdict) -> Verdict:
-        """Take note of a candidate and hand its verdict through."""
+        """Consider a program, and return its verdict unchanged."""
         rank = (verdict.passed, verdict.tests_passed)
         if candidate.code is not None and rank >= self._rank:
             self.code, self._rank = candidate.code, rank
@@ -31,10 +30,10 @@ class Best:
 
 @dataclass(slots=True)
 class Course:
-    """``dollars``: what could be spent before it began, None: no limit, or of no interest.
+    """The state of a loop that repairs programs.
 
-    ``reviews``: those that advised something. ``reviewed``: how many attempts a reviewer has been shown, in
-    ``checkpoints`` of them, whatever it answered.
+    ``dollars``: the budget at the start; None: no limit, or not needed. ``reviews``: the reviews that were not empty.
+    ``reviewed``: how many attempts a reviewer has seen, in ``checkpoints`` reviews, including empty ones.
     """
 
     brief: Brief
@@ -42,13 +41,13 @@ class Course:
     reviews: list[Review] = field(default_factory=list)
     best: Best = field(default_factory=Best)
     dollars: float | None = None
-    lessons: dict[str, tuple[str, ...]] = field(default_factory=dict)  # error class -> what other problems taught of it
+    lessons: dict[str, tuple[str, ...]] = field(default_factory=dict)  # error class -> lessons from other problems
     reviewed: int = 0
     checkpoints: int = 0
     _shapes: dict[str, int] = field(default_factory=dict)
 
     def add(self, candidate: Extracted, verdict: Verdict) -> Attempt:
-        """Take note of the next attempt, and of whether it repeats an earlier one."""
+        """Add the next attempt, and note whether it repeats an earlier one."""
         number = len(self.attempts) + 1
         first = number if candidate.code is None else self._shapes.setdefault(shape(candidate.code), number)
         self.attempts.append(Attempt(number, candidate, verdict, None if first == number else first))
@@ -56,7 +55,7 @@ class Course:
         return self.attempts[-1]
 
     def take(self, guidance: Guidance) -> None:
-        """Take note of a review of all attempts so far; an empty one leaves standing what another advised before."""
+        """Add a review of all attempts so far; after an empty review the earlier guidance stays in force."""
         self.reviewed = len(self.attempts)
         self.checkpoints += 1
         if guidance.text:
@@ -64,20 +63,20 @@ class Course:
 
     @property
     def guidance(self) -> str:
-        """What the latest review that was not empty advises."""
+        """The advice of the latest review that was not empty."""
         return self.reviews[-1].guidance.text if self.reviews else ""
 
     @property
     def newly_guided(self) -> bool:
-        """Whether a review advises on the latest attempt, and no other has been made since."""
+        """Whether the latest review has seen the latest attempt."""
         return bool(self.reviews) and self.reviews[-1].after_iteration == len(self.attempts)
 
     @property
     def reminders(self) -> Sequence[str]:
-        """What other problems taught of the latest attempt's error."""
+        """Lessons from other problems on the latest attempt's error."""
         return self.lessons.get(self.attempts[-1].verdict.error or "", ()) if self.attempts else ()
 
     @property
     def repeats_in_a_row(self) -> int:
-        """How many of the latest attempts, without a new one between, repeat earlier ones."""
-        return sum(1 for _ in takewhile(lambda one: one.same_as is not None, reversed(self.attempts)))
+        """How many of the latest attempts in a row repeat earlier programs."""
+        return sum(1 for _ in takewhile(lambda attempt: attempt.same_as is not None, reversed(self.attempts)))

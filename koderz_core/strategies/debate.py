@@ -1,8 +1,8 @@
-"""``debate``: personas hold their positions against each other, a judge sums up, and the coder writes from that.
+"""``debate``: personas debate the problem, a judge sums up, and the coder writes the program from that.
 
-Calls: ``agents`` x ``rounds``, one of the judge, and one of the coder for each iteration. The rounds are those of Du et
-al., "Improving Factuality and Reasoning in Language Models through Multiagent Debate" (arXiv 2305.14325): all speak at
-once and see the others' answers of the round before; the judge is that of Liang et al. (arXiv 2305.19118).
+Calls: ``agents`` x ``rounds``, one of the judge, and one of the coder for each iteration. The rounds follow Du et al.,
+"Improving Factuality and Reasoning in Language Models through Multiagent Debate" (arXiv 2305.14325): all speak at once
+and see the answers of the round before; the judge follows Liang et al. (arXiv 2305.19118).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar
 from koderz_core.errors import PlanError
 from koderz_core.events import TurnSpoken
 from koderz_core.prompts import attempts, coding, debating
-from koderz_core.prompts.debating import Limits, Position, Speaker, speakers
+from koderz_core.prompts.debating import Position, Speaker, TurnLimits, speakers
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Sampling
@@ -29,60 +29,58 @@ JUDGE = "judge"
 
 @dataclass(frozen=True, slots=True)
 class Debate(Reminded):
-    """Personas debate, a judge sums up, the coder writes it and repairs it until ``max_iterations`` programs failed.
+    """Let personas debate and a judge sum up; the coder writes the program and repairs it.
 
-    ``agents``: who speaks, by the names of their personas; several models of the role speaker take turns among them.
-    After the first of ``rounds`` all see what each said in the one before: whole, while all positions together fit
-    into ``shown_tokens``. ``turn_tokens``: the longest turn. ``personas``: YAML with one's own, in addition to
-    those that come with koderz. A turn takes no longer than any request may.
+    ``agents``: the names of the personas that speak; several models of the role speaker take turns among them. After
+    the first of ``rounds``, all see the positions of the round before, shortened if they exceed ``shown_tokens``.
+    ``turn_tokens``: the limit of a turn. ``personas``: YAML with your own personas, in addition to those of koderz.
+    The coder writes at most ``max_iterations`` programs.
     """
 
     several: ClassVar = ("speaker",)
 
-    agents: str = parameter(USUAL, "The personas that debate, by name, with commas between them.")
-    rounds: int = parameter(2, "After the first, every speaker sees what all others said in the round before.")
+    agents: str = parameter(USUAL, "Names of the personas that debate, separated by commas.")
+    rounds: int = parameter(2, "Number of rounds. After the first, every speaker sees the positions of the last round.")
     max_iterations: int = 3
-    turn_tokens: int = parameter(512, "The most tokens of one turn in the debate; what is longer is cut off.")
-    shown_tokens: int = parameter(3000, "Room in a prompt for the others' positions, in tokens.")
+    turn_tokens: int = parameter(512, "Maximum number of tokens in one turn of the debate. Longer turns are cut off.")
+    shown_tokens: int = parameter(3000, "Maximum number of tokens in a prompt for the positions of the last round.")
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
-    personas: str = parameter(
-        "", "Personas of your own: a .yaml file or YAML text. They are added to those that come with koderz."
-    )
+    personas: str = parameter("", "Your own personas, in a .yaml file or as YAML text, in addition to those of koderz.")
 
     def __post_init__(self) -> None:
         if self.rounds > MOST_ROUNDS:
             raise PlanError(f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}.")
-        if (self.agents, self.personas) != (USUAL, ""):  # else there is nothing to read a file for
+        if (self.agents, self.personas) != (USUAL, ""):  # else the file of personas is not needed
             named = speakers(self.agents, self.personas)
-            object.__setattr__(self, "agents", ",".join(one.role for one in named))  # one cast, one configuration
+            object.__setattr__(self, "agents", ",".join(speaker.role for speaker in named))  # one canonical text
 
     def roles(self) -> tuple[str, ...]:
         return ("speaker", JUDGE, "coder")
 
     def solve(self, ctx: Context) -> str | None:
-        cast, said = speakers(self.agents, self.personas), tuple[Position, ...]()
+        debaters, positions = speakers(self.agents, self.personas), tuple[Position, ...]()
         for number in range(1, self.rounds + 1):
-            said = self._round(ctx, cast, said, number)
-        conclusion = self._judged(ctx, said)
+            positions = self._round(ctx, debaters, positions, number)
+        conclusion = self._judged(ctx, positions)
         return self._written(ctx, conclusion.text)
 
     def _round(
-        self, ctx: Context, cast: Sequence[Speaker], last: Sequence[Position], number: int
+        self, ctx: Context, debaters: Sequence[Speaker], last: Sequence[Position], number: int
     ) -> tuple[Position, ...]:
-        """All speak at once, so that nobody has the advantage of the last word."""
+        """The positions of a round; all speak at once, so that no speaker has the advantage of the last word."""
         members = ctx.members("speaker")
         asks = [
-            Ask("speaker", debating.turn(ctx.problem, one, last, self._limits()), self._turn(), place % members)
-            for place, one in enumerate(cast)
+            Ask("speaker", debating.turn(ctx.problem, speaker, last, self._limits()), self._turn(), place % members)
+            for place, speaker in enumerate(debaters)
         ]
-        replies = zip(cast, ctx.ask_many(asks), strict=True)
-        said = tuple(debating.position(one.role, reply.text) for one, reply in replies)
-        for one in said:
-            ctx.note(TurnSpoken(one.speaker, number, one.text))
-        return said
+        replies = zip(debaters, ctx.ask_many(asks), strict=True)
+        positions = tuple(debating.position(speaker.role, reply.text) for speaker, reply in replies)
+        for position in positions:
+            ctx.note(TurnSpoken(position.speaker, number, position.text))
+        return positions
 
     def _judged(self, ctx: Context, last: Sequence[Position]) -> Position:
         reply = ctx.ask(JUDGE, debating.judge(ctx.problem, last, self._limits()), self._turn())
@@ -94,8 +92,8 @@ class Debate(Reminded):
         course = Course(with_examples(ctx, self, coding.Brief(ctx.problem, conclusion, self.chain_of_thought)))
         for _ in range(self.max_iterations):
             reply = ctx.ask("coder", self._prompt(course), self._sampling(again=bool(course.attempts)))
-            tried = candidate(reply, ctx.problem)
-            if course.add(tried, ctx.test(tried)).verdict.passed:
+            program = candidate(reply, ctx.problem)
+            if course.add(program, ctx.test(program)).verdict.passed:
                 break
             remember(ctx, self, course)
         return course.best.code
@@ -107,8 +105,8 @@ class Debate(Reminded):
             else coding.first_attempt(course.brief)
         )
 
-    def _limits(self) -> Limits:
-        return Limits(self.turn_tokens, self.shown_tokens)
+    def _limits(self) -> TurnLimits:
+        return TurnLimits(self.turn_tokens, self.shown_tokens)
 
     def _turn(self) -> Sampling:
         return Sampling(self.temperature, max_tokens=self.turn_tokens)

@@ -1,6 +1,6 @@
-"""``direct``: one answer, untested. The baseline of everything else.
+"""``direct``: one answer, untested. The baseline of all other strategies.
 
-Calls: one, and one more for a spec. It is how pass@1 is measured since Chen et al. (arXiv 2107.03374).
+Calls: one, and one more for a spec. Pass@1 is measured like this since Chen et al. (arXiv 2107.03374).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from koderz_core.strategies.reminders import Reminded, specification, with_remin
 
 @dataclass(frozen=True, slots=True)
 class Direct(Reminded):
-    """Ask the coder once and hand in what it wrote; on request after a spec, or without chain of thought."""
+    """Ask the coder once and submit its program, optionally with a spec or without chain of thought."""
 
     tests_programs: ClassVar = False
     shows_attempts: ClassVar = False

@@ -1,7 +1,7 @@
-"""``ladder``: fresh programs one after the other, told nothing of those before: what feedback is held against.
+"""``ladder``: fresh programs one after the other without feedback, the baseline of strategies with feedback.
 
-Calls: one per attempt until a program passes. As retry, warming and escalation in Kapoor et al., "AI Agents That
-Matter" (arXiv 2407.01502): warming went through temperatures 0, 0.3, 0.3, 0.5, 0.5, escalation through four models.
+Calls: one per attempt until a program passes. Covers retry, warming and escalation of Kapoor et al., "AI Agents That
+Matter" (arXiv 2407.01502): warming used temperatures 0, 0.3, 0.3, 0.5, 0.5, and escalation used four models.
 """
 
 from __future__ import annotations
@@ -18,49 +18,48 @@ from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
 from koderz_core.strategies.course import Best
-from koderz_core.strategies.parameters import parameter
+from koderz_core.strategies.parameters import WARMEST, parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
-HOTTEST = 2.0  # the highest that any provider takes
 MOST = 1000
 _STEP = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:\*(\d{1,4}))?", re.ASCII)
 
 
 def temperatures(text: str) -> tuple[float, ...]:
-    """One per attempt, none for an empty text. Raises PlanError, which names the step that is none."""
-    found: list[float] = []
+    """One temperature per attempt; none for an empty text. Raises PlanError, which names the invalid step."""
+    steps: list[float] = []
     for step in text.split(",") if text.strip() else ():
-        read = _STEP.fullmatch(step.strip())
-        temperature, times = (float(read[1]), int(read[2] or 1)) if read else (0.0, 0)
-        if not times or temperature > HOTTEST:
+        match = _STEP.fullmatch(step.strip())
+        temperature, times = (float(match[1]), int(match[2] or 1)) if match else (0.0, 0)
+        if not times or temperature > WARMEST:
             raise PlanError(
-                f"{step.strip()!r} in {text!r} is no step: write temperatures from 0 to {HOTTEST:g} with commas "
-                "between them, and how many attempts where there are several, as in 0,0.3*2,0.5*2."
+                f"{step.strip()!r} in {text!r} is not a step. Write temperatures from 0 to {WARMEST}, separated by "
+                "commas; *N repeats one N times, as in 0,0.3*2,0.5*2."
             )
-        found += [temperature] * times
-    if len(found) > MOST:
-        raise PlanError(f"{text!r} are {len(found)} steps: write at most {MOST}.")
-    return tuple(found)
+        steps += [temperature] * times
+    if len(steps) > MOST:
+        raise PlanError(f"{text!r} has {len(steps)} steps. Write at most {MOST}.")
+    return tuple(steps)
 
 
-def written(steps: tuple[float, ...]) -> str:
-    """The one text that stands for these temperatures, however they were written."""
+def canonical(steps: tuple[float, ...]) -> str:
+    """The canonical text of these temperatures, so that one schedule is one configuration."""
     counted = ((temperature, len(list(same))) for temperature, same in groupby(steps))
     return ",".join(f"{temperature:g}" + (f"*{times}" if times > 1 else "") for temperature, times in counted)
 
 
 USUAL = 0.8
 ONCE = "0"
-"""The steps of a ladder that asks each model once, as greedy as it can be had."""
+"""The steps of a ladder that asks each model once, greedily."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder(Reminded):
-    """Ask the coder the same again, at most ``max_iterations`` times, until a program passes the gate tests.
+    """Repeat the same prompt, at most ``max_iterations`` times, until a program passes the gate tests.
 
-    Every call has a seed of its own, so a sample at a temperature above 0 is a fresh one. ``steps``: the temperatures
-    of the attempts, such as "0,0.3*2", instead of always ``temperature``. Of several coders each goes through all
-    steps before the next is asked; without steps they share the iterations.
+    Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps``: the temperatures of
+    the attempts, such as "0,0.3*2", instead of ``temperature``. With several coders, each goes through all steps before
+    the next is asked; without steps they share the iterations.
     """
 
     several: ClassVar = ("coder",)
@@ -71,12 +70,12 @@ class Ladder(Reminded):
     chain_of_thought: bool = True
     temperature: float = USUAL
     max_tokens: int = 1024
-    steps: str = parameter("", "The temperature of each attempt, such as 0,0.3*2,0.5*2, instead of always the same.")
+    steps: str = parameter("", "Temperature of each attempt, such as 0,0.3*2,0.5*2, instead of a fixed one.")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", written(temperatures(self.steps)))  # one schedule, one configuration
+        object.__setattr__(self, "steps", canonical(temperatures(self.steps)))
         if self.steps and self.temperature != USUAL:
-            raise PlanError(f"The steps {self.steps} say every temperature: leave temperature={self.temperature} out.")
+            raise PlanError(f"The steps {self.steps} set every temperature. Omit temperature={self.temperature}.")
 
     def roles(self) -> tuple[str, ...]:
         return ("coder",)
@@ -87,13 +86,13 @@ class Ladder(Reminded):
         messages = coding.first_attempt(brief)
         for member, temperature in islice(self._rungs(ctx.members("coder")), self.max_iterations):
             reply = ctx.ask("coder", messages, Sampling(temperature, max_tokens=self.max_tokens), member)
-            tried = candidate(reply, ctx.problem)
-            if best.keep(tried, ctx.test(tried)).passed:
+            program = candidate(reply, ctx.problem)
+            if best.keep(program, ctx.test(program)).passed:
                 break
         return best.code
 
     def _rungs(self, members: int) -> Iterator[tuple[int, float]]:
-        """Member and temperature of each attempt, bottom up."""
+        """Coder and temperature of each attempt, in order."""
         steps, (each, rest) = temperatures(self.steps), divmod(self.max_iterations, members)
         for member in range(members):
             shared = each + (member < rest)

@@ -1,6 +1,6 @@
-"""What a coder may be reminded of: lessons of failures on other problems, and examples of other problems solved.
+"""Memories that a coder is shown: lessons from failures on other problems, and other problems with their solutions.
 
-A coder that is told of its failures gets the lessons on each kind of them; one that is not, the commonest of all kinds.
+A coder with feedback gets the lessons on each kind of its failures; a coder without feedback, the most common lessons.
 """
 
 from __future__ import annotations
@@ -15,62 +15,60 @@ from koderz_core.records import Query, Sampling, Verdict
 from koderz_core.strategies.course import Course
 from koderz_core.strategies.parameters import parameter
 
-MOST_LESSONS = 3  # that one prompt holds
+MOST_LESSONS = 3  # in one prompt
 MOST_EXAMPLES = 2
 
 Lessons = dict[str, tuple[str, ...]]
-"""Error class to what other problems taught of it."""
+"""Error class -> lessons from other problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminded:
     """The parameters of every strategy that has a coder."""
 
-    lessons: bool = parameter(
-        False, "The coder is told what helped with failures on other problems; see koderz cortex lessons."
-    )
+    lessons: bool = parameter(False, "Show the coder lessons from failures on other problems (koderz cortex lessons).")
     examples: bool = parameter(
-        False, "The coder is shown two other problems with programs that solved them in earlier benchmarks."
+        False, "Show the coder two other problems with programs that solved them in earlier benchmarks."
     )
 
 
-def with_examples(ctx: Context, asked: Reminded, brief: Brief) -> Brief:
-    """For a coder that is told of its failures: ``remember`` looks up what is known of these."""
-    if not asked.examples:
+def with_examples(ctx: Context, strategy: Reminded, brief: Brief) -> Brief:
+    """The brief of a coder with feedback: examples now, lessons later from ``remember``."""
+    if not strategy.examples:
         return brief
     return replace(brief, examples=tuple(memory.text for memory in ctx.recall(Query("solved", limit=MOST_EXAMPLES))))
 
 
-def with_reminders(ctx: Context, asked: Reminded, brief: Brief) -> Brief:
-    """For a coder that is told nothing of what it wrote before."""
-    shown = with_examples(ctx, asked, brief)
-    if not asked.lessons:
+def with_reminders(ctx: Context, strategy: Reminded, brief: Brief) -> Brief:
+    """The brief of a coder without feedback: examples and the most common lessons."""
+    shown = with_examples(ctx, strategy, brief)
+    if not strategy.lessons:
         return shown
     return replace(shown, lessons=tuple(memory.text for memory in ctx.recall(Query("lesson", limit=MOST_LESSONS))))
 
 
-def remember(ctx: Context, asked: Reminded, course: Course) -> None:
+def remember(ctx: Context, strategy: Reminded, course: Course) -> None:
     """Look up the lessons on the latest failure."""
     if course.brief.previous_error:
-        lessons_on(ctx, asked, course.attempts[-1].verdict, course.lessons)
+        lessons_on(ctx, strategy, course.attempts[-1].verdict, course.lessons)
 
 
-def lessons_on(ctx: Context, asked: Reminded, failed: Verdict, known: Lessons) -> tuple[str, ...]:
-    """Each kind of error is asked for once: what is remembered of it is shown whenever it comes again."""
-    if asked.lessons and failed.error and failed.error not in known:
-        found = ctx.recall(Query("lesson", {"error": failed.error}, limit=MOST_LESSONS))
-        known[failed.error] = tuple(memory.text for memory in found)
+def lessons_on(ctx: Context, strategy: Reminded, failed: Verdict, known: Lessons) -> tuple[str, ...]:
+    """The lessons on the error of a failed program; each error class is looked up once and kept in ``known``."""
+    if strategy.lessons and failed.error and failed.error not in known:
+        recalled = ctx.recall(Query("lesson", {"error": failed.error}, limit=MOST_LESSONS))
+        known[failed.error] = tuple(memory.text for memory in recalled)
     return known.get(failed.error or "", ())
 
 
 ADVICE_TEMPERATURE = 0.0
-"""Of specs and reviews, whatever the coder's is: the coder's temperature is compared, and must not change them too."""
+"""Of specs and reviews: comparisons of the coder's temperature must not change them."""
 ADVICE_TOKENS = 2048
-"""Of a spec or a review: more than is asked for, since models think first, yet a quarter of a context of 8,192."""
+"""Of a spec or a review: room for a model's thoughts, yet only a quarter of a context of 8,192 tokens."""
 
 
 def specification(ctx: Context, prompt: str, tokens: int = ADVICE_TOKENS, *, reuse: bool = False) -> str:
-    """Its text, noted with where it comes from. ``prompt``: one of ``coding.PROMPTS``; ``tokens``: the most of them."""
+    """The text of a spec, noted with its origin. ``prompt``: one of ``coder.PROMPTS``; ``tokens``: its limit."""
     note = (_recalled(ctx, prompt) if reuse else None) or _written(ctx, prompt, tokens)
     ctx.note(note)
     return note.text

@@ -1,7 +1,7 @@
-"""``selected``: for each experiment the coder that recorded results speak for, asked once.
+"""``selected``: one call of the coder that is the best by recorded results on other problems.
 
 Calls: one, and one more for each coder whose reply holds no program. Choosing one model per problem is routing, as in
-Ong et al., "RouteLLM" (arXiv 2406.18665), here without anything learned: by what is recorded and nothing else.
+Ong et al., "RouteLLM" (arXiv 2406.18665), here without a learned model: only by recorded results.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import Reminded, with_reminders
 
 DIRECT = "direct"
-"""The strategy whose results recommend a coder: the one under which each was asked alone, and once."""
+"""The strategy whose results rank the coders: it asks each coder alone and once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selected(Reminded):
-    """Ask the coder that results on other problems speak for by ``policy``, and the next where that gave no program.
+    """Ask the best coder by results on other problems, and the next one if its reply holds no program.
 
-    What was known then, with its scores and reasons, is what was recalled; where nothing is, the coders are asked in
-    the order that they are named.
+    ``policy``: the measure by which coders are ranked. The journal records the ranking with scores and reasons.
+    Without results the coders are asked in the order in which they are named.
     """
 
     several: ClassVar = ("coder",)
@@ -37,7 +37,7 @@ class Selected(Reminded):
 
     policy: str = parameter(
         QUALITY,
-        "What a coder is chosen by: solved, seconds, cost, room for tokens, or the order they are named in.",
+        "Ranking of the coders: success rate, seconds, cost, context size, or the given order.",
         POLICIES,
     )
     chain_of_thought: bool = True
@@ -58,6 +58,6 @@ class Selected(Reminded):
 
     def _order(self, ctx: Context) -> list[int]:
         members = range(ctx.members("coder"))
-        told = ctx.recall(Query("statistics", {"policy": self.policy, "role": "coder"}, limit=len(members)))
-        preferred = [int(memory.tags["member"]) for memory in told]
-        return list(dict.fromkeys([*preferred, *members]))
+        ranking = ctx.recall(Query("statistics", {"policy": self.policy, "role": "coder"}, limit=len(members)))
+        ranked = [int(memory.tags["member"]) for memory in ranking]
+        return list(dict.fromkeys([*ranked, *members]))

@@ -1,21 +1,22 @@
-"""``supervised``: spec, iterations with feedback, reviews by a stronger model. Koderz's own idea.
+"""``supervised``: a spec, iterations with feedback, and reviews by a stronger model. The idea of koderz.
 
-Calls: one for the spec, one per iteration until a program passes, and one for each review that falls due before that.
-Repair from what tests said is that of Chen et al., "Teaching Large Language Models to Self-Debug" (arXiv 2304.05128);
-that stronger models write the spec and review is the original koderz'.
+Calls: one for the spec, one per iteration until a program passes, and one for each review that is due before that.
+Repair from test results follows Chen et al., "Teaching Large Language Models to Self-Debug" (arXiv 2304.05128);
+specs and reviews by stronger models are the idea of the original koderz.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from koderz_core.events import CheckpointReviewed, Why
-from koderz_core.prompts import attempts, coding, review, sections
+from koderz_core.prompts import attempts, coding, review
+from koderz_core.prompts.attempts import Attempt
 from koderz_core.prompts.coding import MINIMAL, PROMPTS
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Sampling
-from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due, stuck
 from koderz_core.strategies.course import Course
 from koderz_core.strategies.parameters import parameter
 from koderz_core.strategies.reminders import (
@@ -27,46 +28,51 @@ from koderz_core.strategies.reminders import (
     with_examples,
 )
 
+INTERVAL, ADAPTIVE = "interval", "adaptive"
+ALIKE = 3
+"""This number of similar attempts counts as no progress; a single repetition may be chance."""
+FEWEST = 2
+"""The fewest attempts between two reviews: an earlier review could only repeat the last one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Supervised(Reminded):
-    """Ask, test, feed the failure back, at most ``max_iterations`` times; every ``checkpoint_interval`` a review.
+    """Ask, test and feed the failure back until a program passes, with reviews by a stronger model.
 
-    The first attempt is sampled at ``temperature``, the following at ``retry_temperature``: a small model asked again
-    at 0 repeats its program (measured: identical in 4-5 tries of 5). After ``escape_after`` repeated programs in a row
-    the next prompt shows none, unless a review has just advised on the last. ``spec_prompt``: the version of the
-    spec's prompt; ``reuse_spec``: one of it that another experiment had written will do. ``previous_error``: the coder
-    is told what its tests said; ``history_tokens``: the room in its prompts for attempts before the last.
-    ``checkpoint_when``: "interval", or "adaptive": earlier where attempts make no progress or half the budget is gone.
-    ``disclosure``: the first review is also asked for a strategy, the second for test criteria. Specs and reviews hold
-    at most ``review_tokens``, and are asked for at temperature 0, whatever the coder's is.
+    There are at most ``max_iterations`` attempts, with a review after every ``checkpoint_interval``. The first attempt
+    is sampled at ``temperature``, later ones at ``retry_temperature``: a small model that is asked again at 0 repeats
+    its program (measured: identical in 4-5 tries of 5). After ``escape_after`` repeated programs in a row the next
+    prompt shows no program, unless a review has just seen the last one. ``spec_prompt``: the version of the spec's
+    prompt; ``reuse_spec``: take a spec that another experiment has written. ``previous_error``: show the coder its
+    test results; ``history_tokens``: the tokens in its prompts for attempts before the last.
+    ``checkpoint_when``: "interval", or "adaptive": earlier if attempts make no progress or half the budget is spent.
+    ``disclosure``: ask the first review also for a strategy, the second for test criteria. Specs and reviews have at
+    most ``review_tokens`` and are sampled at temperature 0.
     """
 
     max_iterations: int = 50
-    checkpoint_interval: int = parameter(5, "A review is due after every so many iterations.")
+    checkpoint_interval: int = parameter(5, "Number of iterations between two reviews.")
     spec: bool = True
-    checkpoints: bool = parameter(True, "A reviewer looks at the attempts so far, and the coder is given its guidance.")
+    checkpoints: bool = parameter(True, "Let a reviewer see the attempts, and give its guidance to the coder.")
     chain_of_thought: bool = True
     temperature: float = 0.0
     retry_temperature: float = 0.8
     max_tokens: int = 1024
     spec_prompt: str = parameter(
-        MINIMAL, "How much of a spec: minimal says what is to be done, detailed also edge cases and a plan.", PROMPTS
+        MINIMAL, "Prompt of the spec: minimal asks for the task, detailed also for edge cases and a plan.", PROMPTS
     )
-    reuse_spec: bool = parameter(
-        False, "A spec that the same model wrote of the same problem before is taken, if there is one."
-    )
-    previous_error: bool = parameter(True, "The coder is told what the tests said of its last program.")
-    history_tokens: int = parameter(0, "Room in a prompt for attempts before the last, in tokens.")
+    reuse_spec: bool = parameter(False, "Reuse an earlier spec of the same problem by the same model, if there is one.")
+    previous_error: bool = parameter(True, "Show the coder the test results of its last program.")
+    history_tokens: int = parameter(0, "Maximum number of tokens in a prompt for attempts before the last.")
     escape_after: int = parameter(
-        2, "After so many repeated programs in a row the next prompt shows none, but for a new review."
+        2, "Number of repeated programs in a row after which a prompt shows no program, except after a review."
     )
     checkpoint_when: str = parameter(
         INTERVAL,
-        "interval: a review after every so many iterations; adaptive: sooner where attempts get stuck.",
+        "interval: a review after a fixed number of iterations; adaptive: earlier without progress.",
         (INTERVAL, ADAPTIVE),
     )
-    disclosure: bool = parameter(True, "The first review is also asked for a strategy, the second for test criteria.")
+    disclosure: bool = parameter(True, "Ask the first review also for a strategy, and the second for test criteria.")
     review_tokens: int = ADVICE_TOKENS
 
     def roles(self) -> tuple[str, ...]:
@@ -74,11 +80,11 @@ class Supervised(Reminded):
 
     @property
     def rule(self) -> Rule:
-        """When a review is due."""
+        """The rule by which reviews are due."""
         return Rule(self.checkpoint_when, self.checkpoint_interval, self.max_iterations)
 
     def solve(self, ctx: Context) -> str | None:
-        dollars = self._dollars(ctx)  # before the spec is paid: it is a part of what is spent
+        dollars = self._dollars(ctx)  # before the spec, whose cost counts as spent
         course = Course(self._brief(ctx), dollars=dollars)
         for _ in range(self.max_iterations):
             attempt = self._iterate(ctx, course)
@@ -93,7 +99,7 @@ class Supervised(Reminded):
         brief = coding.Brief(ctx.problem, text, self.chain_of_thought, self.previous_error, self.history_tokens)
         return with_examples(ctx, self, brief)
 
-    def _iterate(self, ctx: Context, course: Course) -> attempts.Attempt:
+    def _iterate(self, ctx: Context, course: Course) -> Attempt:
         temperature = self.retry_temperature if course.attempts else self.temperature
         reply = ctx.ask("coder", self._prompt(course), Sampling(temperature, max_tokens=self.max_tokens))
         tried = candidate(reply, ctx.problem)
@@ -114,20 +120,76 @@ class Supervised(Reminded):
         return due(self.rule, course.attempts, course.reviewed, self._half_spent(ctx, course))
 
     def _half_spent(self, ctx: Context, course: Course) -> bool:
-        """Asked only where there is a limit, and the first review depends on it."""
+        """Whether half of the dollars are spent; queried only if there is a limit and no review has taken place."""
         if course.dollars is None or course.reviewed:
             return False
         left = self._dollars(ctx)
         return left is not None and left <= course.dollars / 2
 
     def _dollars(self, ctx: Context) -> float | None:
-        """What may still be spent; None: there is no limit, or no review depends on it."""
+        """The dollars that may still be spent; None: there is no limit, or no review depends on it."""
         return ctx.remaining().cost_usd if self.checkpoints and self.checkpoint_when == ADAPTIVE else None
 
     def _review(self, ctx: Context, course: Course, why: Why) -> None:
-        noted = stuck(course.attempts[course.reviewed :]) or why
-        messages = review.checkpoint(ctx.problem, course.attempts, course.reviews, noted, disclosure=self.disclosure)
+        sign = stuck(course.attempts[course.reviewed :]) or why
+        messages = review.checkpoint(ctx.problem, course.attempts, course.reviews, sign, disclosure=self.disclosure)
         reply = ctx.ask("reviewer", messages, Sampling(ADVICE_TEMPERATURE, max_tokens=self.review_tokens))
-        read = sections.guidance(reply.text)
-        course.take(read)
-        ctx.note(CheckpointReviewed(course.checkpoints, course.reviewed, read.text, why, read.sections, read.passed_on))
+        advice = review.guidance(reply.text)
+        course.take(advice)
+        ctx.note(
+            CheckpointReviewed(course.checkpoints, course.reviewed, advice.text, why, advice.sections, advice.passed_on)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``when``: INTERVAL, every ``interval`` iterations; or ADAPTIVE, then at the latest. Never after the ``last``."""
+
+    when: str
+    interval: int
+    last: int
+
+    @property
+    def can_apply(self) -> bool:
+        """Whether a review can become due before the last iteration."""
+        earliest = min(self.interval, FEWEST) if self.when == ADAPTIVE else self.interval
+        return earliest < self.last
+
+
+def due(rule: Rule, attempts: Sequence[Attempt], reviewed: int, half_spent: bool = False) -> Why | None:
+    """Why a review is due after these failed attempts, of which ``reviewed`` have been reviewed; None: none is due.
+
+    ``half_spent``: half of the experiment's dollars are spent; half of its iterations is checked here. Either makes
+    the first review due, so that its advice can still be used.
+    """
+    new = len(attempts) - reviewed
+    if len(attempts) >= rule.last:
+        return None  # no attempt would use the guidance
+    if rule.when == ADAPTIVE and new >= FEWEST:
+        if sign := stuck(attempts[reviewed:]):
+            return sign
+        if not reviewed and (half_spent or 2 * len(attempts) >= rule.last):
+            return "budget"
+    return "interval" if new >= rule.interval else None
+
+
+def stuck(attempts: Sequence[Attempt]) -> Why | None:
+    """The strongest sign that these attempts make no progress; None: there is none."""
+    if attempts[-1].same_as is not None:
+        return "repeated_program"
+    latest = attempts[-ALIKE:]
+    if len(latest) < ALIKE:
+        return None
+    if (error := _error(latest[0])) and all(_error(attempt) == error for attempt in latest):
+        return "repeated_error"
+    counted = latest[0].verdict.tests_total > 0  # a feedback may hide the counts
+    return "plateau" if counted and len({attempt.verdict.tests_passed for attempt in latest}) == 1 else None
+
+
+def _error(attempt: Attempt) -> tuple[str | None, ...] | None:
+    """Class and message of the first failure, with the wrong value; None if the feedback hides them."""
+    verdict = attempt.verdict
+    first = verdict.failures[0] if verdict.failures else None
+    if not (verdict.message or first):
+        return None
+    return (verdict.error, verdict.message, *((first.source, first.actual) if first else ()))

@@ -1,8 +1,8 @@
-"""``swarm``: four parts for four models: one writes tests, one a program, one finds fault with it, one refines it.
+"""``swarm``: four roles: a tester writes tests, a coder a program, a critic criticises it and a refiner corrects it.
 
-Calls: one for the tests, one for the first program, and two, of critic and refiner, for each of the others. Tests by
-somebody who sees no program are AgentCoder's (Huang et al., arXiv 2312.13010), feedback and refinement as calls of
-their own Self-Refine's (Madaan et al., arXiv 2303.17651).
+Calls: one for the tests, one for the first program, and two, by critic and refiner, for each later program. Tests by a
+model that sees no program follow AgentCoder (Huang et al., arXiv 2312.13010); separate calls for feedback and
+refinement follow Self-Refine (Madaan et al., arXiv 2303.17651).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from koderz_core.strategies.reminders import ADVICE_TEMPERATURE, ADVICE_TOKENS, 
 
 @dataclass(frozen=True, slots=True)
 class Swarm(Reminded):
-    """The coder writes a program; while it fails, a critic finds fault with it and a refiner corrects it.
+    """Write a program; while it fails, let a critic criticise it and a refiner correct it.
 
-    The tester has written at most ``tests`` before, from the problem's text alone; the critic is shown which of them a
-    program fails. They may be wrong, so nothing stops at them and no program is preferred for them: gate tests alone
-    decide that. Critic and tester answer at temperature 0, the refiner at ``retry_temperature``.
+    Before that, the tester writes at most ``tests`` from the problem's text alone; the critic sees which of them a
+    program fails. These tests may be wrong, so only gate tests end the loop and rank the programs. Critic and tester
+    are sampled at temperature 0, the refiner at ``retry_temperature``.
     """
 
     max_iterations: int = 5
@@ -46,19 +46,16 @@ class Swarm(Reminded):
         return ("coder", "tester", "critic", "refiner")
 
     def solve(self, ctx: Context) -> str | None:
-        tests = self._tests(ctx)
+        reply = ctx.ask("tester", testing.write(ctx.problem, self.tests), self._advising())
+        tests = testing.asserts_in(reply.text, ctx.problem, self.tests)
         course = Course(with_examples(ctx, self, coding.Brief(ctx.problem, chain_of_thought=self.chain_of_thought)))
         for _ in range(self.max_iterations):
             reply = self._refined(ctx, course, tests) if course.attempts else self._first(ctx, course)
-            tried = candidate(reply, ctx.problem)
-            if course.add(tried, ctx.test(tried)).verdict.passed:
+            program = candidate(reply, ctx.problem)
+            if course.add(program, ctx.test(program)).verdict.passed:
                 break
             remember(ctx, self, course)
         return course.best.code
-
-    def _tests(self, ctx: Context) -> tuple[OwnTest, ...]:
-        reply = ctx.ask("tester", testing.write(ctx.problem, self.tests), self._advising())
-        return testing.asserts_in(reply.text, ctx.problem, self.tests)
 
     def _first(self, ctx: Context, course: Course) -> Completion:
         return ctx.ask("coder", coding.first_attempt(course.brief), self._sampling(self.temperature))
@@ -69,7 +66,7 @@ class Swarm(Reminded):
         return ctx.ask("refiner", prompt, self._sampling(self.retry_temperature))
 
     def _critique(self, ctx: Context, latest: attempts.Attempt, tests: Sequence[OwnTest]) -> str:
-        """Nobody is asked to find fault with a reply that held no program."""
+        """The critic's remarks; empty, without a call, for a reply without a program."""
         if latest.candidate.code is None:
             return ""
         own = _tested(ctx, latest.candidate.code, tests)

@@ -1,7 +1,7 @@
-"""``tree``: each program is a fresh one or mends an earlier one, as their tests suggest: a search wider or deeper.
+"""``tree``: a tree search in which each program is a fresh one or repairs an earlier one.
 
 Calls: one for each of at most ``max_iterations`` programs, one after the other. AB-MCTS-A of Inoue et al., "Wider or
-Deeper?" (arXiv 2503.04412): Thompson sampling decides at every program whether to go on from it or to begin beside it.
+Deeper?" (arXiv 2503.04412): at every program, Thompson sampling decides whether to search deeper or wider.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from koderz_core.prompts.attempts import Attempt, next_attempt
 from koderz_core.prompts.coding import Prompt
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
-from koderz_core.records import Sampling, Verdict
+from koderz_core.records import Sampling
 from koderz_core.strategies.course import Best
 from koderz_core.strategies.reminders import Lessons, Reminded, lessons_on, with_examples
 
@@ -30,9 +30,8 @@ _LEAST = 1e-300  # a gamma variate may be rounded to 0
 class Posterior:
     """A normal-inverse-chi-squared distribution, by default the prior of a reward from 0 to 1.
 
-    ``m``: where the mean is believed to be, as firmly as ``kappa`` rewards would tell it; ``tau_square``: what the
-    variance is believed to be, with ``nu`` degrees of freedom. Murphy, "Probabilistic Machine Learning: Advanced
-    Topics" (2023), section 3.4.3.3.
+    ``m``: the expected mean, with the weight of ``kappa`` rewards; ``tau_square``: the expected variance, with ``nu``
+    degrees of freedom. Murphy, "Probabilistic Machine Learning: Advanced Topics" (2023), section 3.4.3.3.
     """
 
     m: float = 0.0
@@ -41,7 +40,7 @@ class Posterior:
     tau_square: float = 0.1
 
     def after(self, rewards: Sequence[float]) -> Posterior:
-        """What is believed after these rewards, beside those it has come from."""
+        """The posterior after these further rewards."""
         if not rewards:
             return self
         n, mean = len(rewards), fmean(rewards)
@@ -50,7 +49,7 @@ class Posterior:
         return Posterior((self.kappa * self.m + n * mean) / kappa, kappa, nu, (self.nu * self.tau_square + spread) / nu)
 
     def draw(self, random: Random) -> float:
-        """A mean reward, as likely as it is believed to be: Thompson sampling."""
+        """Draw a mean reward from the distribution, for Thompson sampling."""
         variance = self.nu * self.tau_square / 2 / max(random.gammavariate(self.nu / 2, 1.0), _LEAST)
         return random.normalvariate(self.m, sqrt(variance / self.kappa))
 
@@ -60,7 +59,7 @@ PRIOR = Posterior()
 
 @dataclass(slots=True)
 class Belief:
-    """What the rewards so far say of one choice."""
+    """The rewards of one choice so far."""
 
     rewards: list[float] = field(default_factory=list)
 
@@ -70,8 +69,10 @@ class Belief:
 
 @dataclass(slots=True, eq=False)
 class Node(Generic[State]):
-    """``own``: its reward and all below it. ``wider``: those of its children when they were made; ``deeper``: all
-    below these. The root has no parent and no state.
+    """A node of the search tree; the root has no parent and no state.
+
+    ``own``: the rewards of the node and of all nodes below it; ``wider``: those of its children; ``deeper``: those of
+    all nodes below its children.
     """
 
     parent: Node[State] | None = None
@@ -83,7 +84,7 @@ class Node(Generic[State]):
 
 
 class Branching(Generic[State]):
-    """The search: ``choose`` where to grow, then ``grow`` there, and again. ``random`` is its only randomness."""
+    """The search: repeatedly ``choose`` a node and ``grow`` a child there. ``random`` is its only randomness."""
 
     def __init__(self, random: Random, members: int = 1) -> None:
         self.root = Node[State]()
@@ -91,14 +92,14 @@ class Branching(Generic[State]):
         self._members = [Belief() for _ in range(members)]
 
     def choose(self) -> tuple[Node[State], int]:
-        """The node that is to have another child, and which member, from 0, is to make it."""
+        """The node that gets another child, and the number of the model, from 0, that makes it."""
         node = self.root
         while node.children and node.deeper.draw(self._random) > node.wider.draw(self._random):
             node = node.children[self._likeliest([child.own for child in node.children])]
         return node, self._likeliest(self._members)
 
     def grow(self, parent: Node[State], member: int, state: State, reward: float) -> None:
-        """A member made this child. A reward, from 0 to 1, counts for whatever led to it."""
+        """Add a child made by a model. Its reward, from 0 to 1, counts for the model and all nodes above it."""
         child = Node(parent, state)
         parent.children.append(child)
         for belief in (self._members[member], child.own, parent.wider):
@@ -109,7 +110,7 @@ class Branching(Generic[State]):
             parent.deeper.rewards.append(reward)
 
     def _likeliest(self, beliefs: Sequence[Belief]) -> int:
-        """A choice as often as it is believed to be the best; where there is one only, nothing is drawn."""
+        """Choose as often as a choice is expected to be the best; a single choice draws no random number."""
         if len(beliefs) == 1:
             return 0
         drawn = [belief.draw(self._random) for belief in beliefs]
@@ -118,10 +119,10 @@ class Branching(Generic[State]):
 
 @dataclass(frozen=True, slots=True)
 class Tree(Reminded):
-    """Grow a tree of programs where the tests promise most: a fresh one, or one that mends an earlier one's failures.
+    """Grow a tree of programs where tests promise the most: write a fresh program, or repair an earlier one.
 
-    A program's reward is the share of gate tests that it passes; where the feedback tells no counts, that is none until
-    one passes all, and then it ends. Of several coders each is asked as often as it is believed to be the best so far.
+    A program's reward is the share of gate tests that it passes, or 0 if the feedback hides the counts. The search ends
+    when a program passes. Each of several coders is asked as often as it is expected to be the best.
     """
 
     several: ClassVar = ("coder",)
@@ -140,18 +141,15 @@ class Tree(Reminded):
         best, lessons, tree = Best(), Lessons(), Branching[Attempt](ctx.random, ctx.members("coder"))
         for number in range(1, self.max_iterations + 1):
             node, member = tree.choose()
-            prompt = self._mending(ctx, brief, node.state, lessons) if node.state else coding.first_attempt(brief)
+            prompt = self._repair(ctx, brief, node.state, lessons) if node.state else coding.first_attempt(brief)
             reply = ctx.ask("coder", prompt, Sampling(self.temperature, max_tokens=self.max_tokens), member)
-            tried = candidate(reply, ctx.problem)
-            verdict = best.keep(tried, ctx.test(tried))
+            program = candidate(reply, ctx.problem)
+            verdict = best.keep(program, ctx.test(program))
             if verdict.passed:
                 break
-            tree.grow(node, member, Attempt(number, tried, verdict), _reward(verdict))
+            reward = verdict.tests_passed / verdict.tests_total if verdict.tests_total else 0.0
+            tree.grow(node, member, Attempt(number, program, verdict), reward)
         return best.code
 
-    def _mending(self, ctx: Context, brief: coding.Brief, attempt: Attempt, lessons: Lessons) -> Prompt:
+    def _repair(self, ctx: Context, brief: coding.Brief, attempt: Attempt, lessons: Lessons) -> Prompt:
         return next_attempt(brief, [attempt], lessons=lessons_on(ctx, self, attempt.verdict, lessons))
-
-
-def _reward(verdict: Verdict) -> float:
-    return verdict.tests_passed / verdict.tests_total if verdict.tests_total else 0.0

@@ -17,8 +17,8 @@ from koderz_core.models.weights import fetch
 from koderz_core.models.weights_download import Progress, Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Message, Plan, Request, Sampling
-from koderz_core.runner.calls.provider_limits import Lanes
-from koderz_core.runner.pause import Gate, Passage
+from koderz_core.runner.provider_limits import Endpoints
+from koderz_core.runner.scheduler import Scheduler, Slot
 
 __all__ = ["AboutModel", "Availability", "Models", "Progress"]
 
@@ -33,7 +33,7 @@ class Models:
         self.ready = self._open.ready
         self.close = self._open.close
         self.abandon = self._open.abandon
-        self.lanes = Lanes(cache(self._address), settings.limits, settings.patience)
+        self.endpoints = Endpoints(cache(self._address), settings.limits, settings.patience)
 
     def get(self, name: str, dataset: str = "humaneval") -> Model:
         """Return the model of that name, open until the workspace is closed. Raises UnknownNameError, ModelError.
@@ -46,13 +46,13 @@ class Models:
         """Call a model once outside any experiment, as soon as its provider's limits allow it. Raises ModelError."""
         model = self.get(name)
         request = Request((Message("user", prompt),), Sampling(max_tokens=max_tokens), seed=0)
-        with self.lanes.of(model.id).entered(request, Passage(Gate(), "", "")) as entry:
+        with self.endpoints.of(model.id).admitted(request, Slot(Scheduler(), "", "")) as admission:
             try:
-                entry.answer = model.complete(request, lambda _text: None)
+                admission.answer = model.complete(request, lambda _text: None)
             except ModelError as error:
-                entry.error = error
+                admission.error = error
                 raise
-            return entry.answer
+            return admission.answer
 
     def survey(self) -> list[Availability]:
         """Return every known model: whether it can be called now, and what it lacks. Raises ConfigError."""

@@ -21,7 +21,7 @@ from koderz_core.models.worst_case import WorstCases
 from koderz_core.notices.delivery import Notices
 from koderz_core.notices.messages import benchmark_ended
 from koderz_core.plan.clone import dataset_of, forked
-from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.selection import choices
 from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.records import Cost, Plan, Usage
@@ -29,11 +29,11 @@ from koderz_core.records.forecasts import Forecast
 from koderz_core.records.plans import default_concurrency
 from koderz_core.records.progress import SummaryRow
 from koderz_core.runner.background import Running
-from koderz_core.runner.calls.provider_limits import Policy
 from koderz_core.runner.control import MOST_AT_ONCE
-from koderz_core.runner.dependencies import Parts, Recollection
+from koderz_core.runner.dependencies import Dependencies, Recollection
 from koderz_core.runner.header import header, last_concurrency, recorded_plan, under_newest_budget
 from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import Watch
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.store.results import Results
@@ -84,7 +84,7 @@ class Runs:
         """
         plan = self.under_last_budget(plan)
         self.background.start(
-            plan, lambda: self.runner(plan, retry_errors=retry_errors).foretold(forecast), concurrency
+            plan, lambda: self.runner(plan, retry_errors=retry_errors).with_forecast(forecast), concurrency
         )
         return plan.id
 
@@ -191,9 +191,9 @@ class Runs:
             journal.close()
             raise
 
-    def _parts(self, names: Iterable[str], dataset: str) -> Parts:
+    def _parts(self, names: Iterable[str], dataset: str) -> Dependencies:
         models = self.models.ready(names, dataset)
-        return Parts(
+        return Dependencies(
             models=models,
             local=frozenset(name for name in models if resolve(name, self.settings).tier == "local"),
             judge=self.grading.judge,
@@ -204,7 +204,7 @@ class Runs:
             clock=time.time,
             live=self.live,
             policy=Policy(self.settings.retries),
-            lanes=self.models.lanes,
+            endpoints=self.models.endpoints,
             context_tokens=cache(lambda model: capabilities_of(model, self.settings).context_tokens),
             recall=self.recall,
         )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from koderz_core import KoderzError, Parameter, Preset, Role, StrategyForm, Wanted, Workspace, with_ablations
-from koderz_core.plan.descriptions import calls_of
+from koderz_core.plan.forms import calls_of
 from koderz_core.records import Scalar
 from koderz_core.report.formats import plain
-from koderz_core.strategies.parameters import asked_of
+from koderz_core.strategies.parameters import overrides_for
 from koderz_core.workspace.datasets import way_of
 from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
@@ -78,7 +78,7 @@ def _row(row: Row, key: str, forms: Mapping[str, StrategyForm], models: Mapping[
         used = form.asked(parameters)
         roles = sorted((role for role in form.roles if role.name in used), key=lambda role: role.name != "coder")
         chosen = {role.name: _models(role, initial, key, models) for role in roles}
-    overrides = asked_of(used, initial.parameters)
+    overrides = overrides_for(used, initial.parameters)
     if overrides:
         st.text("Per role, as recorded: " + " ".join(f"{name}={value}" for name, value in overrides.items()))
     policies = _policies(initial, key) if form.tested else {}

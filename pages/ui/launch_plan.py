@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
-from koderz_core import Clone, Concern, Offer, Order, Workspace
+from koderz_core import Clone, Concern, Order, Proposal, Workspace
 from koderz_core.records import Budget, Plan
 from koderz_core.records.forecasts import Forecast, Range, Receipt
 from koderz_core.records.plans import scripted
@@ -153,8 +153,8 @@ def _store_confirmation(benchmark: str) -> None:
     st.session_state[CONFIRMED] = benchmark
 
 
-def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Offer, bool]:
-    """The plan of an order with its missing baselines, if the user wants them. Raises as ``Planner.offer``.
+def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Clone | None) -> tuple[Proposal, bool]:
+    """The plan of an order with its missing baselines, if the user wants them. Raises as ``Planner.propose``.
 
     A ``clone`` adds none by default, because its benchmark had the baselines that were wanted.
     """
@@ -163,8 +163,8 @@ def choose_baselines(workspace: Workspace, order: Order, dataset: str, clone: Cl
     wanted = st.checkbox(
         "Measure baselines too", value=clone is None, key=f"baselines{of}", disabled=not lacking, help=ABOUT_BASELINES
     )
-    offer = workspace.plans.offer(order, dataset, baselines=wanted)
-    for line in offer.told:
+    offer = workspace.plans.propose(order, dataset, baselines=wanted)
+    for line in offer.sentences:
         st.text(line)
     return offer, wanted
 

@@ -144,7 +144,7 @@ def test_a_typed_problem_that_is_gone_is_named(koderz: Any, journals: Path) -> N
     (journals.parent / "problems" / f"{name}.jsonl").unlink()
     said = koderz("resume", only(journals).stem)
     assert said.code == 3
-    assert f"is not there any more. Unknown dataset: {name!r}" in said.err
+    assert f"no longer exists. Unknown dataset: {name!r}" in said.err
 
 
 @pytest.mark.parametrize("name", ["bench_nothing", "exp_"])

@@ -23,7 +23,7 @@ import pytest
 from koderz_core.config import load_settings
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Event, ExperimentFinished
 from koderz_core.journal import holder, read_all
-from koderz_core.runner.control import Wish, ask
+from koderz_core.runner.control import ControlRequest, send
 
 ENDLESS = "```python\nwhile True:\n    pass\n```"
 WITHIN = 2.0  # seconds that a stop may take
@@ -228,7 +228,7 @@ def test_a_journal_that_cannot_be_written_is_told_at_once_and_ctrl_c_still_ends_
     (path,) = load_settings().journals_dir.glob("*.jsonl")
     size = path.stat().st_size
     resource.prlimit(begun.process.pid, resource.RLIMIT_FSIZE, (size, size))
-    ask(path, Wish(time.time(), os.getpid(), "pause"))
+    send(path, ControlRequest(time.time(), os.getpid(), "pause"))
     assert begun.process.stderr is not None
     assert any("cannot be written" in line and "Press Ctrl-C twice" in line for line in begun.process.stderr)
     begun.process.send_signal(signal.SIGINT)

@@ -53,7 +53,7 @@ def test_all_strategies_are_listed_with_their_roles_and_calls(koderz: Koderz) ->
 def test_one_strategy_is_shown_with_its_parameters_their_defaults_and_values(koderz: Koderz) -> None:
     lines = [" ".join(line.split()) for line in koderz("strategies", "warming").out.splitlines()]
     assert "coder Writes the programs. one or more" in lines
-    assert any(line.startswith("max_iterations 50 whole number, 1 or more The most programs") for line in lines)
+    assert any(line.startswith("max_iterations 50 whole number, 1 or more Maximum number") for line in lines)
     assert "Example: koderz benchmark --configuration 'warming coder=MODEL'" in lines
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_was_changed_is_not_executed(koderz: Koderz, twice: Path) ->
     twice.write_text(f"{twice.read_text()}\nraise SystemExit(99)\n")
     said = koderz("resume", name)
     assert said.code == 2
-    assert f"{twice} is another file now than when {name} was begun" in said.err
+    assert f"{twice} has changed since {name} started" in said.err
 
 
 def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: Koderz, twice: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_journal_makes_nobody_execute_a_file_that_was_not_named_here(koderz: K
     Path("../home/strategies.json").unlink()
     said = koderz("resume", name)
     assert said.code == 2
-    assert "Nobody has named the file of the strategy twice.py:Twice@" in said.err
+    assert "The file of the strategy twice.py:Twice@" in said.err
 
 
 def test_a_configuration_of_before_has_the_same_id() -> None:

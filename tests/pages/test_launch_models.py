@@ -18,7 +18,7 @@ def strategy(app: AppTest, name: str) -> None:
 def test_roles_of_which_all_models_are_asked_take_several_in_their_order(visit: Visit) -> None:
     app = visit("launch")
     strategy(app, "cascade")
-    assert "goes on from each coder to the next, so it needs several" in said(app)
+    assert "asks one coder after the other, so it needs several" in said(app)
     (coder,) = (box for box in app.multiselect if box.label == "coder")
     coder.set_value(["scripted/weak", "scripted/strong"]).run()
     assert not app.exception
@@ -30,6 +30,6 @@ def test_a_strategy_says_what_it_does_what_it_costs_in_calls_and_where_it_comes_
     app = visit("launch")
     strategy(app, "best_of")
     text = said(app)
-    assert "Ask for samples programs and test each" in text
-    assert "Calls: samples; where several different programs are equally good one more" in text
+    assert "Test several programs; a vote on their behaviour" in text
+    assert "Calls: samples; one more to the tester if different programs are equally good" in text
     assert "Large Language Monkeys" in text

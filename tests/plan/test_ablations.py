@@ -15,7 +15,7 @@ WHOLE = Wanted("supervised", {"coder": "a", "reviewer": "b"}, {"max_iterations":
 def changes(whole: Wanted, *names: str) -> list[dict[str, object]]:
     """What each ablation sets otherwise than the whole."""
     was = complete(whole.strategy, whole.parameters)
-    grid = [complete(one.strategy, one.parameters) for one in ablations(whole, names or ABLATIONS)]
+    grid = [complete(ablation.strategy, ablation.parameters) for ablation in ablations(whole, names or ABLATIONS)]
     return [{name: value for name, value in now.items() if value != was[name]} for now in grid]
 
 
@@ -31,7 +31,7 @@ def test_each_ablation_differs_from_the_whole_in_one_thing() -> None:
         {"temperature": 0.2, "retry_temperature": 0.2},
         {"temperature": 0.8},
     ]
-    assert {(one.strategy, one.feedback, *one.models.values()) for one in ablations(WHOLE)} == {
+    assert {(ablation.strategy, ablation.feedback, *ablation.models.values()) for ablation in ablations(WHOLE)} == {
         ("supervised", "count", "a", "b")
     }
 
@@ -54,7 +54,9 @@ def test_what_would_change_nothing_is_left_out(
     parameters: dict[str, int], names: tuple[str, ...], left: list[object]
 ) -> None:
     found = changes(Wanted("supervised", {"coder": "a"}, parameters), *names)
-    assert [one if isinstance(now, dict) else one["temperature"] for one, now in zip(found, left, strict=True)] == left
+    assert [
+        item if isinstance(now, dict) else item["temperature"] for item, now in zip(found, left, strict=True)
+    ] == left
 
 
 @pytest.mark.parametrize("names", [("no-previous-error",), ("no-checkpoints",), ("interval",)])
@@ -62,7 +64,7 @@ def test_after_a_single_attempt_nothing_is_left_to_ablate(names: tuple[str, ...]
     for when in ("interval", "adaptive"):
         whole = Wanted("supervised", {"coder": "a"}, {"max_iterations": 1, "checkpoint_when": when})
         assert changes(whole, *names) == []
-        assert [one["temperature"] for one in changes(whole, "temperature")] == [0.2, 0.8]
+        assert [item["temperature"] for item in changes(whole, "temperature")] == [0.2, 0.8]
 
 
 def test_a_coder_that_is_told_nothing_of_its_tests_cannot_do_without_it() -> None:
@@ -75,7 +77,7 @@ def test_what_is_wanted_anyway_is_not_added_again() -> None:
     whole = Wanted("supervised", {"coder": "a", "reviewer": "a"})
     names = ("no-spec", "no-cot")
     grid = with_ablations([(whole, names), (without, ()), (whole, names)])
-    assert [one.parameters for one in grid] == [{}, {"chain_of_thought": False}, {"spec": False}, {}]
+    assert [ablation.parameters for ablation in grid] == [{}, {"chain_of_thought": False}, {"spec": False}, {}]
 
 
 def test_a_preset_of_supervised_has_ablations_of_what_it_has() -> None:

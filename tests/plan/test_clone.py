@@ -130,5 +130,5 @@ def test_a_parameter_that_is_none_any_more_is_kept_and_so_refused(settings: Sett
 def test_a_strategy_in_a_file_is_named_only_on_a_command_line(settings: Settings) -> None:
     plan = planned(settings, wanted("direct", {}))
     theirs = replace(plan.configurations[0], strategy="mine.py:Mine@0123456789ab")
-    with pytest.raises(PlanError, match=r"mine\.py:Mine stands in a file"):
+    with pytest.raises(PlanError, match=r"mine\.py:Mine is a strategy in a file"):
         ordered(replace(plan, configurations=(theirs,)), settings)

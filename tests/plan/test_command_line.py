@@ -111,7 +111,9 @@ def test_a_grid_of_ablations_is_written_in_short_if_it_is_whole(configurations: 
     assert command.endswith(ending)
     _, name, *arguments = shlex.split(command)
     parsed = order_of(benchmark.make_context(name, arguments).params, "0:1")
-    assert [words_of(one) for one in parsed.configurations] == [words_of(one) for one in configurations]
+    assert [words_of(configuration) for configuration in parsed.configurations] == [
+        words_of(configuration) for configuration in configurations
+    ]
 
 
 def test_values_have_the_kind_of_the_strategys_own() -> None:
@@ -126,17 +128,17 @@ def test_values_have_the_kind_of_the_strategys_own() -> None:
         (" ", "configuration is empty"),
         ("supervise coder=a", "strategy: 'supervise'.*supervised"),
         ("direct 'coder=a", "closing quotation"),
-        ("direct gpt-4o", "'gpt-4o' in 'direct gpt-4o' is no key=value"),
+        ("direct gpt-4o", "'gpt-4o' in 'direct gpt-4o' is not of the form key=value"),
         ("direct codr=a", "'codr'.*coder"),
         ("direct coder=a,,b", "'coder=a,,b' names no model"),
-        ("direct coder=a coder=b", "coder stands twice"),
+        ("direct coder=a coder=b", "coder is given twice"),
         ("direct coder=a max_iterations=3", "parameter of direct: 'max_iterations'"),
         ("supervised coder=a max_iterations=five", "'max_iterations=five'.*whole number"),
         ("supervised coder=a checkpoints=no", "'checkpoints=no'.*true or false"),
         ("supervised coder=a temperature=hot", "'temperature=hot'.*a number"),
         ("supervised coder=a max_iterations=0", "from 1 to 1,000,000,000"),
         ("direct coder=a spec=b", "never asks the spec"),
-        ("supervised coder=a gate=tests gate=examples", "gate stands twice"),
+        ("supervised coder=a gate=tests gate=examples", "gate is given twice"),
     ],
 )
 def test_a_wrong_word_is_named(text: str, said: str) -> None:

@@ -34,7 +34,7 @@ def planned(workspace: Workspace, model: str, usd: float | None = None) -> Plan:
         (PAID, None, CHEAP, ""),
         (PAID, None, NOTHING, "No estimate of the cost yet"),
         (PAID, 0.5, NOTHING, ""),
-        (PAID, 5.0, NOTHING, "It may cost up to $5.00: more than $1.00"),
+        (PAID, 5.0, NOTHING, "It may cost up to $5.00. koderz asks above $1.00"),
         (PAID, None, replace(CHEAP, cost_usd=Range(1.0, 3.0)), "It may cost up to $3.00"),
         (PAID, 0.9, replace(CHEAP, cost_usd=Range(1.0, 3.0)), ""),
         (PAID, 5.0, replace(CHEAP, cost_usd=Range(4.0, 9.0), spent_usd=4.5), ""),
@@ -55,12 +55,12 @@ def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace
     dear = replace(CHEAP, cost_usd=Range(4.0, 9.0))
     concern = workspace.plans.concern(planned(workspace, PAID, 5.0), dear)
     assert concern
-    assert concern.cap == "It stops at $5.00 for all of it, what is spent already included."
-    assert "models are asked of openai at https://api.openai.com/v1." in concern.where
+    assert concern.cap == "It stops at $5.00 in total, including earlier spending."
+    assert "asks models of openai at https://api.openai.com/v1." in concern.where
 
 
 def test_a_seed_that_a_browser_cannot_count_is_no_seed_of_a_clone(workspace: Workspace) -> None:
-    plan = workspace.plans.plan(Order([Wanted("direct", {"coder": LOCAL})], "0:1", seed=2**60))
-    workspace.runs.run(plan)
-    with pytest.raises(PlanError, match="larger than a browser counts"):
-        workspace.plans.clone(plan.id)
+    plan = workspace.plan(Order([Wanted("direct", {"coder": LOCAL})], "0:1", seed=2**60))
+    workspace.run(plan)
+    with pytest.raises(PlanError, match="too large for a browser"):
+        workspace.planner.clone(plan.id)

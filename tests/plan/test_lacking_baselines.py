@@ -19,8 +19,8 @@ def supervised(coder: str = LOCAL, reviewer: str = FRONTIER, **parameters: Scala
 
 def lacked(settings: Settings, *wanted: Wanted) -> list[object]:
     found = lacking_baselines(Order(wanted), settings)
-    assert {one.strategy for one in found} <= {"direct"}
-    return [one.models["coder"] for one in found]
+    assert {configuration.strategy for configuration in found} <= {"direct"}
+    return [configuration.models["coder"] for configuration in found]
 
 
 def test_supervised_lacks_its_stronger_models_and_its_coder_each_once(settings: Settings) -> None:

@@ -24,9 +24,7 @@ BOTH = f"{NEVER}+{STRONG}"
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """Two models were asked directly on the first three problems; one solved none, the other all or most."""
     with open_workspace(home=tmp_path_factory.mktemp("measured")) as workspace:
-        workspace.runs.run(
-            workspace.plans.plan(Order([Wanted("direct", {"coder": one}) for one in (NEVER, STRONG)], "0:3"))
-        )
+        workspace.run(workspace.plan(Order([Wanted("direct", {"coder": item}) for item in (NEVER, STRONG)], "0:3")))
         yield workspace
 
 
@@ -44,11 +42,11 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     (one,) = plan.selections
     assert (one.role, one.policy, [row.model for row in one.ranked]) == ("coder", "quality", [STRONG, NEVER])
     assert [row.score for row in one.ranked] == [1.0, 0.0]
-    assert sentence(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Else: {NEVER}."
+    assert sentence(one) == f"By quality the coder of direct is {STRONG} (solved 100.0% on 3 problems). Next: {NEVER}."
 
 
 def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
-    with pytest.raises(PlanError, match="There is no model with results to choose a coder of direct from"):
+    with pytest.raises(PlanError, match="No model has results from which koderz could select a coder of direct"):
         planned(measured, "select:quality")
 
 
@@ -62,13 +60,13 @@ def test_the_choice_is_in_the_journal_and_makes_no_other_benchmark_than_the_name
 def test_a_benchmark_that_is_extended_records_what_was_chosen_for_that() -> None:
     with open_workspace() as workspace:
         for coder in (NEVER, f"select:fixed:{STRONG}+{NEVER}", NEVER):
-            plan = workspace.plans.plan(Order([Wanted("direct", {"coder": coder})], "0:1", name="grown"))
-            workspace.runs.run(plan)
-        assert [one.chosen for one in workspace.runs.recorded(plan.id).selections] == [STRONG]
+            plan = workspace.plan(Order([Wanted("direct", {"coder": coder})], "0:1", name="grown"))
+            workspace.run(plan)
+        assert [selection.chosen for selection in workspace.recorded(plan.id).selections] == [STRONG]
 
 
 def test_results_on_the_planned_problems_do_not_count(measured: Workspace) -> None:
-    with pytest.raises(PlanError, match=r"Nothing speaks for a coder of direct by quality: .*no results"):
+    with pytest.raises(PlanError, match=r"No results to select a coder of direct by quality: .*no results"):
         planned(measured, f"select:quality:{BOTH}", "0:8")
 
 
@@ -90,14 +88,14 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
     assert one.chosen == NEVER
     assert "OPENAI_API_KEY" in one.ranked[0].reason
     assert f"is {NEVER} (named 2 of 2), instead of openai/gpt-4o: named 1 of 2; " in sentence(one)
-    with pytest.raises(PlanError, match="None can be coder of direct now: openai/gpt-4o"):
+    with pytest.raises(PlanError, match="No model can be coder of direct now: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 
 
 def test_a_policy_that_there_is_none_of_and_two_choices_for_one_role_are_refused(measured: Workspace) -> None:
     with pytest.raises(UnknownNameError, match="Unknown policy of a selection: 'best'"):
         planned(measured, "select:best")
-    with pytest.raises(PlanError, match="one model is chosen for the coder"):
+    with pytest.raises(PlanError, match="koderz selects one model for the coder"):
         planned(measured, ["select:quality", STRONG])
 
 
@@ -118,7 +116,7 @@ def test_an_experiment_asks_whoever_is_recommended_then_and_is_told_the_same_on_
     asked = [event.model for event in events if isinstance(event, CallStarted)]
     recalled = [event for event in events if isinstance(event, MemoryRecalled)]
     assert asked == [STRONG, STRONG]
-    assert [[(one.origin, one.tags) for one in event.memories] for event in recalled] == [
+    assert [[(memory.origin, memory.tags) for memory in event.memories] for event in recalled] == [
         [(STRONG, {"member": "1", "score": "1.0"}), (NEVER, {"member": "0", "score": "0.0"})]
     ] * 2
     path = measured.settings.journals_dir / f"{plan.id}.jsonl"
@@ -136,7 +134,7 @@ def test_what_has_ended_of_its_own_benchmark_recommends_nobody() -> None:
         plan = workspace.plans.plan(Order([beside, Wanted("selected", {"coder": (NEVER, STRONG)})], "0:3"))
         workspace.runs.run(plan, concurrency=1)
         recalled = [event for event in said(workspace, plan) if isinstance(event, MemoryRecalled)]
-    assert {one.tags["score"] for event in recalled for one in event.memories} == {"None"}
+    assert {memory.tags["score"] for event in recalled for memory in event.memories} == {"None"}
 
 
 def test_an_order_without_choices_is_planned_without_a_question_to_the_store() -> None:

@@ -14,7 +14,7 @@ from koderz_core.models.availability import Availability
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS
-from koderz_core.plan.consent import unreviewed
+from koderz_core.plan.costs import unreviewed
 from koderz_core.plan.forms import CATALOGUE, Parameter, Preset, StrategyForm, presets, strategy_forms
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.planner import draft
@@ -30,7 +30,7 @@ def ready(name: str, tier: Tier = "local") -> Availability:
 
 
 def preset(name: str, surveyed: Sequence[Availability]) -> Preset:
-    return next(one for one in presets([ready("scripted/weak"), *surveyed]) if one.name == name)
+    return next(preset for preset in presets([ready("scripted/weak"), *surveyed]) if preset.name == name)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,20 @@ def test_a_reviewer_who_is_never_asked_is_named_before_anything_is_paid(interval
 
 def test_a_mode_is_a_preset_with_the_best_model_that_is_here() -> None:
     both = preset("comparative", [ready("embedded/qwen2.5-coder-0.5b")])
-    assert [(one.strategy, one.parameters) for one in both.configurations] == [("direct", {}), ("supervised", {})]
-    assert {model for one in both.configurations for model in one.models.values()} == {"embedded/qwen2.5-coder-0.5b"}
+    assert [(configuration.strategy, configuration.parameters) for configuration in both.configurations] == [
+        ("direct", {}),
+        ("supervised", {}),
+    ]
+    assert {model for configuration in both.configurations for model in configuration.models.values()} == {
+        "embedded/qwen2.5-coder-0.5b"
+    }
     assert not set(MODES) & set(offered())
 
 
 def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
     settings = load_settings()
-    wanted = [wanted for one in CATALOGUE.values() for wanted in one.configurations]
-    cards = [resolve(str(model), settings) for one in wanted for model in one.models.values() if "/" in model]
+    wanted = [wanted for preset in CATALOGUE.values() for wanted in preset.configurations]
+    cards = [resolve(str(model), settings) for wanted in wanted for model in wanted.models.values() if "/" in model]
     paid = [card for card in cards if PROVIDERS[card.provider].home]
     assert {card.tier for card in paid} == {"small_frontier", "frontier"}
     for card in paid:
@@ -105,7 +110,7 @@ def test_every_paid_model_of_a_preset_is_offered_now_and_has_a_price() -> None:
 
 
 def undescribed(form: StrategyForm) -> list[Parameter]:
-    return [replace(one, doc="", least=0, most=MOST) for one in form.parameters]
+    return [replace(parameter, doc="", least=0, most=MOST) for parameter in form.parameters]
 
 
 def test_a_form_shows_a_strategys_parameters_and_the_roles_it_asks_under_them() -> None:

@@ -155,7 +155,7 @@ def test_odd_escapes_in_a_program_warn_nobody() -> None:
 
 def test_a_reader_stops_at_its_budget() -> None:
     assert Reader(budget=1000).parse("x = 1") is not None
-    assert [Reader(budget=20).parse("x = 1"), Reader(budget=20).mend("x = 1")] == [None, None]
+    assert [Reader(budget=20).parse("x = 1"), Reader(budget=20).repair("x = 1")] == [None, None]
 
 
 def test_a_program_too_long_is_not_read() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from koderz_core.prompts.sections import FAILING_TESTS, GUIDANCE_LIMIT, PASSED_ON, Guidance, guidance
+from koderz_core.prompts.review import FAILING_TESTS, GUIDANCE_LIMIT, PASSED_ON, Guidance, guidance
 
 ASKED = "## 1. Failing tests\na\n## 2. Root cause\nb\n## 3. Fix\nc\n## 4. Edge cases\nd\n## 5. Strategy\ne"
 SHAPES = (

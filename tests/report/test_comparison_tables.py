@@ -197,7 +197,10 @@ def test_the_answer_claims_a_winner_only_when_the_test_does() -> None:
     (pair,) = comparison.pairs
     sure = replace(comparison, pairs=(replace(pair, p_adjusted=0.01, test=compatible(pair.test, 0.01)),))
     assert answer(sure).headline.startswith("On 4 problems B solves less than A")
-    assert "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)" in answer(sure).told
+    assert (
+        "-25 points solved (-72 to <0), 0.15 times the cost per solved problem (0.033 to 0.67)"
+        in answer(sure).sentences
+    )
 
 
 def test_the_answer_says_who_is_dearer_only_when_the_bounds_do() -> None:

@@ -28,9 +28,9 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.calls.provider_limits import Policy
-from koderz_core.runner.dependencies import Parts, Recollection, nothing_remembered
+from koderz_core.runner.dependencies import Dependencies, Recollection, nothing_remembered
 from koderz_core.runner.live_text import LiveText
+from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import NO_KEYS, Redactor
 from koderz_core.runner.runner import Assignment, Runner
 from koderz_core.strategies.facts import ROLES
@@ -85,7 +85,7 @@ class Bench:
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
         problems = self.problems or {name: _problem(name) for name in ("tiny/0", "tiny/1")}
         header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {})
-        parts = Parts(
+        parts = Dependencies(
             models={"scripted/it": self.model or ScriptedModel("scripted/it", self._heard)},
             local=frozenset({"scripted/it"} if self.streamed else ()),
             judge=self.judge,

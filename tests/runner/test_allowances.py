@@ -15,7 +15,7 @@ from koderz_core.errors import PlanError, UsageError
 from koderz_core.events import AllowanceSet, CallFinished, Entry, ExperimentFinished
 from koderz_core.records import Allowance, Budget, Request
 from koderz_core.runner.background import Running
-from koderz_core.runner.control import Wish, ask
+from koderz_core.runner.control import ControlRequest, send
 from koderz_core.runner.header import recorded_plan, under_newest_budget
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
@@ -46,8 +46,8 @@ def of(entries: list[Entry], kind: type) -> list[Any]:
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
 
 
-def change(usd: float | None = None, concurrency: int | None = None) -> Wish:
-    return Wish(time.time(), 7, "change", usd=usd, concurrency=concurrency)
+def change(usd: float | None = None, concurrency: int | None = None) -> ControlRequest:
+    return ControlRequest(time.time(), 7, "change", usd=usd, concurrency=concurrency)
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def budgeted_meanwhile(made: Any, model: Model, usd: float) -> Any:
     """The runner, come to its end: its budget was changed during the first call, then every call was let to."""
     with begun(made) as runner:
         assert model.is_asked()
-        runner.heed(change(usd=usd))
+        runner.controller.apply(change(usd=usd))
         model.let.release(9)
     return runner
 
@@ -81,7 +81,7 @@ def test_more_experiments_at_once_begin_as_soon_as_another_process_wishes_it(ben
     with begun(made, concurrency=1):
         assert model.is_asked()
         assert not model.is_asked(0.1)
-        ask(made.path, change(concurrency=2))
+        send(made.path, change(concurrency=2))
         assert model.is_asked()
         model.let.release(2)
     first, then = of(made.entries(), AllowanceSet)
@@ -94,7 +94,7 @@ def test_of_fewer_at_once_one_waits_before_its_next_step_and_both_come_to_their_
     with begun(made, concurrency=2) as runner:
         assert model.is_asked()
         assert model.is_asked()
-        runner.heed(change(concurrency=1))
+        runner.controller.apply(change(concurrency=1))
         model.let.release(2)  # both calls under way end
         assert model.is_asked()
         assert not model.is_asked(0.3)
@@ -148,7 +148,7 @@ def test_what_is_given_anew_with_a_command_holds_for_that_command_again(bench: M
 
 
 def test_what_is_no_budget_or_no_number_of_places_is_refused_before_it_is_wished(tmp_path) -> None:
-    for usd, concurrency, message in ((-1.0, None, "amount of US dollars"), (None, 0, "give 1 to 256")):
+    for usd, concurrency, message in ((-1.0, None, "amount of US dollars"), (None, 0, "from 1 to 256")):
         with pytest.raises(PlanError, match=message):
             Running(tmp_path).change("bench_1", usd, concurrency)
     with pytest.raises(UsageError, match="Say what to change"):
@@ -163,9 +163,9 @@ def test_hostile_changes_in_the_control_file_are_passed_over(bench: Make) -> Non
         with made.path.with_suffix(".control").open("ab") as file:
             for bad in (b'"usd":-1', b'"usd":1e999', b'"concurrency":0', b'"concurrency":99999999'):
                 file.write(b'{"at":1,"by":7,"what":"change",%s}\n' % bad)
-        ask(made.path, change(concurrency=3))
+        send(made.path, change(concurrency=3))
         deadline = time.monotonic() + SECONDS
         while len(of(made.entries(), AllowanceSet)) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         model.let.release()
-    assert [one.after for one in of(made.entries(), AllowanceSet)] == [Allowance(None, 1), Allowance(None, 3)]
+    assert [entry.after for entry in of(made.entries(), AllowanceSet)] == [Allowance(None, 1), Allowance(None, 3)]

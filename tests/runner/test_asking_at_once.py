@@ -14,9 +14,9 @@ from koderz_core.events import CallFailed, CallFinished, CallStarted, Experiment
 from koderz_core.prompts.extraction import candidate
 from koderz_core.protocols import Context
 from koderz_core.records import Ask, Configuration, Message, Request
-from koderz_core.runner.calls.provider_limits import Policy
 from koderz_core.runner.history import Recorded, Tape
-from koderz_core.runner.pause import Gate, Passage
+from koderz_core.runner.provider_limits import Policy
+from koderz_core.runner.scheduler import Scheduler, Slot
 from koderz_core.runner.session import MOST_AT_ONCE
 from koderz_core.strategies import STRATEGIES
 
@@ -75,7 +75,9 @@ def test_they_are_asked_at_the_same_time_and_numbered_in_the_order_of_the_progra
     made = crowd(answer)
     made.go()
     assert [end.outcome for end in of(made, ExperimentFinished)] == ["solved"]
-    seeds = {ordinal: one.seed for ordinal, one in zip(ordinals(made, CallStarted), of(made, CallStarted), strict=True)}
+    seeds = {
+        ordinal: event.seed for ordinal, event in zip(ordinals(made, CallStarted), of(made, CallStarted), strict=True)
+    }
     asked = {int(request.messages[0].content): request.seed for request in made.requests}
     assert {number + 1: seed for number, seed in asked.items()} == seeds
 
@@ -122,23 +124,23 @@ def test_a_stop_leaves_those_unasked_that_wait_for_a_thread(crowd: Make) -> None
 
 
 def test_calls_that_wait_at_the_same_time_hold_one_place_between_them() -> None:
-    gate = Gate()
-    gate.open(1)
-    ours, others = Passage(gate, "conf_1", "exp_1"), [Passage(gate, "conf_1", f"exp_{n}") for n in (2, 3)]
-    gate.admit([ours])
-    gate.obey("pause", "exp_1")
+    scheduler = Scheduler()
+    scheduler.release(1)
+    ours, others = Slot(scheduler, "conf_1", "exp_1"), [Slot(scheduler, "conf_1", f"exp_{n}") for n in (2, 3)]
+    scheduler.admit([ours])
+    scheduler.obey("pause", "exp_1")
     waiting = [threading.Thread(target=ours.step, daemon=True) for _ in range(2)]
     for thread in waiting:
         thread.start()
-    gate.admit(others)
-    second = threading.Thread(target=gate.admit, args=(others,), daemon=True)
+    scheduler.admit(others)
+    second = threading.Thread(target=scheduler.admit, args=(others,), daemon=True)
     second.start()
     second.join(0.2)
     assert second.is_alive()
-    gate.leave()
+    scheduler.release()
     second.join(10)
-    gate.leave()
-    gate.obey("resume", "exp_1")
+    scheduler.release()
+    scheduler.obey("resume", "exp_1")
     for thread in waiting:
         thread.join(10)
     assert not any(thread.is_alive() for thread in (second, *waiting))

@@ -97,7 +97,7 @@ def test_a_start_does_not_wait_for_ever_for_a_stop(
     running.start(made.plan, made.runner)
     asked.wait(10)
     assert running.control(made.plan.id, "stop") == os.getpid()
-    with pytest.raises(UsageError, match="still being stopped"):
+    with pytest.raises(UsageError, match="still stopping"):
         running.start(made.plan, made.runner)
     go_on.set()
     running.close()
@@ -113,7 +113,7 @@ def test_the_same_command_leaves_what_runs_running_though_the_recorded_plan_hold
     running.start(made.plan, made.runner)
     assert model.asked.wait(SECONDS)
     running.start(made.plan, made.runner)
-    with pytest.raises(PlanError, match="another plan of that name"):
+    with pytest.raises(PlanError, match="Another plan named"):
         running.start(replace(made.plan, repeats=2), made.runner)
     model.let.set()
     running.close()
@@ -178,7 +178,7 @@ def test_what_is_wished_of_a_benchmark_that_is_being_started_is_obeyed(
     assert running.control(made.plan.id, what) == os.getpid()
     opening.let.set()
     starting.join(SECONDS)
-    assert [(one.what, one.by) for one in of(made.entries(), ControlObeyed)] == [(what, os.getpid())]
+    assert [(entry.what, entry.by) for entry in of(made.entries(), ControlObeyed)] == [(what, os.getpid())]
     model.let.set()
     running.close()
     assert "solved" not in [end.outcome for end in of(made.entries(), ExperimentFinished)]

@@ -22,7 +22,7 @@ AT_ONCE, TRIALS = 64, 1000
 
 def spend(ledger: Ledger, worst: float, cost: float | None, experiment: str = "exp_a") -> None:
     with ledger.reserved(experiment, worst) as held:
-        held.answered(Cost(cost, "a test"))
+        held.settle_answer(Cost(cost, "a test"))
 
 
 def test_64_calls_at_once_never_bill_more_than_the_budget_in_1000_trials() -> None:
@@ -38,11 +38,11 @@ def test_64_calls_at_once_never_bill_more_than_the_budget_in_1000_trials() -> No
                     with ledger.reserved("exp_a", worst) as held:
                         billed.append(cost)
                         time.sleep(1e-4)  # the others come meanwhile
-                        held.answered(Cost(cost, "a test"))
+                        held.settle_answer(Cost(cost, "a test"))
                 except BudgetSpent:
                     return
 
-            list(threads.map(lambda one: call(*one), calls))
+            list(threads.map(lambda item: call(*item), calls))
             assert math.fsum(billed) <= cap
             assert len(billed) == AT_ONCE or ledger.used_up
 
@@ -54,7 +54,7 @@ def test_a_call_waits_for_those_under_way_where_they_may_leave_enough() -> None:
         with ledger.reserved("exp_a", 0.75) as held:
             begun.set()
             go_on.wait(5)
-            held.answered(Cost(0.25, "a test"))
+            held.settle_answer(Cost(0.25, "a test"))
 
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(first)
@@ -105,7 +105,7 @@ def test_the_budget_of_one_experiment_leaves_the_others_alone() -> None:
 def test_what_broke_off_counts_whole_and_what_was_refused_counts_nothing(status: int | None, left: float) -> None:
     ledger = Ledger(Budget(per_experiment_usd=1.0))
     with ledger.reserved("exp_a", 0.75) as held:
-        held.failed(CallFailed("it failed", 1.0, True, status))
+        held.settle_failure(CallFailed("it failed", 1.0, True, status))
     assert ledger.left("exp_a") == left
 
 
@@ -113,7 +113,7 @@ def test_a_failed_call_whose_cost_is_known_counts_that_now_and_after_a_crash() -
     failed = CallFailed("late", 300.0, True, cost=Cost(0.25, "65 W"))
     ledger, spending = Ledger(Budget(per_experiment_usd=1.0)), Spending()
     with ledger.reserved("exp_a", 0.75) as held:
-        held.failed(failed)
+        held.settle_failure(failed)
     for event in (started(0.75), failed):
         spending.add(Entry(0.0, event, "exp_a", 1))
     assert ledger.left("exp_a") == Ledger(Budget(per_experiment_usd=1.0), spending).left("exp_a") == 0.75
@@ -122,7 +122,7 @@ def test_a_failed_call_whose_cost_is_known_counts_that_now_and_after_a_crash() -
 def test_an_experiment_whose_money_was_lost_on_calls_that_broke_off_is_not_its_models_failure() -> None:
     ledger = Ledger(Budget(per_experiment_usd=1.0))
     with ledger.reserved("exp_a", 0.75) as held:
-        held.failed(CallFailed("broke off", 1.0, True))
+        held.settle_failure(CallFailed("broke off", 1.0, True))
     with pytest.raises(ModelError, match=r"\$0.75 of the \$1 that exp_a"):
         spend(ledger, 0.75, 0.1)
     spend(ledger, 0.25, 0.25)
@@ -134,7 +134,7 @@ def test_what_was_lost_before_a_crash_is_known_afterwards() -> None:
     spending = Spending()
     spending.add(Entry(0.0, started(0.75), "exp_a", 1))
     ledger = Ledger(Budget(per_experiment_usd=1.0), spending)
-    with pytest.raises(ModelError, match="not its models' fault"):
+    with pytest.raises(ModelError, match="Its models did not cause this"):
         spend(ledger, 0.5, 0.1)
 
 

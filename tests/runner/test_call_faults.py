@@ -14,7 +14,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.models.machine import Machine, MeteredModel
 from koderz_core.models.providers import create
 from koderz_core.records import Cost
-from koderz_core.runner.calls.provider_limits import Policy
+from koderz_core.runner.provider_limits import Policy
 
 NAMES = ("vllm/coder", "anthropic/claude-opus-5-5", "ollama/qwen2.5-coder:7b")
 ALL = pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import pytest
 
 from koderz_core.errors import ModelError
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.calls.provider_limits import (
+from koderz_core.runner.provider_limits import (
     DEBOUNCE_SECONDS,
     FIRST_REST_SECONDS,
     LEAST_SAMPLES,
@@ -20,7 +20,7 @@ from koderz_core.runner.calls.provider_limits import (
     reserved_tokens,
     used_tokens,
 )
-from koderz_core.runner.calls.retry import check_fits, least_tokens
+from koderz_core.runner.retry import check_fits, least_tokens
 
 BUSY = ModelError("busy", retryable=True)
 ODD = ModelError("no answer of a model", retryable=True, retries=1)

@@ -60,7 +60,7 @@ class Exploring:
         (lesson,) = ctx.recall(self.query())
         asks = [Ask("coder", (Message("user", f"{lesson.text} {number}"),)) for number in range(3)]
         tried = [candidate(reply, ctx.problem) for reply in ctx.ask_many(asks)]
-        seen = [ctx.probe(one.code or "", self.calls())[0].value for one in tried]
+        seen = [ctx.probe(item.code or "", self.calls())[0].value for item in tried]
         ctx.note(SpecWritten(self.said(seen)))
         while ctx.remaining().iterations:
             latest = tried.pop(0)
@@ -179,13 +179,13 @@ def test_the_journal_holds_every_answer_once(explored: tuple[Any, Counting]) -> 
     texts = {stored.sha256: stored.text for stored in of(entries, TextStored)}
     (recalled,), (note,) = of(entries, MemoryRecalled), of(entries, SpecWritten)
     assert recalled.query == Query("lesson", {"topic": "signs"})
-    assert [(texts[one.text], one.origin, one.tags) for one in recalled.memories] == [
+    assert [(texts[memory.text], memory.origin, memory.tags) for memory in recalled.memories] == [
         ("Mind the sign, 0.", "exp_1", {"topic": "signs"})
     ]
     assert note.text == "They give ['-1', '-1', '3']."
     last = of(entries, ProgramProbed)[-1]
     assert (last.observed, "a + b" in texts[last.code]) == (tuple(Observed(call, "3") for call in CALLS), True)
-    assert [one.remaining for one in of(entries, RemainingRead)] == [Remaining(3), Remaining(2), Remaining(1)]
+    assert [entry.remaining for entry in of(entries, RemainingRead)] == [Remaining(3), Remaining(2), Remaining(1)]
 
 
 @pytest.mark.parametrize("changed", [OtherQuery, OtherCalls, OtherNote])
@@ -200,7 +200,7 @@ def test_a_step_that_is_not_what_was_recorded_is_refused(
     made.go()
     end = of(made.entries(), ExperimentFinished)[-1]
     assert end.outcome == "error"
-    assert "is not what the journal recorded" in end.error
+    assert "differs from the journal" in end.error
 
 
 @dataclass(frozen=True)
@@ -268,5 +268,5 @@ def test_a_memory_out_of_reach_ends_nothing_and_is_said_in_the_journal_and_on_sc
     assert notes(asking)[0] == f"{Remaining(None)} ()"
     (recalled,) = of(asking.entries(), MemoryRecalled)
     assert (recalled.memories, recalled.fault) == ((), "The store is locked.")
-    assert "goes on without: The store is locked." in caplog.text
+    assert "continues without it: The store is locked." in caplog.text
     assert of(asking.entries(), ExperimentFinished)[-1].error is None

@@ -18,10 +18,10 @@ import pytest
 from koderz_core.errors import Cancelled, JournalError, ModelError, UsageError
 from koderz_core.events import BenchmarkClosed, ControlObeyed, Entry, ExperimentFinished, ExperimentStarted
 from koderz_core.records import Configuration, Request
-from koderz_core.runner.calls.provider_limits import Policy
-from koderz_core.runner.control import MOST_BYTES, POLL_SECONDS, Wish, ask, following
-from koderz_core.runner.pause import Gate, Passage
+from koderz_core.runner.control import MOST_BYTES, POLL_SECONDS, ControlRequest, receiving, send
+from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.runner import ABANDON_SECONDS
+from koderz_core.runner.scheduler import Scheduler, Slot
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 SECONDS = 5.0  # generous: two are promised
@@ -49,11 +49,11 @@ def of(entries: list[Entry], kind: type) -> list[Any]:
 
 
 def wish(made: Any, what: str, target: str | None = None) -> None:
-    ask(made.path, Wish(time.time(), 1, what, target))
+    send(made.path, ControlRequest(time.time(), 1, what, target))
 
 
 def obeyed(made: Any, what: str) -> bool:
-    return eventually(lambda: any(one.what == what for one in of(made.entries(), ControlObeyed)))
+    return eventually(lambda: any(entry.what == what for entry in of(made.entries(), ControlObeyed)))
 
 
 def eventually(claim: Callable[[], object]) -> bool:
@@ -87,7 +87,7 @@ def test_a_pause_by_another_process_holds_the_next_step_until_it_is_resumed(benc
         wish(made, "resume")
         assert model.is_asked()
     assert outcomes(made) == ["solved", "solved"]
-    assert [(one.what, one.by) for one in of(made.entries(), ControlObeyed)] == [("pause", 1), ("resume", 1)]
+    assert [(entry.what, entry.by) for entry in of(made.entries(), ControlObeyed)] == [("pause", 1), ("resume", 1)]
 
 
 def test_a_stop_by_another_process_wakes_what_is_paused_and_leaves_no_control_file(bench: Make) -> None:
@@ -95,7 +95,7 @@ def test_a_stop_by_another_process_wakes_what_is_paused_and_leaves_no_control_fi
     made = bench(model, "supervised", max_iterations=2)
     with begun(made) as runner:
         assert model.is_asked()
-        runner.obey("pause", by=os.getpid())
+        runner.controller.obey("pause", by=os.getpid())
         model.let.release()
         wish(made, "stop")
     assert outcomes(made) == ["cancelled"]
@@ -120,11 +120,11 @@ def test_a_paused_experiment_gives_its_place_to_another(bench: Make) -> None:
     first, second = made.plan.experiments()
     with begun(made, concurrency=1) as runner:
         assert model.is_asked()
-        runner.obey("pause", first.id, by=os.getpid())
+        runner.controller.obey("pause", first.id, by=os.getpid())
         model.let.release(5)
         assert eventually(lambda: [end.experiment for end in ends(made)] == [second.id])
         time.sleep(0.5)
-        runner.obey("resume", by=os.getpid())
+        runner.controller.obey("resume", by=os.getpid())
     assert [end.experiment for end in ends(made)] == [second.id, first.id]
     assert ends(made)[1].event.seconds < 0.4  # a pause is no work
 
@@ -141,7 +141,7 @@ def test_a_stopped_configuration_leaves_the_others_alone_and_can_be_taken_up_aga
     made.plan = replace(made.plan, configurations=(one, other))
     with begun(made) as runner:
         assert model.is_asked()
-        runner.obey("stop", one.id, by=os.getpid())
+        runner.controller.obey("stop", one.id, by=os.getpid())
         model.let.release(4)
     started = of(made.entries(), ExperimentStarted)
     assert [begun.experiment.configuration for begun in started] == [one.id, other.id, other.id]
@@ -152,45 +152,45 @@ def test_a_stopped_configuration_leaves_the_others_alone_and_can_be_taken_up_aga
 
 
 def test_a_pause_holds_a_retry_back_and_a_stop_ends_its_waiting() -> None:
-    gate = Gate()
-    passage = Passage(gate, "conf_1", "exp_1")
-    gate.obey("pause", "exp_1")
-    threading.Timer(0.1, gate.obey, ["stop", "conf_1"]).start()
+    scheduler = Scheduler()
+    slot = Slot(scheduler, "conf_1", "exp_1")
+    scheduler.obey("pause", "exp_1")
+    threading.Timer(0.1, scheduler.obey, ["stop", "conf_1"]).start()
     with pytest.raises(Cancelled):
-        passage.wait(0.0)
+        slot.wait(0.0)
     with pytest.raises(Cancelled):
-        passage.wait(SECONDS)
+        slot.wait(SECONDS)
 
 
 def test_who_comes_back_from_a_pause_goes_before_those_who_have_not_begun() -> None:
-    gate = Gate()
-    first, *waiting = (Passage(gate, "conf_1", f"exp_{n}") for n in range(4))
-    gate.open(1)
-    gate.admit([first])
-    gate.obey("pause", "exp_0")
+    scheduler = Scheduler()
+    first, *waiting = (Slot(scheduler, "conf_1", f"exp_{n}") for n in range(4))
+    scheduler.release(1)
+    scheduler.admit([first])
+    scheduler.obey("pause", "exp_0")
     back = threading.Thread(target=first.step, daemon=True)
     back.start()
-    assert gate.admit(waiting)
-    assert gate.hand_on(waiting)  # who is still paused holds nobody back
-    gate.obey("resume", "exp_0")
-    assert gate.hand_on(waiting) is None
+    assert scheduler.admit(waiting)
+    assert scheduler.hand_over(waiting)  # who is still paused holds nobody back
+    scheduler.obey("resume", "exp_0")
+    assert scheduler.hand_over(waiting) is None
     back.join(SECONDS)
     assert not back.is_alive()
     assert len(waiting) == 1
-    assert gate.hand_on(waiting)
+    assert scheduler.hand_over(waiting)
 
 
 def test_what_is_paused_uses_no_time_and_counts_none() -> None:
-    gate = Gate()
-    gate.open(1)
-    passage = Passage(gate, "conf_1", "exp_1")
-    gate.admit([passage])
-    gate.obey("pause")
-    threading.Timer(0.3, gate.obey, ["resume"]).start()
+    scheduler = Scheduler()
+    scheduler.release(1)
+    slot = Slot(scheduler, "conf_1", "exp_1")
+    scheduler.admit([slot])
+    scheduler.obey("pause")
+    threading.Timer(0.3, scheduler.obey, ["resume"]).start()
     before = time.thread_time()
-    passage.step()
+    slot.step()
     assert time.thread_time() - before < 0.02
-    assert 0.2 < passage.paused_seconds < SECONDS
+    assert 0.2 < slot.paused_seconds < SECONDS
 
 
 def test_what_is_not_there_cannot_be_paused(bench: Make) -> None:
@@ -198,21 +198,21 @@ def test_what_is_not_there_cannot_be_paused(bench: Make) -> None:
     made = bench(model)
     with begun(made) as runner:
         assert model.is_asked()
-        with pytest.raises(UsageError, match="'exp_nothing' is no configuration or experiment"):
-            runner.obey("pause", "exp_nothing", by=os.getpid())
+        with pytest.raises(UsageError, match="'exp_nothing' is not a configuration or experiment"):
+            runner.controller.obey("pause", "exp_nothing", by=os.getpid())
         model.let.release()
 
 
 def test_a_hostile_control_file_is_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path, heard = tmp_path / "b.jsonl", list[Wish]()
-    with following(path, heard.append):
+    path, heard = tmp_path / "b.jsonl", list[ControlRequest]()
+    with receiving(path, heard.append):
         lines = [b"no json", b"[" * 5000, b'{"what":"delete","at":1,"by":1}', b"\xff", b"x" * (MOST_BYTES * 2)]
         lines.append(json.dumps({"at": 1, "by": 1, "what": "stop", "target": "x" * 101}).encode())
         path.with_suffix(".control").write_bytes(b"\n".join(lines) + b"\n")
-        ask(path, Wish(1.0, 1, "stop"))
+        send(path, ControlRequest(1.0, 1, "stop"))
         assert eventually(lambda: heard)
-    assert heard == [Wish(1.0, 1, "stop")]
-    assert caplog.text.count("is no wish, which is passed over") == 1
+    assert heard == [ControlRequest(1.0, 1, "stop")]
+    assert caplog.text.count("holds an invalid line, which is ignored") == 1
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
@@ -220,28 +220,28 @@ def test_a_control_file_that_is_none_is_not_read(
     tmp_path: Path, make: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     make(tmp_path / "b.control")
-    with following(tmp_path / "b.jsonl", lambda _: pytest.fail("nobody wished that")):
+    with receiving(tmp_path / "b.jsonl", lambda _: pytest.fail("nobody wished that")):
         assert eventually(lambda: "The control file b.control" in caplog.text)
 
 
 def test_a_control_file_that_was_written_anew_is_read_from_its_beginning(tmp_path: Path) -> None:
-    path, heard = tmp_path / "b.jsonl", list[Wish]()
-    with following(path, heard.append):
-        ask(path, Wish(1.0, 1, "pause", "conf_" + 30 * "x"))
+    path, heard = tmp_path / "b.jsonl", list[ControlRequest]()
+    with receiving(path, heard.append):
+        send(path, ControlRequest(1.0, 1, "pause", "conf_" + 30 * "x"))
         assert eventually(lambda: heard)
         path.with_suffix(".control").write_text('{"at":2,"by":1,"what":"stop"}\n')
         assert eventually(lambda: len(heard) == 2)
-    assert heard[1] == Wish(2.0, 1, "stop")
+    assert heard[1] == ControlRequest(2.0, 1, "stop")
 
 
 def test_half_a_line_is_read_when_it_is_whole(tmp_path: Path) -> None:
-    path, heard = tmp_path / "b.jsonl", list[Wish]()
-    with following(path, heard.append), path.with_suffix(".control").open("wb", buffering=0) as file:
+    path, heard = tmp_path / "b.jsonl", list[ControlRequest]()
+    with receiving(path, heard.append), path.with_suffix(".control").open("wb", buffering=0) as file:
         file.write(b'{"at":1,"by":1,')
         time.sleep(0.5)
         file.write(b'"what":"pause"}\n')
         assert eventually(lambda: heard)
-    assert heard == [Wish(1.0, 1, "pause")]
+    assert heard == [ControlRequest(1.0, 1, "pause")]
 
 
 def test_what_is_abandoned_in_a_call_is_journalled_as_cancelled_and_writes_no_more(bench: Make) -> None:
@@ -299,7 +299,7 @@ def test_what_broke_a_benchmark_is_raised_once_all_has_ended(bench: Make) -> Non
         assert model.is_asked()
         resource.setrlimit(resource.RLIMIT_FSIZE, (made.path.stat().st_size, limits[1]))
         try:
-            runner.obey("pause", by=os.getpid())
+            runner.controller.obey("pause", by=os.getpid())
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert "cannot be written" in str(runner.fault)

@@ -37,7 +37,7 @@ def test_a_gate_leaves_problems_out_for_all_configurations_and_says_why() -> Non
     assert list(plan.outside) == ["HumanEval/32", "HumanEval/34", "HumanEval/38"]
     assert len(plan.problems) == 7
     assert "one assert or one loop" in plan.outside["HumanEval/32"]
-    assert [one.gate for one in plan.configurations] == ["tests", "split:0.5"]
+    assert [configuration.gate for configuration in plan.configurations] == ["tests", "split:0.5"]
     assert not planned(Wanted("supervised", CODER)).outside
 
 
@@ -135,12 +135,14 @@ def test_problems_that_a_gate_leaves_out_are_not_added_to_it(bench: Make) -> Non
 def scored(made: Any) -> tuple[list[CandidateScored], ExperimentFinished]:
     made.go()
     events = [entry.event for entry in made.entries()]
-    (end,) = (one for one in events if isinstance(one, ExperimentFinished))
-    return [one for one in events if isinstance(one, CandidateScored)], end
+    (end,) = (event for event in events if isinstance(event, ExperimentFinished))
+    return [event for event in events if isinstance(event, CandidateScored)], end
 
 
 def gated(made: Any, gate: str) -> Any:
-    made.plan = replace(made.plan, configurations=tuple(replace(one, gate=gate) for one in made.plan.configurations))
+    made.plan = replace(
+        made.plan, configurations=tuple(replace(configuration, gate=gate) for configuration in made.plan.configurations)
+    )
     return made
 
 
@@ -152,8 +154,8 @@ def test_a_program_that_passes_only_the_gate_is_not_solved_and_says_so(bench: Ma
         return right(problem, code if "(1, 2)" in tests.source else WRONG, tests)
 
     made.judge.check = check
-    made.divide = lambda one, _: Split(
-        one.tests, one.tests, TestSet("def check(candidate):\n    assert candidate(5, 5)\n")
+    made.divide = lambda test, _: Split(
+        test.tests, test.tests, TestSet("def check(candidate):\n    assert candidate(5, 5)\n")
     )
     (candidate,), end = scored(made)
     assert (candidate.gate.passed, candidate.held_out.passed) == (True, False)
@@ -172,7 +174,7 @@ def test_examples_are_no_part_of_the_score(bench: Make) -> None:
     right = made.judge.check
     examples = TestSet("def check(candidate):\n    assert candidate(9)\n")
     made.judge.check = lambda problem, code, tests: right(problem, WRONG if tests == examples else code, tests)
-    made.divide = lambda one, _: Split(examples, one.tests, one.tests, within_base=False)
+    made.divide = lambda test, _: Split(examples, test.tests, test.tests, within_base=False)
     (candidate,), end = scored(made)
     assert (candidate.gate.passed, candidate.held_out.passed) == (False, True)
     assert (end.outcome, end.reason) == ("solved", "iterations")
@@ -187,7 +189,7 @@ def test_base_tests_that_the_examples_show_count_and_are_not_held_out(
     made.judge.check = lambda problem, code, tests: right(
         problem, WRONG if tests == shown and not right_on_shown else code, tests
     )
-    made.divide = lambda one, _: Split(one.tests, one.tests, TestSet(), within_base=False, shown=shown)
+    made.divide = lambda test, _: Split(test.tests, test.tests, TestSet(), within_base=False, shown=shown)
     (candidate,), end = scored(made)
     assert (candidate.gate.passed, candidate.held_out) == (True, None)
     assert (end.outcome, end.score_kind) == (outcome, "oracle")
@@ -202,7 +204,7 @@ def test_plus_tests_that_make_a_call_of_the_gate_count_and_are_not_held_out(
     made.judge.check = lambda problem, code, tests: right(
         problem, WRONG if tests == shown and not right_on_shown else code, tests
     )
-    made.divide = lambda one, _: Split(one.tests, one.tests, plus=shown, plus_shown=shown)
+    made.divide = lambda test, _: Split(test.tests, test.tests, plus=shown, plus_shown=shown)
     (candidate,), end = scored(made)
     assert (candidate.gate.passed, candidate.held_out) == (True, None)
     assert (end.outcome, end.score_kind) == (outcome, "oracle")
@@ -217,6 +219,6 @@ def test_a_problem_outside_the_gate_is_our_error(bench: Make) -> None:
 
 def test_the_same_part_gates_all_configurations_and_another_seed_draws_another(test_data: Path) -> None:
     problems = load("mbpp+", load_settings(datasets_dir=test_data)).problems[:40]
-    drawn = [[split(one, TestPolicy("split:0.5", seed)) for one in problems] for seed in (0, 0, 1)]
-    assert not any(isinstance(one, Outside) for one in drawn[0])
+    drawn = [[split(problem, TestPolicy("split:0.5", seed)) for problem in problems] for seed in (0, 0, 1)]
+    assert not any(isinstance(item, Outside) for item in drawn[0])
     assert drawn[0] == drawn[1] != drawn[2]

@@ -10,14 +10,14 @@ import pytest
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
-from koderz_core.runner.live_text import TAIL_CHARACTERS, LiveText, Spoken
+from koderz_core.runner.live_text import TAIL_CHARACTERS, LiveAnswer, LiveText
 
 
 def test_only_the_end_of_a_long_text_is_kept() -> None:
     live = LiveText()
     live.begin("exp_1", 1, "coder", "m")
     for piece in ("lost", "x" * (TAIL_CHARACTERS - 3), "end"):
-        live.hear("exp_1", 1, piece)
+        live.append("exp_1", 1, piece)
     spoken = live.of("exp_1")
     assert spoken is not None
     assert spoken.text == "x" * (TAIL_CHARACTERS - 3) + "end"
@@ -27,9 +27,9 @@ def test_experiments_are_heard_apart() -> None:
     live = LiveText()
     live.begin("exp_1", 1, "coder", "m")
     live.begin("exp_2", 1, "reviewer", "n")
-    live.hear("exp_1", 1, "a")
+    live.append("exp_1", 1, "a")
     live.end("exp_2", 1)
-    assert live.of("exp_1") == Spoken("coder", "m", "a")
+    assert live.of("exp_1") == LiveAnswer("coder", "m", "a")
     assert live.of("exp_2") is None
 
 
@@ -37,10 +37,10 @@ def test_of_calls_at_the_same_time_the_earliest_is_shown() -> None:
     live = LiveText()
     for ordinal, model in ((3, "m"), (4, "n")):
         live.begin("exp_1", ordinal, "coder", model)
-        live.hear("exp_1", ordinal, f"{model} says")
-    assert live.of("exp_1") == Spoken("coder", "m", "m says")
+        live.append("exp_1", ordinal, f"{model} says")
+    assert live.of("exp_1") == LiveAnswer("coder", "m", "m says")
     live.end("exp_1", 3)
-    assert live.of("exp_1") == Spoken("coder", "n", "n says")
+    assert live.of("exp_1") == LiveAnswer("coder", "n", "n says")
 
 
 def test_it_is_known_when_the_newest_piece_came_as_long_as_its_call_goes_on() -> None:
@@ -49,7 +49,7 @@ def test_it_is_known_when_the_newest_piece_came_as_long_as_its_call_goes_on() ->
     assert live.heard_at(["exp_1"]) is None
     for experiment in ("exp_1", "exp_2"):
         live.begin(experiment, 1, "coder", "m")
-        live.hear(experiment, 1, "a")
+        live.append(experiment, 1, "a")
     assert (live.heard_at(["exp_1"]), live.heard_at(["exp_1", "exp_2", "exp_3"])) == (10.0, 20.0)
     live.end("exp_2", 1)
     assert live.heard_at(["exp_2"]) is None
@@ -58,8 +58,8 @@ def test_it_is_known_when_the_newest_piece_came_as_long_as_its_call_goes_on() ->
 def test_what_no_screen_can_show_becomes_question_marks() -> None:
     live = LiveText()
     live.begin("exp_1", 1, "coder", "m")
-    live.hear("exp_1", 1, "a\ud800b")
-    assert live.of("exp_1") == Spoken("coder", "m", "a?b")
+    live.append("exp_1", 1, "a\ud800b")
+    assert live.of("exp_1") == LiveAnswer("coder", "m", "a?b")
 
 
 class Breaking:
@@ -67,8 +67,8 @@ class Breaking:
 
     id = "scripted/it"
 
-    def __init__(self, error: Exception, look: Callable[[], Spoken | None]) -> None:
-        self.error, self.look, self.heard = error, look, list[Spoken | None]()
+    def __init__(self, error: Exception, look: Callable[[], LiveAnswer | None]) -> None:
+        self.error, self.look, self.heard = error, look, list[LiveAnswer | None]()
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         assert on_text is not None
@@ -87,5 +87,5 @@ def test_text_of_a_call_that_fails_is_forgotten(
     (experiment,) = made.plan.experiments()
     made.model = model = Breaking(error, lambda: made.live.of(experiment.id))
     made.go()
-    assert model.heard == [Spoken("coder", model.id, "word")]
+    assert model.heard == [LiveAnswer("coder", model.id, "word")]
     assert made.live.of(experiment.id) is None

@@ -45,13 +45,15 @@ def test_a_strategy_can_tell_how_many_models_a_role_has(
 @pytest.mark.parametrize("strategy", sorted(name for name in STRATEGIES if "coder" not in facts_of(name).several))
 def test_a_model_that_no_strategy_would_ask_is_refused(strategy: str) -> None:
     wanted = Wanted(strategy, {"coder": ["scripted/weak", "scripted/strong"]})
-    with pytest.raises(PlanError, match=f"{strategy} asks one model as coder, so scripted/strong would be ignored"):
+    with pytest.raises(
+        PlanError, match=f"{strategy} asks only one model as coder, so scripted/strong would be ignored"
+    ):
         configuration(wanted, load_settings())
 
 
 @pytest.mark.parametrize("strategy", LADDERS)
 def test_a_strategy_that_goes_from_coder_to_coder_needs_two(strategy: str) -> None:
-    with pytest.raises(PlanError, match=f"{strategy} goes on from each coder to the next, so it needs several"):
+    with pytest.raises(PlanError, match=f"{strategy} asks one coder after the other, so it needs several"):
         configuration(Wanted(strategy, {"coder": "scripted/weak"}), load_settings())
 
 

@@ -53,9 +53,12 @@ def test_it_can_be_written_and_read_back() -> None:
 def test_an_ablation_keeps_it_while_its_role_is_asked_and_is_one_of_that_configuration_only() -> None:
     plain, warm = Wanted("supervised", CODER), Wanted("supervised", CODER, {"spec.temperature": 0.7})
     grid = with_ablations([(plain, ["no-checkpoints"]), (warm, ["no-checkpoints"])])
-    assert [one.parameters for one in grid][2:] == [warm.parameters, {**warm.parameters, "checkpoints": False}]
-    assert [one.parameters for one in with_ablations([(warm, ["no-spec"])])][1:] == [{"spec": False}]
-    with pytest.raises(UnknownNameError, match="Unknown role that is asked here: 'spec'"):
+    assert [ablation.parameters for ablation in grid][2:] == [
+        warm.parameters,
+        {**warm.parameters, "checkpoints": False},
+    ]
+    assert [ablation.parameters for ablation in with_ablations([(warm, ["no-spec"])])][1:] == [{"spec": False}]
+    with pytest.raises(UnknownNameError, match="Unknown role of this configuration: 'spec'"):
         configuration(Wanted("repair", CODER, {"spec.temperature": 0.7}), load_settings())
 
 
@@ -66,10 +69,8 @@ def test_a_value_out_of_place_is_refused(value: Any) -> None:
 
 
 def test_what_nobody_would_heed_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="sampling of a role: 'top_k'"):
+    with pytest.raises(UnknownNameError, match="sampling parameter of a role: 'top_k'"):
         planned(**{"critic.top_k": 5})
     models = {**CODER, "critic": "o3"}
-    with pytest.raises(
-        PlanError, match=r"it takes no temperature .*, and critic\.temperature is 0\.5\. Leave that out"
-    ):
+    with pytest.raises(PlanError, match=r"it takes no temperature .*, and critic\.temperature is 0\.5\. Omit critic"):
         configuration(Wanted("swarm", models, {"critic.temperature": 0.5}), load_settings())

@@ -41,4 +41,4 @@ def test_watchers_are_told_of_texts_too_in_the_order_of_the_journal(tmp_path: Pa
     recorder.say(SpecWritten(recorder.text("a")))
     journal.close()
     assert seen == list(read_all(journal.path))
-    assert [type(one.event) for one in seen] == [TextStored, SpecWritten]
+    assert [type(entry.event) for entry in seen] == [TextStored, SpecWritten]

@@ -99,7 +99,7 @@ def staged(bench: Make) -> Callable[..., tuple[Any, Watched]]:
         configurations = (Configuration(case.strategy, models, case.parameters),)
         made.plan = replace(made.plan, configurations=configurations, budget=budget)
         seed = made.plan.experiments()[0].seed
-        by_seed = {int(fingerprint((seed, one))[:8], 16) >> 1: reply for one, reply in case.replies.items()}
+        by_seed = {int(fingerprint((seed, item))[:8], 16) >> 1: reply for item, reply in case.replies.items()}
         made.judge = watched = Watched(made.judge, lambda request: by_seed[request.seed])
         made.answer = watched.answer
         return made, watched
@@ -122,7 +122,11 @@ def end_of(made: Any) -> ExperimentFinished:
 def answered(made: Any) -> set[int]:
     """The seeds of calls that the journal holds the answers of."""
     ordinals = {entry.ordinal for entry in made.entries() if isinstance(entry.event, CallFinished)}
-    return {one.event.seed for one in made.entries() if isinstance(one.event, CallStarted) and one.ordinal in ordinals}
+    return {
+        entry.event.seed
+        for entry in made.entries()
+        if isinstance(entry.event, CallStarted) and entry.ordinal in ordinals
+    }
 
 
 @EACH
@@ -169,6 +173,6 @@ def test_it_never_spends_more_than_its_budget_and_then_its_best_tested_program_c
         made.path.unlink(missing_ok=True)
         made.worst_usd = 0.25
         made.go()
-        passed = any(isinstance(one.event, CodeTested) and one.event.verdict.passed for one in made.entries())
+        passed = any(isinstance(entry.event, CodeTested) and entry.event.verdict.passed for entry in made.entries())
         assert (end_of(made).outcome == "solved", end_of(made).reason) == (passed, "budget")
         assert len(made.requests) == calls

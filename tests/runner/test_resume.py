@@ -172,8 +172,8 @@ def test_more_problems_configurations_and_repeats_extend_a_benchmark_of_the_same
     second = Configuration("direct", first.models, {"temperature": 0.5})
     named(made, problems=("tiny/1",), configurations=(second,), repeats=2).go()
     opened = of(made.entries(), BenchmarkOpened)
-    assert [len(one.plan.experiments()) for one in opened] == [1, 8]
-    assert {one.benchmark for one in opened} == {made.plan.id}
+    assert [len(runner.plan.experiments()) for runner in opened] == [1, 8]
+    assert {runner.benchmark for runner in opened} == {made.plan.id}
 
 
 def test_of_a_plan_that_holds_more_only_what_is_asked_for_is_run(bench: Make) -> None:
@@ -183,7 +183,7 @@ def test_of_a_plan_that_holds_more_only_what_is_asked_for_is_run(bench: Make) ->
     second = Configuration("direct", first.models, {"temperature": 0.5})
     runner = named(made, problems=("tiny/1",), configurations=(second,), repeats=2).go()
     assert (runner.remaining, runner.left_out) == (2, 5)
-    started = [one.experiment for one in of(made.entries(), ExperimentStarted)]
+    started = [entry.experiment for entry in of(made.entries(), ExperimentStarted)]
     assert started[1:] == list(made.plan.experiments())
     assert of(made.entries(), BenchmarkClosed)[-1] == BenchmarkClosed("stopped")
     made.plan = runner.plan

@@ -219,7 +219,7 @@ def test_a_journal_with_a_gap_is_not_gone_on_with(bench: Make) -> None:
     lines = made.path.read_bytes().splitlines(keepends=True)
     end = next(number for number, line in enumerate(lines) if b'"call_finished"' in line)
     made.path.write_bytes(b"".join(line for line in lines[: end + 1] if b"return a + b" not in line))
-    with pytest.raises(JournalError, match="lacks lines that others name"):
+    with pytest.raises(JournalError, match="lacks lines that other lines refer to"):
         made.runner()
 
 

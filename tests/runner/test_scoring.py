@@ -40,7 +40,9 @@ class HeldJudge:
 
 
 def with_gate(plan: Plan, gate: str) -> Plan:
-    return replace(plan, configurations=tuple(replace(one, gate=gate) for one in plan.configurations))
+    return replace(
+        plan, configurations=tuple(replace(configuration, gate=gate) for configuration in plan.configurations)
+    )
 
 
 @pytest.fixture
@@ -65,11 +67,11 @@ def test_a_pause_holds_the_next_candidate_back(made: Any) -> None:
     with made.runner() as runner:
         runner.start()
         assert made.judge.is_asked()
-        runner.obey("pause", by=os.getpid())
+        runner.controller.obey("pause", by=os.getpid())
         made.judge.let.release(ITERATIONS)
         assert not made.judge.is_asked(0.3)
         assert len(of(made, CandidateScored)) == 1
-        runner.obey("resume", by=os.getpid())
+        runner.controller.obey("resume", by=os.getpid())
         assert runner.ended(SECONDS)
     (finished,) = of(made, ExperimentFinished)
     assert (finished.outcome, len(of(made, CandidateScored))) == ("unsolved", ITERATIONS)

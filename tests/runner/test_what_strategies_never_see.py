@@ -121,7 +121,7 @@ class Told:
     answers: list[Any] = field(default_factory=list)
 
     def everything(self) -> str:
-        return "\n".join([*(one for one in self.reached() if isinstance(one, str)), *self.texts])
+        return "\n".join([*(answer for answer in self.reached() if isinstance(answer, str)), *self.texts])
 
     def reached(self) -> list[Any]:
         """All that a strategy gets at from its context and the answers it gives, by public names."""
@@ -147,18 +147,22 @@ def held_by(one: object) -> Iterator[object]:
 def configurations(gate: str, feedback: str) -> tuple[Configuration, ...]:
     """Every strategy as it is, and every preset, with few iterations."""
     wanted = [(name, {}) for name in sorted({*STRATEGIES, *offered()})]
-    wanted += [(one.strategy, dict(one.parameters)) for preset in CATALOGUE.values() for one in preset.configurations]
+    wanted += [
+        (configuration.strategy, dict(configuration.parameters))
+        for preset in CATALOGUE.values()
+        for configuration in preset.configurations
+    ]
     reminded = {"lessons": True, "examples": True}
     wanted += [("supervised", {"checkpoint_when": "adaptive", "history_tokens": 2000, "reuse_spec": True, **reminded})]
     wanted += [("direct", reminded)]
     found = []
     for name, parameters in wanted:
-        few = {one: value for one, value in FEW.items() if one in complete(name, {})}
+        few = {item: value for item, value in FEW.items() if item in complete(name, {})}
         roles = create(name, {**parameters, **few}).roles()
         policies = {"gate": gate, "feedback": feedback} if facts_of(name).tests_programs else {}
         models = {role: ("scripted/it",) * (1 + (role in facts_of(name).several)) for role in roles}
         found.append(Configuration(base_of(name), models, complete(name, {**parameters, **few}), **policies))
-    return tuple({one.id: one for one in found}.values())
+    return tuple({item.id: item for item in found}.values())
 
 
 def script() -> Callable[[Request], str]:
@@ -217,21 +221,26 @@ def heard(made: Any, monkeypatch: pytest.MonkeyPatch) -> Told:
         for name in STEPS:
             patched.setattr(Session, name, spied(getattr(Session, name)))
         made.go()
-    told.verdicts = [one for one in told.answers if isinstance(one, Verdict)]
+    told.verdicts = [answer for answer in told.answers if isinstance(answer, Verdict)]
     told.texts = [message.content for request in made.requests for message in request.messages]
     return told
 
 
 def probing(made: Any) -> set[str]:
     """The strategies that ran calls of their own."""
-    entries, names = made.entries(), {one.id: one.strategy for one in made.plan.configurations}
+    entries, names = (
+        made.entries(),
+        {configuration.id: configuration.strategy for configuration in made.plan.configurations},
+    )
     probed = {entry.experiment for entry in entries if isinstance(entry.event, ProgramProbed)}
-    return {names[one.configuration] for one in made.plan.experiments() if one.id in probed}
+    return {names[experiment.configuration] for experiment in made.plan.experiments() if experiment.id in probed}
 
 
 def secrets_of(made: Any, gate: str) -> list[str]:
     """Arguments and answers of everything held out, and what marks the canonical solution."""
-    configuration = next(one for one in made.plan.configurations if facts_of(one.strategy).tests_programs)
+    configuration = next(
+        configuration for configuration in made.plan.configurations if facts_of(configuration.strategy).tests_programs
+    )
     tests = made.divide(PROBLEM, policy_of(made.plan, configuration))
     assert isinstance(tests, Split)
     assert tests.rest or gate == "tests"
@@ -281,12 +290,14 @@ def test_a_context_offers_its_protocol_and_nothing_more(
     made: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = heard(made("examples", "full"), monkeypatch)
-    offered_by = {name for one in told.contexts.values() for name in dir(one) if not name.startswith("_")}
+    offered_by = {name for context in told.contexts.values() for name in dir(context) if not name.startswith("_")}
     assert offered_by == {name for name in {*dir(Context), *Context.__annotations__} if not name.startswith("_")}
-    assert not any(isinstance(one, Problem | TestSet | Split) for one in told.reached())
-    assert {type(one).__name__ for one in told.answers} >= {"Completion", "list", "Verdict", "tuple", "Remaining"}
-    assert {Memory, Observed} <= {type(one) for one in told.reached()}
-    assert {"A solved to mind.", "A lesson to mind."} <= {one for one in told.reached() if isinstance(one, str)}
+    assert not any(isinstance(answer, Problem | TestSet | Split) for answer in told.reached())
+    assert {type(answer).__name__ for answer in told.answers} >= {"Completion", "list", "Verdict", "tuple", "Remaining"}
+    assert {Memory, Observed} <= {type(answer) for answer in told.reached()}
+    assert {"A solved to mind.", "A lesson to mind."} <= {
+        answer for answer in told.reached() if isinstance(answer, str)
+    }
     assert any("A solved to mind." in text for text in told.texts)
 
 
@@ -302,7 +313,7 @@ def test_a_context_offers_its_protocol_and_nothing_more(
 )
 def test_a_whole_problem_is_found_wherever_it_hangs_in_a_strategys_reach(hung: Callable[[], Any]) -> None:
     for told in (Told(contexts={0: hung()}), Told(answers=[hung()])):
-        assert any(isinstance(one, Problem) for one in told.reached())
+        assert any(isinstance(answer, Problem) for answer in told.reached())
         assert "CANONICAL" in told.everything()
 
 

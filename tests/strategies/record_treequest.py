@@ -35,10 +35,10 @@ def stand_in(step: int, m: float, kappa: float, tau_square: float) -> float:
 def search(rewards: list[float], members: int) -> dict[str, Any]:
     """Each step as the number of the node that grows, from 1, 0 for the root, and the member that is asked."""
     algorithm = ABMCTSA()
-    state, actions, grown = algorithm.init_tree(), [str(one) for one in range(members)], []
+    state, actions, grown = algorithm.init_tree(), [str(item) for item in range(members)], []
     for number, reward in enumerate(rewards):
-        ProbabilisticDist.draw_sample = lambda one, step=number: stand_in(
-            step, one.params["m"], one.params["kappa"], one.params["tau_square"]
+        ProbabilisticDist.draw_sample = lambda item, step=number: stand_in(
+            step, item.params["m"], item.params["kappa"], item.params["tau_square"]
         )
         state, trial = algorithm.ask(state, actions)
         grown.append([trial.node_to_expand + 1, int(trial.action)])

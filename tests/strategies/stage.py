@@ -63,7 +63,7 @@ class Stage:
     ) -> Completion:
         self.asked.append((role, messages[-1].content, sampling))
         self.members_asked.append(member)
-        number = sum(one in WRITERS for one in self.roles)
+        number = sum(role in WRITERS for role in self.roles)
         text = self._program(number) if role in WRITERS else self.says.get(role, f"{role} says {number}")
         if role == "spec" and self.spec is not None:
             text = self.spec
@@ -73,7 +73,7 @@ class Stage:
         return Completion(text, self.finishes.get(role, "stop"), Usage(), 0.0, Sampling())
 
     def ask_many(self, asks: Sequence[Ask]) -> list[Completion]:
-        return [self.ask(one.role, one.messages, one.sampling, one.member) for one in asks]
+        return [self.ask(ask.role, ask.messages, ask.sampling, ask.member) for ask in asks]
 
     def _program(self, number: int) -> str:
         program = self.programs[number - 1] if number <= len(self.programs) else f"def f(x):\n    return {number}"

@@ -103,7 +103,7 @@ def test_its_other_parameter_decides_which_program_counts(koderz: Koderz) -> Non
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--coder", "scripted/strong"), "relay goes on from each coder to the next, so it needs several coders"),
+        (("--coder", "scripted/strong"), "relay asks one coder after the other, so it needs several coders"),
         (("--gate", "examples"), "relay never runs gate tests, so --gate would be ignored"),
         (("--counting", "middle"), "relay: counting must be one of last, first, not 'middle'"),
     ],

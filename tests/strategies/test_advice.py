@@ -26,7 +26,7 @@ def test_an_empty_review_leaves_standing_what_was_advised_before() -> None:
     stage = Stage([0] * 6, reviews=["Mind zero.", EMPTY, "Mind one."])
     Supervised(max_iterations=6, spec=False, checkpoint_interval=2).solve(stage)
     assert ["advises:\nMind zero." in prompt for prompt in stage.prompts("coder")] == [False] * 2 + [True] * 4
-    noted = [(one.checkpoint, one.after_iteration, one.guidance, one.passed_on) for one in stage.reviewed()]
+    noted = [(item.checkpoint, item.after_iteration, item.guidance, item.passed_on) for item in stage.reviewed()]
     assert noted == [(1, 2, "Mind zero.", ("whole",)), (2, 4, "", ())]
 
 
@@ -47,15 +47,15 @@ def test_specs_and_reviews_are_asked_for_alike_however_the_coder_samples() -> No
         Supervised(2, 1, temperature=temperature, retry_temperature=temperature, max_tokens=7).solve(stage)
         asked.append({role: sampling for role, _, sampling in stage.asked if role != "coder"})
     assert asked == [dict.fromkeys(("spec", "reviewer"), Sampling(0.0, max_tokens=2048))] * 2
-    assert {role: one for role, _, one in stage.asked}["coder"] == Sampling(0.8, max_tokens=7)
+    assert {role: item for role, _, item in stage.asked}["coder"] == Sampling(0.8, max_tokens=7)
 
 
 def test_the_most_tokens_of_a_spec_or_a_review_can_be_chosen_and_direct_asks_for_the_same_spec() -> None:
     stage, plain = Stage([0, 0]), Stage()
     Supervised(2, 1, review_tokens=5000).solve(stage)
-    assert [one.max_tokens for _, _, one in stage.asked if one] == [5000, 1024, 5000, 1024]
+    assert [item.max_tokens for _, _, item in stage.asked if item] == [5000, 1024, 5000, 1024]
     Direct(spec=True, temperature=0.8).solve(plain)
-    assert [one for _, _, one in plain.asked] == [Sampling(0.0, max_tokens=2048), Sampling(0.8, max_tokens=1024)]
+    assert [item for _, _, item in plain.asked] == [Sampling(0.0, max_tokens=2048), Sampling(0.8, max_tokens=1024)]
 
 
 @pytest.mark.parametrize(("said", "finish"), [("Twice", "length"), (EMPTY, "length"), ("", "empty")])

@@ -17,9 +17,10 @@ SMALL = Beam(width=2, branches=2, depth=2)
 def mended(stage: Stage) -> list[str | None]:
     """What each program returns that a prompt of the coder asks to mend; None: a fresh one is asked for."""
     shown = (
-        re.search(r"previous attempt:\n```python\ndef f\(x\):\n    return (\S+)", one) for one in stage.prompts("coder")
+        re.search(r"previous attempt:\n```python\ndef f\(x\):\n    return (\S+)", item)
+        for item in stage.prompts("coder")
     )
-    return [one and one[1] for one in shown]
+    return [item and item[1] for item in shown]
 
 
 def test_the_first_level_are_fresh_programs_and_each_of_the_best_is_mended_in_several_ways() -> None:

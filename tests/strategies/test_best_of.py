@@ -11,7 +11,7 @@ from koderz_core.errors import PlanError
 from koderz_core.strategies import create
 from koderz_core.strategies.best_of import BestOf
 
-DOUBLE, SUM, SQUARE, SHIFT = (f"def f(x):\n    return {one}" for one in ("2 * x", "x + x", "x ** 2", "x << 1"))
+DOUBLE, SUM, SQUARE, SHIFT = (f"def f(x):\n    return {item}" for item in ("2 * x", "x + x", "x ** 2", "x << 1"))
 TESTS = "```python\nassert f(2) == 4\nassert f(3) == 5\n```"  # what they expect does not matter to a vote
 
 

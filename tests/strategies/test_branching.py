@@ -27,18 +27,18 @@ def stand_in(step: int, m: float, kappa: float, tau_square: float) -> float:
     return Random(f"{step} {m * pi:.9f} {kappa:.1f} {tau_square * pi:.9f}").gauss(m, sqrt(tau_square / kappa))
 
 
-@pytest.mark.parametrize("recorded", RECORDED["beliefs"], ids=lambda one: f"{len(one['rewards'])} rewards")
+@pytest.mark.parametrize("recorded", RECORDED["beliefs"], ids=lambda item: f"{len(item['rewards'])} rewards")
 def test_after_the_same_rewards_the_same_is_believed(recorded: dict[str, Any]) -> None:
     assert asdict(PRIOR.after(recorded["rewards"])) == pytest.approx(recorded["posterior"], abs=1e-12)
 
 
-@pytest.mark.parametrize("recorded", RECORDED["searches"], ids=lambda one: f"{one['members']} members")
+@pytest.mark.parametrize("recorded", RECORDED["searches"], ids=lambda item: f"{item['members']} members")
 def test_by_the_same_draws_the_same_nodes_grow_in_the_same_order(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree, nodes, grown = Branching[int](Random(), recorded["members"]), [], []
     for step, reward in enumerate(recorded["rewards"]):
-        draw = lambda one, _, step=step: stand_in(step, one.m, one.kappa, one.tau_square)  # noqa: E731
+        draw = lambda item, _, step=step: stand_in(step, item.m, item.kappa, item.tau_square)  # noqa: E731
         monkeypatch.setattr(Posterior, "draw", draw)
         node, member = tree.choose()
         grown.append([1 + nodes.index(node) if node in nodes else 0, member])

@@ -8,7 +8,7 @@ import pytest
 
 from koderz_core.prompts.attempts import Attempt
 from koderz_core.records import Extracted, TestFailure, Verdict
-from koderz_core.strategies.checkpoints import ADAPTIVE, INTERVAL, Rule, due
+from koderz_core.strategies.supervised import ADAPTIVE, INTERVAL, Rule, due
 
 
 def tried(*passed: int, repeats: Sequence[int] = (), message: str = "", total: int = 4) -> list[Attempt]:

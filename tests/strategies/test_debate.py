@@ -102,7 +102,7 @@ def test_own_personas_are_added_to_those_that_come_with_koderz() -> None:
     stage = Hall(passes=[3], speaking=3)
     create("debate", {"agents": "architect, coder, poet", "personas": own, "rounds": 1}).solve(stage)
     assert [who for who, _ in stage.heard] == ["architect", "coder", "poet"]
-    assert [one.persona.style for one in speakers("coder,poet", own)] == ["In forms.", "In verse."]
+    assert [speaker.persona.style for speaker in speakers("coder,poet", own)] == ["In forms.", "In verse."]
 
 
 def test_own_personas_of_which_none_speaks_are_refused() -> None:
@@ -111,11 +111,11 @@ def test_own_personas_of_which_none_speaks_are_refused() -> None:
 
 
 def test_a_cast_that_cannot_debate_is_refused_before_anything_is_asked() -> None:
-    assert [one.role for one in speakers(USUAL)] == list(CAST)
+    assert [speaker.role for speaker in speakers(USUAL)] == list(CAST)
     with pytest.raises(UnknownNameError, match="Did you mean: architect"):
         create("debate", {"agents": "architekt,coder"})
     for agents in ("coder", "coder,coder", ",".join(["coder"] * 9)):
-        with pytest.raises(PlanError, match="name from 2 to 8 different personas"):
+        with pytest.raises(PlanError, match="Name 2 to 8 different personas"):
             create("debate", {"agents": agents})
     with pytest.raises(PlanError, match="rounds must be at most 10, not 11"):
         create("debate", {"rounds": 11})

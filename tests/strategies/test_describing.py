@@ -9,8 +9,7 @@ import pytest
 
 import koderz_core
 from koderz_core.errors import PlanError
-from koderz_core.plan.descriptions import calls_of, strategies_markdown
-from koderz_core.plan.forms import strategy_form
+from koderz_core.plan.forms import calls_of, strategies_markdown, strategy_form
 from koderz_core.strategies import STRATEGIES, class_of, create, offered
 from koderz_core.strategies.facts import ROLES, Facts
 from koderz_core.strategies.parameters import Description, about, choices_of, describe
@@ -63,13 +62,13 @@ def test_who_says_nothing_of_calls_is_said_to_say_nothing(monkeypatch: pytest.Mo
     assert describe(Silent) == Description("", "", "")
     monkeypatch.setitem(STRATEGIES, "choosy", Silent)  # type: ignore[arg-type]
     monkeypatch.setattr(Silent, "roles", lambda _: ("coder",), raising=False)
-    assert calls_of(strategy_form("choosy")) == "How many calls it makes, its author does not say."
+    assert calls_of(strategy_form("choosy")) == "Its author does not state the number of calls."
 
 
 def test_a_parameter_is_explained_by_its_field_else_as_everywhere() -> None:
     word, temperature, unsaid = fields(Choosy)
     assert (about(word), choices_of(word)) == ("Which word.", ("one", "two"))
-    assert about(temperature).startswith("How random")
+    assert about(temperature).startswith("Sampling temperature")
     assert (about(unsaid), choices_of(unsaid)) == ("", ())
 
 

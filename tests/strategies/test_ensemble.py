@@ -45,7 +45,7 @@ def test_most_gate_tests_win_and_nothing_is_compared(monkeypatch: pytest.MonkeyP
     stage = on([LOOP, RENAMED, OTHER], [2, 2, 3])
     assert Ensemble().solve(stage) == OTHER
     note = consensus(stage)
-    assert (note.chosen, note.by, [one.similarity for one in note.candidates]) == (3, "gate", [None] * 3)
+    assert (note.chosen, note.by, [candidate.similarity for candidate in note.candidates]) == (3, "gate", [None] * 3)
 
 
 @package
@@ -53,7 +53,7 @@ def test_of_equals_the_one_most_like_the_others_is_handed_in() -> None:
     stage = on([LOOP, RENAMED, OTHER], [2, 2, 2])
     assert Ensemble().solve(stage) in (LOOP, RENAMED)
     note = consensus(stage)
-    scores = [one.similarity or 0.0 for one in note.candidates]
+    scores = [candidate.similarity or 0.0 for candidate in note.candidates]
     assert (note.by, note.weights, min(scores)) == ("codebleu", (0.25,) * 4, scores[2])
     assert note.chosen == max(range(3), key=lambda place: (scores[place], place)) + 1
 
@@ -62,7 +62,7 @@ def test_of_equals_the_one_most_like_the_others_is_handed_in() -> None:
 def test_programs_that_are_not_among_the_best_are_scored_and_have_no_say() -> None:
     stage = on([OTHER, LOOP, RENAMED, OTHER + "  # again"], [1, 2, 2])
     assert Ensemble(samples=4).solve(stage) == RENAMED
-    scores = [one.similarity for one in consensus(stage).candidates]
+    scores = [candidate.similarity for candidate in consensus(stage).candidates]
     ((_, alike), _) = similarities([LOOP, RENAMED], Weights.read("1,1,1,1"))
     assert scores[1] == scores[2] == alike  # each is scored by the other alone
     assert scores[0] == scores[3] is not None
@@ -72,7 +72,7 @@ def test_programs_that_are_not_among_the_best_are_scored_and_have_no_say() -> No
 def test_a_program_that_came_twice_is_tested_once_and_counts_twice() -> None:
     stage = on([OTHER, OTHER + "  # again", LOOP], [1, 1])
     assert Ensemble().solve(stage) == OTHER + "  # again"
-    assert [one.iteration for one in consensus(stage).candidates] == [1, 1, 2]
+    assert [candidate.iteration for candidate in consensus(stage).candidates] == [1, 1, 2]
 
 
 @package
@@ -80,8 +80,8 @@ def test_what_holds_no_program_or_does_not_parse_has_no_say() -> None:
     stage = on([None, "def f(x):\n    return (", LOOP, RENAMED], [0, 0, 0])
     assert Ensemble(samples=4).solve(stage) in (LOOP, RENAMED)
     candidates = consensus(stage).candidates
-    assert [one.excluded for one in candidates] == ["no program", "cannot be compared", "", ""]
-    assert [one.similarity is None for one in candidates] == [True, True, False, False]
+    assert [candidate.excluded for candidate in candidates] == ["no program", "cannot be compared", "", ""]
+    assert [candidate.similarity is None for candidate in candidates] == [True, True, False, False]
 
 
 def test_what_does_not_parse_is_handed_in_only_where_there_is_nothing_else() -> None:

@@ -119,7 +119,7 @@ class Rehearsal(Stage):
         except SyntaxError as error:
             return Verdict("-" * len(TESTS), (), False, "truncated", f"SyntaxError: {error}", 0.0, "none")
         failures = [one for place, test in enumerate(TESTS) if (one := _failure(place, scope, *test))]
-        marks = "".join("F" if any(one.index == place for one in failures) else "P" for place in range(len(TESTS)))
+        marks = "".join("F" if any(item.index == place for item in failures) else "P" for place in range(len(TESTS)))
         first = failures[0] if failures else None
         error = None if first is None else "exception" if first.message else "assertion"
         return Verdict(marks, tuple(failures), True, error, first.message if first else "", 0.0, "none")

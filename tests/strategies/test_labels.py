@@ -30,7 +30,7 @@ def test_what_most_share_goes_without_saying_so_an_ablation_is_called_by_what_it
     changes = ({}, {"spec": False}, {"checkpoint_interval": 2}, {"temperature": 0.2, "retry_temperature": 0.2})
     grid = [Configuration("supervised", {"coder": (SMALL,)}, {**whole, **change}) for change in changes]
     told = ("", " (spec=False)", " (checkpoint_interval=2)", " (retry_temperature=0.2, temperature=0.2)")
-    assert called(*grid) == [f"supervised qwen2.5-coder-0.5b{one}" for one in told]
+    assert called(*grid) == [f"supervised qwen2.5-coder-0.5b{item}" for item in told]
 
 
 def test_policies_out_of_the_ordinary_are_always_told():
@@ -56,7 +56,7 @@ def test_swapped_models_are_told_by_role():
 
 def test_models_of_the_same_name_are_told_apart_by_id():
     two = [Configuration("direct", {"coder": (model,)}) for model in ("ollama/q", "vllm/q")]
-    assert called(*two) == [f"direct coder=q {one.id}" for one in two]
+    assert called(*two) == [f"direct coder=q {item.id}" for item in two]
 
 
 def test_a_control_goes_by_its_own_name_and_its_parameters_are_no_difference_to_supervised():

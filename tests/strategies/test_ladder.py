@@ -9,7 +9,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError
 from koderz_core.strategies import called, complete, create
-from koderz_core.strategies.ladder import Ladder, temperatures, written
+from koderz_core.strategies.ladder import Ladder, canonical, temperatures
 
 
 def asked(ladder: Ladder, passes: list[int], coders: int = 1) -> list[tuple[int, float | None]]:
@@ -43,18 +43,18 @@ def test_without_steps_the_coders_share_the_iterations() -> None:
 
 @pytest.mark.parametrize("text", ["warm", "0.2;0.6", "-1", "2.1", "0.8*0", "0.8x3", "1,,1", "nan", "٣", "0*9999"])
 def test_a_step_that_is_none_is_named_with_how_steps_are_written(text: str) -> None:
-    with pytest.raises(PlanError, match="write"):
+    with pytest.raises(PlanError, match="Write"):
         create("ladder", {"steps": text})
 
 
 def test_steps_beside_a_temperature_are_refused_since_one_of_them_would_be_ignored() -> None:
-    with pytest.raises(PlanError, match=r"leave temperature=0.5 out"):
+    with pytest.raises(PlanError, match=r"Omit temperature=0.5"):
         create("warming", {"temperature": 0.5})
 
 
 @given(some.lists(some.sampled_from([0.0, 0.2, 0.35, 1.0, 2.0]), max_size=9).map(tuple))
 def test_steps_are_read_as_they_are_written(steps: tuple[float, ...]) -> None:
-    assert temperatures(written(steps)) == steps
+    assert temperatures(canonical(steps)) == steps
 
 
 def test_however_steps_are_written_it_is_one_configuration_with_one_name() -> None:

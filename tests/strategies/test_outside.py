@@ -84,12 +84,12 @@ def test_nothing_is_read_because_a_record_names_it(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("frozen=True", "frozen=False", "no frozen dataclass"),
+        ("frozen=True", "frozen=False", "not a frozen dataclass"),
         ("class Mine", "class Other", r"Unknown strategy in .*\.py: 'Mine'\. Known: Other"),
-        ("size: int = 3", "size: int", "size has no default"),
-        ("size: int = 3", "size: tuple = ()", "size has no default"),
+        ("size: int = 3", "size: int", "size needs a default"),
+        ("size: int = 3", "size: tuple = ()", "size needs a default"),
         ("def solve", "def solved", "no method solve"),
-        ('("coder", "judge")', '("judge",)', "nobody is its coder"),
+        ('("coder", "judge")', '("judge",)', "it lacks the role coder"),
         ("size: int = 3", "size: int = nothing", "cannot be loaded: NameError"),
         ("class Mine:", "class Mine", "cannot be loaded: SyntaxError"),
         ("from dataclasses", "raise SystemExit\nfrom dataclasses", "cannot be loaded: SystemExit"),
@@ -117,9 +117,9 @@ def test_a_package_that_fails_keeps_nobody_from_the_others(install: Install) -> 
     install("offering_two", MINE.replace("frozen=True", ""), broken="Mine", direct="Mine")
     assert installed() == ("broken", "direct")
     assert {"broken", "direct"} & {form.name for form in strategy_forms()} == {"direct"}
-    assert "koderz has a strategy direct of its own" in faults_of_installed()["direct"]
-    assert "broken of offering_two 1.2 is no strategy" in faults_of_installed()["broken"]
-    with pytest.raises(PlanError, match="no frozen dataclass"):
+    assert "koderz has its own strategy direct" in faults_of_installed()["direct"]
+    assert "broken of offering_two 1.2 is not a strategy" in faults_of_installed()["broken"]
+    with pytest.raises(PlanError, match="not a frozen dataclass"):
         class_of("broken")
 
 

@@ -26,7 +26,7 @@ def played(name: str, **parameters: bool) -> Stage:
 
 def reminders(stage: Stage) -> list[Query]:
     """What was asked for by a coder, and not of models."""
-    return [one for one in stage.queries if one.kind != "statistics"]
+    return [item for item in stage.queries if item.kind != "statistics"]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -35,7 +35,7 @@ def test_examples_stand_in_every_prompt_of_every_coder_and_nowhere_else(name: st
     shown = {role for role, prompt, _ in stage.asked if "Example 1:\nMind the MARK." in prompt}
     assert shown == WRITERS & {role for role, _, _ in stage.asked}
     assert all("MARK" in prompt for role in shown for prompt in stage.prompts(role))
-    assert [(one.kind, one.limit) for one in reminders(stage)] == [("solved", 2)]
+    assert [(item.kind, item.limit) for item in reminders(stage)] == [("solved", 2)]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -46,7 +46,7 @@ def test_a_coder_is_told_lessons_on_its_failures_or_the_commonest_where_it_is_to
     untold = not facts_of(name).shows_attempts
     assert ("- Mind the MARK." in first) is untold
     assert "- Mind the MARK." in last
-    assert [dict(one.tags) for one in reminders(stage)] == [{} if untold else {"error": "assertion"}]
+    assert [dict(memory.tags) for memory in reminders(stage)] == [{} if untold else {"error": "assertion"}]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -59,7 +59,7 @@ def test_off_by_default_nothing_is_recalled_and_no_configuration_changes(name: s
 
 def test_each_kind_that_can_be_recalled_is_asked_for_by_somebody() -> None:
     stages = [played(name, **ALL_ON) for name in STRATEGIES] + [played("supervised", reuse_spec=True)]
-    assert {one.kind for stage in stages for one in stage.queries} == set(get_args(QueryKind))
+    assert {item.kind for stage in stages for item in stage.queries} == set(get_args(QueryKind))
 
 
 def test_examples_take_no_more_of_a_prompt_than_is_theirs_and_close_their_blocks() -> None:

@@ -12,7 +12,7 @@ from koderz_core.strategies.selected import Selected
 
 
 def recommended(*members: int) -> list[Memory]:
-    return [Memory("solved more", f"scripted/{one}", {"member": str(one)}) for one in members]
+    return [Memory("solved more", f"scripted/{item}", {"member": str(item)}) for item in members]
 
 
 def test_whoever_is_recommended_is_asked_once_and_nothing_is_tested() -> None:

@@ -9,7 +9,7 @@ from stage import Stage
 
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.events import CheckpointReviewed, SpecWritten
-from koderz_core.prompts.sections import guidance
+from koderz_core.prompts.review import guidance
 from koderz_core.records.marks import SHOW_NO_ATTEMPTS
 from koderz_core.strategies import PRESETS, STRATEGIES, called, complete, create, facts_of, offered
 from koderz_core.strategies.direct import Direct
@@ -107,7 +107,7 @@ def test_the_controls_have_as_many_iterations_as_what_they_control() -> None:
 def test_a_preset_is_what_its_parameters_make_it_and_any_of_them_can_be_chosen_otherwise() -> None:
     assert create("repair", {"max_iterations": 3}) == Supervised(max_iterations=3, spec=False, checkpoints=False)
     assert create("repair", {"spec": True}).roles() == ("spec", "coder")
-    assert [called(one.strategy, complete(name, {})) for name, one in PRESETS.items()] == list(PRESETS)
+    assert [called(item.strategy, complete(name, {})) for name, item in PRESETS.items()] == list(PRESETS)
     assert called("supervised", complete("repair", {"spec": True})) == "supervised"
     assert called("ladder", complete("retry", {"temperature": 0.5})) == "ladder"
 

@@ -28,8 +28,8 @@ class Silent(Stage):
 
 def mended(stage: Stage) -> list[int]:
     """The number of the program that each prompt asks to mend; 0: a fresh one is asked for."""
-    shown = (re.search(r"previous attempt:\n.*\n.*\n    return (\d+)", one) for one in stage.prompts("coder"))
-    return [int(one[1]) if one else 0 for one in shown]
+    shown = (re.search(r"previous attempt:\n.*\n.*\n    return (\d+)", item) for item in stage.prompts("coder"))
+    return [int(item[1]) if item else 0 for item in shown]
 
 
 def test_the_first_program_is_a_fresh_one_and_others_mend_an_earlier_one_or_are_fresh() -> None:

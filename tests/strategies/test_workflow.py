@@ -92,7 +92,7 @@ def test_replies_without_a_program_are_no_repetition() -> None:
 def test_adaptive_reviews_come_early_and_say_why() -> None:
     stage = Stage([0, 2, 2, 2, 1, 0, 1, 2, 0, 1, 2])
     Supervised(max_iterations=11, checkpoint_when="adaptive").solve(stage)
-    assert [(one.checkpoint, one.after_iteration, one.why) for one in stage.reviewed()] == [
+    assert [(item.checkpoint, item.after_iteration, item.why) for item in stage.reviewed()] == [
         (1, 4, "repeated_error"),
         (2, 9, "interval"),
     ]
@@ -101,7 +101,7 @@ def test_adaptive_reviews_come_early_and_say_why() -> None:
 def test_half_of_the_dollars_makes_the_first_review_due_and_then_nobody_asks_for_them() -> None:
     stage = Stage([0, 1, 2, 0, 1, 2, 0, 1], dollars=[1.0, 0.9, 0.6, 0.5])
     Supervised(max_iterations=8, checkpoint_when="adaptive").solve(stage)
-    assert [(one.after_iteration, one.why) for one in stage.reviewed()] == [(3, "budget")]
+    assert [(item.after_iteration, item.why) for item in stage.reviewed()] == [(3, "budget")]
     assert stage.times_left_was_asked == 4
 
 

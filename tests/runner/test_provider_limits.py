@@ -1,4 +1,4 @@
-"""The lanes to providers: what many threads do there at once, and that whoever waits can be stopped."""
+"""The endpoints to providers: what many threads do there at once, and that whoever waits can be stopped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from koderz_core.config import Limits
 from koderz_core.errors import Cancelled, ModelError
 from koderz_core.events import CallFailed, CallFinished, CallStarted, ExperimentFinished
 from koderz_core.records import Completion, Message, Request, Sampling, Usage
-from koderz_core.runner.calls.provider_limits import FIRST_REST_SECONDS, LEAST_SAMPLES, Lane, Lanes, Policy
-from koderz_core.runner.pause import Gate, Passage
+from koderz_core.runner.provider_limits import FIRST_REST_SECONDS, LEAST_SAMPLES, Endpoint, Endpoints, Policy
+from koderz_core.runner.scheduler import Scheduler, Slot
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 REQUEST = Request((Message("user", "hello"),), Sampling(max_tokens=10), seed=0)
@@ -37,28 +37,28 @@ class Clock:
         return self.now
 
 
-def passage(gate: Gate | None = None) -> Passage:
-    return Passage(gate or Gate(), "conf_1", "exp_1")
+def slot(scheduler: Scheduler | None = None) -> Slot:
+    return Slot(scheduler or Scheduler(), "conf_1", "exp_1")
 
 
-def call(lane: Lane, error: ModelError | None = None) -> None:
-    with lane.entered(REQUEST, passage()) as entry:
+def call(endpoint: Endpoint, error: ModelError | None = None) -> None:
+    with endpoint.admitted(REQUEST, slot()) as entry:
         entry.error = error
         entry.answer = None if error else ANSWER
 
 
-def broken(clock: Clock, patience_seconds: float = 300.0) -> Lane:
-    lane = Lane("there", patience_seconds=patience_seconds, clock=clock)
+def broken(clock: Clock, patience_seconds: float = 300.0) -> Endpoint:
+    endpoint = Endpoint("there", patience_seconds=patience_seconds, clock=clock)
     for _ in range(LEAST_SAMPLES):
-        call(lane, DOWN)
-    return lane
+        call(endpoint, DOWN)
+    return endpoint
 
 
 def test_no_more_calls_are_under_way_than_the_limit() -> None:
-    lane, at_once, guard = Lane("there", Limits(concurrency=3)), [0, 0], threading.Lock()
+    endpoint, at_once, guard = Endpoint("there", Limits(concurrency=3)), [0, 0], threading.Lock()
 
     def ask(_: int) -> None:
-        with lane.entered(REQUEST, passage()) as entry:
+        with endpoint.admitted(REQUEST, slot()) as entry:
             with guard:
                 at_once[0] += 1
                 at_once[1] = max(at_once)
@@ -70,45 +70,45 @@ def test_no_more_calls_are_under_way_than_the_limit() -> None:
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(ask, range(100)))
     assert at_once == [0, 3]
-    assert not lane.shut
+    assert not endpoint.shut
 
 
 def test_too_many_requests_leave_room_for_fewer_until_answers_come_again() -> None:
     clock = Clock()
-    lane = Lane("there", Limits(concurrency=2), clock=clock)
-    with lane.entered(REQUEST, passage()), lane.entered(REQUEST, passage()) as second:
+    endpoint = Endpoint("there", Limits(concurrency=2), clock=clock)
+    with endpoint.admitted(REQUEST, slot()), endpoint.admitted(REQUEST, slot()) as second:
         second.error = TOO_MANY
-    with lane.entered(REQUEST, passage()):
-        assert lane.shut
+    with endpoint.admitted(REQUEST, slot()):
+        assert endpoint.shut
     clock.now = 60.0
-    call(lane)
-    with lane.entered(REQUEST, passage()):
-        assert not lane.shut
+    call(endpoint)
+    with endpoint.admitted(REQUEST, slot()):
+        assert not endpoint.shut
 
 
 def test_a_provider_that_keeps_failing_is_shut_and_one_answer_opens_it() -> None:
     clock = Clock()
-    lane = broken(clock)
-    assert lane.shut
+    endpoint = broken(clock)
+    assert endpoint.shut
     clock.now = FIRST_REST_SECONDS
-    assert not lane.shut
-    call(lane)
-    call(lane)
-    assert not lane.shut
+    assert not endpoint.shut
+    call(endpoint)
+    call(endpoint)
+    assert not endpoint.shut
 
 
 def test_a_refusal_shows_that_a_provider_is_there() -> None:
     clock = Clock()
-    lane = broken(clock)
+    endpoint = broken(clock)
     clock.now = FIRST_REST_SECONDS
-    call(lane, ModelError("no such model", status=404))
-    with lane.entered(REQUEST, passage()):
-        assert not lane.shut
+    call(endpoint, ModelError("no such model", status=404))
+    with endpoint.admitted(REQUEST, slot()):
+        assert not endpoint.shut
 
 
 def test_requests_and_tokens_of_a_minute_are_counted_and_what_was_not_used_is_not() -> None:
     clock = Clock()
-    asked, told = (Lane("there", limit, clock=clock) for limit in (REQUESTS, TOKENS))
+    asked, told = (Endpoint("there", limit, clock=clock) for limit in (REQUESTS, TOKENS))
     call(asked)
     call(told)
     assert (asked.shut, told.shut) == (True, False)
@@ -119,103 +119,103 @@ def test_requests_and_tokens_of_a_minute_are_counted_and_what_was_not_used_is_no
 
 
 def test_too_many_requests_never_break_a_lane() -> None:
-    lane = Lane("there", clock=Clock())
+    endpoint = Endpoint("there", clock=Clock())
     for _ in range(5 * LEAST_SAMPLES):
-        call(lane, TOO_MANY)
-    assert not lane.shut
+        call(endpoint, TOO_MANY)
+    assert not endpoint.shut
 
 
 def test_a_provider_that_says_when_to_come_back_is_left_alone_by_all() -> None:
     clock = Clock()
-    lane = Lane("there", clock=clock)
-    call(lane, ModelError("too many", retryable=True, status=429, retry_after_seconds=30.0))
-    assert lane.shut
+    endpoint = Endpoint("there", clock=clock)
+    call(endpoint, ModelError("too many", retryable=True, status=429, retry_after_seconds=30.0))
+    assert endpoint.shut
     clock.now = 30.0
-    assert not lane.shut
+    assert not endpoint.shut
 
 
 def test_patience_ends_with_an_error_that_names_the_setting() -> None:
     clock = Clock()
-    lane = broken(clock, patience_seconds=20.0)
+    endpoint = broken(clock, patience_seconds=20.0)
     clock.now = FIRST_REST_SECONDS
-    call(lane, DOWN)
+    call(endpoint, DOWN)
     clock.now = 21.0
-    assert not lane.shut
+    assert not endpoint.shut
     with pytest.raises(ModelError, match="there has kept failing for more than 20 s") as caught:
-        call(lane)
+        call(endpoint)
     assert not caught.value.retryable
 
 
 def test_who_waits_for_a_provider_is_stopped_at_once() -> None:
-    lane, gate = broken(Clock()), Gate()
-    threading.Timer(0.1, gate.obey, ["stop", "exp_1"]).start()
+    endpoint, scheduler = broken(Clock()), Scheduler()
+    threading.Timer(0.1, scheduler.obey, ["stop", "exp_1"]).start()
     begin = time.monotonic()
-    with pytest.raises(Cancelled), lane.entered(REQUEST, passage(gate)):
+    with pytest.raises(Cancelled), endpoint.admitted(REQUEST, slot(scheduler)):
         pytest.fail("a call was made")
     assert time.monotonic() - begin < 1.0
 
 
 def test_who_waits_for_a_provider_lends_its_place_and_takes_it_back() -> None:
-    gate, lane = Gate(), Lane("there", Limits(concurrency=1))
-    gate.open(1)
-    ours, others = passage(gate), [Passage(gate, "conf_2", "exp_2")]
-    gate.admit([ours])
+    scheduler, endpoint = Scheduler(), Endpoint("there", Limits(concurrency=1))
+    scheduler.release(1)
+    ours, others = slot(scheduler), [Slot(scheduler, "conf_2", "exp_2")]
+    scheduler.admit([ours])
     taken = threading.Event()
 
     def wait() -> None:
-        with lane.entered(REQUEST, ours):
+        with endpoint.admitted(REQUEST, ours):
             taken.set()
 
     thread = threading.Thread(target=wait)
-    with lane.entered(REQUEST, passage()):
+    with endpoint.admitted(REQUEST, slot()):
         thread.start()
-        assert gate.admit(others)
+        assert scheduler.admit(others)
     assert not taken.wait(0.1)
-    gate.leave()
+    scheduler.release()
     assert taken.wait(SECONDS)
     thread.join()
     assert ours.paused_seconds > 0.05
 
 
 def test_calls_at_the_same_time_lend_their_one_place_once() -> None:
-    gate = Gate()
-    gate.open(1)
-    ours = passage(gate)
-    gate.admit([ours])
-    with ours.aside(), ours.aside():
-        assert gate.admit([Passage(gate, "conf_2", "exp_2")])
-        late = threading.Thread(target=gate.admit, args=([Passage(gate, "conf_2", "exp_3")],), daemon=True)
+    scheduler = Scheduler()
+    scheduler.release(1)
+    ours = slot(scheduler)
+    scheduler.admit([ours])
+    with ours.released(), ours.released():
+        assert scheduler.admit([Slot(scheduler, "conf_2", "exp_2")])
+        late = threading.Thread(target=scheduler.admit, args=([Slot(scheduler, "conf_2", "exp_3")],), daemon=True)
         late.start()
         late.join(0.1)
         assert late.is_alive()
-        gate.open(2)
+        scheduler.release(2)
         late.join(SECONDS)
     assert not late.is_alive()
 
 
 def test_experiments_whose_provider_is_shut_let_others_go_first() -> None:
-    gate, shut = Gate(), [frozenset({"there"})]
-    gate.open(1)
-    held, other = Passage(gate, "conf_1", "exp_1", frozenset({"there"})), Passage(gate, "conf_2", "exp_2")
+    scheduler, shut = Scheduler(), [frozenset({"there"})]
+    scheduler.release(1)
+    held, other = Slot(scheduler, "conf_1", "exp_1", frozenset({"there"})), Slot(scheduler, "conf_2", "exp_2")
     waiting = [held, other]
-    assert gate.admit(waiting, lambda: shut[0]) is other
-    assert gate.hand_on(waiting, lambda: shut[0]) is None
+    assert scheduler.admit(waiting, lambda: shut[0]) is other
+    assert scheduler.hand_over(waiting, lambda: shut[0]) is None
     threading.Timer(0.1, shut.__setitem__, [0, frozenset()]).start()
-    assert gate.admit(waiting, lambda: shut[0]) is held
+    assert scheduler.admit(waiting, lambda: shut[0]) is held
 
 
 def test_each_address_has_a_lane_with_the_limits_of_its_provider() -> None:
-    lanes = Lanes(limits={"openai": Limits(concurrency=1)})
-    assert lanes.of("openai/a") is lanes.of("openai/b")
-    with lanes.of("openai/a").entered(REQUEST, passage()), lanes.of("vllm/a").entered(REQUEST, passage()):
-        assert lanes.shut() == frozenset({"openai"})
+    endpoints = Endpoints(limits={"openai": Limits(concurrency=1)})
+    assert endpoints.of("openai/a") is endpoints.of("openai/b")
+    with endpoints.of("openai/a").admitted(REQUEST, slot()), endpoints.of("vllm/a").admitted(REQUEST, slot()):
+        assert endpoints.shut() == frozenset({"openai"})
 
 
 def test_a_call_that_is_broken_off_gives_everything_back() -> None:
-    lane = Lane("there", Limits(concurrency=1))
-    with suppress(ZeroDivisionError), lane.entered(REQUEST, passage()):
+    endpoint = Endpoint("there", Limits(concurrency=1))
+    with suppress(ZeroDivisionError), endpoint.admitted(REQUEST, slot()):
         raise ZeroDivisionError
-    assert not lane.shut
+    assert not endpoint.shut
 
 
 def test_an_empty_answer_of_which_nothing_is_known_is_asked_for_once_more(bench: Make) -> None:

@@ -1,1 +1,0 @@
-"""How models are asked, by one policy for all of them: attempts and waits, limits and breaker of each provider."""

@@ -1,0 +1,202 @@
+"""The scheduler of one benchmark: how many experiments work at once, and which are paused or stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from koderz_core.errors import Cancelled
+from koderz_core.records import Control
+
+Target = str | None
+"""None: the whole benchmark; else the id of a configuration or of an experiment."""
+
+POLL_SECONDS = 0.25  # how often the scheduler checks whether a provider can be asked again
+
+
+class Scheduler:
+    """Gives slots to experiments; each works only while it holds one. May be used from any thread.
+
+    A paused experiment gives its slot to another one and waits for a slot when it resumes. A stop is permanent.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()  # guards all below; every waiting thread waits for it, without CPU
+        self._paused: set[Target] = set()
+        self._stopped: set[Target] = set()
+        self._total = 0
+        self._free = 0  # negative while more experiments work than there are slots
+        self._returning: list[frozenset[Target]] = []  # the names of experiments that wait to reacquire a slot
+
+    def resize(self, total: int) -> None:
+        """Set the number of slots, at first 0. An experiment that loses its slot waits before its next step."""
+        with self._changed:
+            added, self._total = total - self._total, total
+            self.release(added)
+
+    def release(self, slots: int = 1) -> None:
+        """Give back the slot of an experiment that has ended or waits, or add several."""
+        with self._changed:
+            self._free += slots
+            self._changed.notify_all()
+
+    def obey(self, what: Control, target: Target = None) -> bool:
+        """Pause, resume or stop a target; return whether that changes anything.
+
+        Resuming the whole benchmark also resumes every configuration and experiment.
+        """
+        with self._changed:
+            lifted = self._paused if target is None else self._paused & {target}
+            changes = bool(lifted) if what == "resume" else target not in self._holding(what)
+            if what == "resume":
+                self._paused = self._paused - lifted
+            else:
+                self._holding(what).add(target)
+            self._changed.notify_all()
+            return changes
+
+    def _holding(self, what: Control) -> set[Target]:
+        return self._paused if what == "pause" else self._stopped
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the whole benchmark is stopped."""
+        return None in self._stopped
+
+    @property
+    def paused(self) -> bool:
+        """Whether the whole benchmark is paused."""
+        return None in self._paused
+
+    def admit(self, waiting: list[Slot], shut: Callable[[], frozenset[str]] = frozenset) -> Slot | None:
+        """Remove the next experiment from ``waiting``: one that holds a slot now, or a stopped one, without.
+
+        Waits until there is one; returns None once ``waiting`` is empty. ``shut`` returns the providers that cannot be
+        asked now; experiments that need one of them let others start first.
+        """
+        with self._changed:
+            while waiting:
+                held = shut() if self._free > 0 else frozenset[str]()
+                if admitted := self._next(waiting, held):
+                    return admitted
+                self._changed.wait(POLL_SECONDS if held else None)
+            return None
+
+    def hand_over(self, waiting: list[Slot], shut: Callable[[], frozenset[str]] = frozenset) -> Slot | None:
+        """Give the slot of an experiment that has ended to the next of ``waiting``, chosen as in ``admit``.
+
+        None if no experiment can start now, or if a resumed one waits for a slot: then the slot is free.
+        """
+        with self._changed:
+            self._free += 1
+            admitted = None if self._stopped else self._next(waiting, shut())
+            if admitted is None or not waiting:
+                self._changed.notify_all()
+            return admitted
+
+    def _next(self, waiting: list[Slot], held: frozenset[str]) -> Slot | None:
+        free = self._free - sum(not names & self._paused for names in self._returning)
+        if free < 1 and not self._stopped:
+            return None
+        for place, slot in enumerate(waiting):
+            may_start = free > 0 and not (slot.names & self._paused or slot.needs & held)
+            if slot.names & self._stopped or may_start:
+                self._free -= not slot.names & self._stopped
+                return waiting.pop(place)
+        return None
+
+    def step(self, names: frozenset[Target]) -> float:
+        """Return when none of the names is paused and there is a slot: the seconds that this took.
+
+        Raises Cancelled once one of the names is stopped.
+        """
+        with self._changed:
+            self.check(names)
+            if not names & self._paused and self._free >= 0:
+                return 0.0
+            begin = time.monotonic()
+            self.release()
+            self.reacquire(names)
+            return time.monotonic() - begin
+
+    def reacquire(self, names: frozenset[Target]) -> None:
+        """Take a slot as soon as one is free and none of the names is paused. Raises Cancelled as ``step``."""
+        with self._changed:
+            self._returning.append(names)
+            self._changed.wait_for(lambda: names & self._stopped or (self._free > 0 and not names & self._paused))
+            self._returning.remove(names)
+            self._free -= 1
+            self.check(names)
+
+    def sleep(self, names: frozenset[Target], seconds: float) -> None:
+        """Wait, until one of the names is stopped at the latest."""
+        with self._changed:
+            self._changed.wait_for(lambda: names & self._stopped, seconds)
+
+    def has_stopped(self, names: frozenset[Target]) -> bool:
+        """Whether one of the names is stopped."""
+        return bool(names & self._stopped)
+
+    def check(self, names: frozenset[Target]) -> None:
+        """Raise Cancelled if one of the names is stopped."""
+        if self.has_stopped(names):
+            raise Cancelled("Stopped. It can be resumed.")
+
+
+class Slot:
+    """The slot of one experiment, which it may release and reacquire; ``paused_seconds``: how long it has waited.
+
+    ``needs``: the providers that the experiment cannot do without.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, configuration: str, experiment: str, needs: frozenset[str] = frozenset()
+    ) -> None:
+        self._scheduler = scheduler
+        self.names: frozenset[Target] = frozenset({None, configuration, experiment})
+        self.needs = needs
+        self.paused_seconds = 0.0
+        self._waiting_calls = 0  # calls of this experiment that wait and need no slot
+        self._turn = threading.Lock()  # guards all that changes, and the one slot of all concurrent calls
+
+    def step(self) -> None:
+        """Return when the next step may be taken. Raises Cancelled."""
+        with self._turn:
+            if not self._waiting_calls:
+                self.paused_seconds += self._scheduler.step(self.names)
+        self.check()
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Let other experiments use the slot inside; this time counts as paused. Raises Cancelled afterwards."""
+        begin = time.monotonic()
+        with self._turn:
+            self._waiting_calls += 1
+            if self._waiting_calls == 1:
+                self._scheduler.release()
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._waiting_calls -= 1
+                if not self._waiting_calls:
+                    self._scheduler.reacquire(self.names)
+                    self.paused_seconds += time.monotonic() - begin
+
+    def wait(self, seconds: float) -> None:
+        """Return when the next step may be taken, after at least ``seconds``. Raises Cancelled when it is stopped."""
+        if seconds > 0:
+            with self.released():
+                self._scheduler.sleep(self.names, seconds)
+        self.step()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the experiment has been stopped."""
+        return self._scheduler.has_stopped(self.names)
+
+    def check(self) -> None:
+        """Raise Cancelled if the experiment has been stopped; it may be in the middle of a step."""
+        self._scheduler.check(self.names)
