@@ -10,8 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from koderz_core.cli.options import as_json, data_dir, print_json
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.config import Settings, load_settings
-from koderz_core.datasets.download import fetch
-from koderz_core.datasets.sources import SOURCES, Source, placed
+from koderz_core.datasets.sources import SOURCES, Source, fetch, placed
 from koderz_core.errors import UnknownNameError
 from koderz_core.report.formats import plain
 

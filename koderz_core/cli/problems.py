@@ -16,7 +16,7 @@ from koderz_core.cli.numbers import Whole
 from koderz_core.cli.options import as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.datasets.evalplus import arguments_of
-from koderz_core.datasets.own_format import Fault, dataset_of, read_path
+from koderz_core.datasets.own_problems import Fault, read_path
 from koderz_core.datasets.selection import select
 from koderz_core.datasets.sources import lacking
 from koderz_core.errors import DataError, KoderzError, UsageError
@@ -60,10 +60,10 @@ def list_problems(
         if file:
             reading = read_path(file)
             for fault in reading.faults:
-                click.echo(plain(fault.told(file.name), 500).replace("\n", " "))
+                click.echo(plain(fault.describe(file.name), 500).replace("\n", " "))
             if reading.faults:
                 return FAULTY
-        loaded = dataset_of(file.name, reading) if file else opened.dataset(dataset or "humaneval")
+        loaded = reading.dataset(file.name) if file else opened.dataset(dataset or "humaneval")
         problems = select(loaded, options["problem_id"] or options["problems"])
         if options["check"]:
             places = dict(zip((one.id for one in reading.problems), reading.lines, strict=True)) if file else {}
@@ -135,7 +135,7 @@ def _failed(one: Checked, file: str, places: Mapping[str, int]) -> str:
         return f"  {plain(one.problem)}: {plain(one.message, 200)}"
     what = f"of {one.problem}, fails its tests: {one.message}"
     fault = Fault(places[one.problem], "canonical_solution", what[:300], "fix the solution or the tests")
-    return plain(fault.told(file), 500).replace("\n", " ")
+    return plain(fault.describe(file), 500).replace("\n", " ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from koderz_core.datasets.humaneval import Row
-from koderz_core.datasets.own_problems import dataset_of
+from koderz_core.datasets.own_problems import entered_dataset
 from koderz_core.errors import DataError
 from koderz_core.grading.testsets import check_tests
 from koderz_core.prompts.names import defined_names, lacking_names
@@ -70,7 +70,7 @@ def typed_row(prompt: str, tests: str, solution: str = "") -> Row:
 
 def require_solved(row: Row, grade: Callable[[str, Problem], Verdict]) -> Row:
     """The row, whose solution passes its tests if it has one. Raises DataError if not: one of the two is wrong."""
-    for problem in dataset_of(row).problems if row.canonical_solution else ():
+    for problem in entered_dataset(row).problems if row.canonical_solution else ():
         verdict = grade(problem.canonical_solution, problem)
         if not verdict.passed:
             raise DataError(f"The solution fails the tests: {verdict.message}. Mend the one or the other.")

@@ -94,7 +94,7 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
         (SIGNATURE, "def add(a, b): ...\ndef check(candidate):\n    assert add(1, 2) == 3", "", "never call add"),
         (SIGNATURE, f"add = None\n{ASSERT}", "", "tests define or import add"),
         (SIGNATURE, f"from solution import add\n{ASSERT}", "", "tests define or import add"),
-        (SIGNATURE, "def check(candidate):\n    candidate(1, 2)\n    assert True", "", "no assert that could fail"),
+        (SIGNATURE, "def check(candidate):\n    candidate(1, 2)\n    assert True", "", "no assert that can fail"),
         (SIGNATURE, "def check():\n    assert add(1, 2) == 3", "", "check without a parameter"),
         ("async def add(a, b):\n", ASSERT, "", "add is async"),
         ("def add(a, a):\n", ASSERT, "", "prompt is not Python.*duplicate argument 'a'"),
