@@ -87,7 +87,7 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
     ("prompt", "tests", "solution", "said"),
     [
         (" \n", ASSERT, "", "prompt is empty.*def add"),
-        (SIGNATURE, "", "", "tests hold no assert.*Write asserts"),
+        (SIGNATURE, "", "", "tests contain no assert.*Write asserts"),
         (SIGNATURE, "assert (", "", "tests are not Python"),
         (SIGNATURE, "assert plus(1, 2) == 3", "", "tests never call add"),
         (SIGNATURE, "def check(candidate):\n    assert 1 == 1", "", "tests never call add"),
@@ -101,14 +101,14 @@ def test_a_solution_is_a_whole_program_or_the_functions_body(prompt: str, soluti
         ("import math\ndef twice(x)\n    return 2 * x\n\ndef add(a, b):\n", ASSERT, "", "Line 2 of the prompt"),
         ("# Add.\nLIMIT = 3 +\ndef add(a, b):\n", ASSERT, "", "Line 2 of the prompt"),
         ("Add.\n\nimport math\n\ndef add(a, b)\n    return", ASSERT, "", "Line 5 of the prompt"),
-        ("import math", ASSERT, "", "prompt holds code, but no function.*signature"),
+        ("import math", ASSERT, "", "prompt contains code, but no function.*signature"),
         ("def check(x):\n", "assert check(1) == 1", "", "Give it another name"),
         ("Add two numbers.", CHECK, "", "prompt defines no function.*signature"),
         (SIGNATURE, ASSERT, "return a +", "solution is not Python"),
         (SIGNATURE, ASSERT, "def plus(a, b:", "solution is not Python"),
         ("Add two numbers.", ASSERT, "return a + b", "solution is not.*whole function"),
-        ("a\0b", ASSERT, "", "prompt holds characters"),
-        (SIGNATURE, ASSERT, "\udcff", "solution holds characters"),
+        ("a\0b", ASSERT, "", "prompt contains characters"),
+        (SIGNATURE, ASSERT, "\udcff", "solution contains characters"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_field_and_what_to_write(
