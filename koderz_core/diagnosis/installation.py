@@ -60,7 +60,7 @@ def grader(settings: Settings, *, whole: bool = False) -> Iterator[Finding]:
     One tier has to hold. ``whole``: the long self-test, on every solution of the first dataset too.
     """
     sandbox = Sandbox(settings.sandbox, settings.bwrap, settings.test_timeout)
-    found = sandbox.examined(_problems(settings) if whole else ())
+    found = sandbox.examine(_problems(settings) if whole else ())
     for tier in found.tiers:
         used = "; programs are judged in this one" if tier.isolation == found.used else ""
         said = tier.reason or f"holds here{used}"

@@ -1,6 +1,6 @@
 """Programs of the self-test of a judge: right, wrong and cheating solutions of small problems, and attacks.
 
-Attacks find a secret file, a folder, a port and a process made for them, and leave no trace if they are blocked.
+Attacks target a secret file, a folder, a port and a process made for them, and leave no trace if they are blocked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from koderz_core.records import Problem, PublicProblem, TestSet
 from koderz_core.sandbox.folders import folder
 
 SECONDS = 10.0
-"""What each may take, whatever the judge gives others: on a busy machine, too, honest programs have to pass."""
+"""Time limit of each program instead of the judge's own, so that honest programs also pass on a busy machine."""
 BLOCKED = "blocked"
 
 
@@ -31,7 +31,7 @@ PROBLEM = small_problem("attack", f"def check(candidate):\n    assert candidate(
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A program for one of ``PROBLEMS``. ``quick``: it is a part of the quick form, too."""
+    """A program for one of ``PROBLEMS``. ``quick``: it is also part of the short form."""
 
     name: str
     code: str
@@ -143,7 +143,7 @@ CHEATS = (
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """``lines`` raise an OSError, MemoryError or RuntimeError if they are blocked. ``limited``: by that tier, too."""
+    """``lines`` raise OSError, MemoryError or RuntimeError if they are blocked. ``limited``: also at that tier."""
 
     name: str
     lines: str
@@ -175,34 +175,34 @@ ATTACKS = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What attacks are told of, made for them: a file, its folder, a port on loopback, the number of this process."""
+    """The targets of attacks: a file, its folder, a port on loopback, and this process."""
 
     folder: Path
     server: socket.socket
 
     def program(self, attack: Attack) -> str:
-        """The program of an attack: what it answers says whether it was blocked."""
-        told = {"SECRET": str(self.folder / "secret"), "FOLDER": str(self.folder), "HOST": os.getpid()}
-        told["PORT"] = self.server.getsockname()[1]
-        given = "".join(f"{name} = {value!r}\n" for name, value in told.items())
+        """The program of an attack, whose answer says whether it was blocked."""
+        targets = {"SECRET": str(self.folder / "secret"), "FOLDER": str(self.folder), "HOST": os.getpid()}
+        targets["PORT"] = self.server.getsockname()[1]
+        constants = "".join(f"{name} = {value!r}\n" for name, value in targets.items())
         return (
-            f"import ctypes, mmap, os, socket, subprocess, threading\n{given}def attack(x):\n    try:\n"
+            f"import ctypes, mmap, os, socket, subprocess, threading\n{constants}def attack(x):\n    try:\n"
             f"        {attack.lines}\n    except (OSError, MemoryError, RuntimeError):\n        return {BLOCKED!r}\n"
             f"    return 'got through'\n"
         )
 
     def traces(self) -> str:
-        """What an attack has left, as seen from outside; empty if nothing."""
+        """The traces of an attack, as seen from outside; empty if there are none."""
         names = sorted(path.name for path in self.folder.iterdir())
         if names != ["kept", "secret"]:
-            return f"its folder holds {', '.join(names)}"
+            return f"its folder contains {', '.join(names)}"
         return "it was connected to" if select.select([self.server], [], [], 0)[0] else ""
 
 
 @contextmanager
 def planted() -> Iterator[Ground]:
-    """A ground, and nothing of it afterwards."""
-    with folder() as made, socket.create_server(("127.0.0.1", 0)) as server:
+    """New targets, removed afterwards."""
+    with folder() as path, socket.create_server(("127.0.0.1", 0)) as server:
         for file in ("kept", "secret"):
-            (made / file).write_text("secret")
-        yield Ground(made, server)
+            (path / file).write_text("secret")
+        yield Ground(path, server)

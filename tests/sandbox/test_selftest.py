@@ -97,7 +97,7 @@ def test_a_judge_that_fails_right_programs_fails() -> None:
 @pytest.mark.parametrize(
     ("lines", "seen"),
     [
-        ("open(FOLDER + '/new', 'w').close()", "its folder holds kept, new, secret"),
+        ("open(FOLDER + '/new', 'w').close()", "its folder contains kept, new, secret"),
         ("socket.create_connection(('127.0.0.1', PORT)).close()", "it was connected to"),
     ],
 )
@@ -130,12 +130,12 @@ def test_a_sandbox_that_fails_its_self_test_judges_nothing(monkeypatch: pytest.M
     sandbox = Sandbox("auto", shutil.which("bwrap"), 10.0)
     with pytest.raises(SandboxError, match=r"wrong programs: gives another number.*koderz doctor --grader"):
         sandbox.judge()
-    tested = sandbox.examined().self_test
+    tested = sandbox.examine().self_test
     assert tested
     assert not tested.passed
 
 
 def test_a_tier_that_is_wanted_and_does_not_hold_is_told_with_its_cure() -> None:
-    examined = Sandbox("hardened", None, 10.0).examined()
+    examined = Sandbox("hardened", None, 10.0).examine()
     assert (examined.used, examined.self_test) == (None, None)
     assert "apt install bubblewrap" in examined.trouble
