@@ -3,7 +3,7 @@ import ast
 import pytest
 from small_problem import checks
 
-from koderz_core.sandbox.inside.excerpt import excerpt, shown
+from koderz_core.sandbox.inside.faults import excerpt, shown
 from koderz_core.sandbox.inside.instrument import asserts_in, instrument
 from koderz_core.sandbox.tiers import count_tests
 

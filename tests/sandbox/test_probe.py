@@ -9,7 +9,7 @@ from small_problem import best_tier, judge_of
 
 from koderz_core.errors import PlanError
 from koderz_core.records import Observed, PublicProblem
-from koderz_core.sandbox.inside.probing import text_of
+from koderz_core.sandbox.inside.serving import text_of
 from koderz_core.sandbox.judge import MOST_CALLS, MOST_CHARACTERS, BoxedJudge
 
 ECHO = "class Node: pass\ndef echo(x):\n    return x"
@@ -106,7 +106,7 @@ def test_a_program_that_does_not_load_answers_each_call_with_why(code: str) -> N
 
 
 def test_no_call_is_evaluated_where_the_answers_are_made_up() -> None:
-    forging = "setattr(__import__('sys').modules['inside.probing'], 'text_of', lambda _: 'forged')"
+    forging = "setattr(__import__('sys').modules['inside.serving'], 'text_of', lambda _: 'forged')"
     assert [one.value for one in probed(ECHO, forging, "echo(1)")] == ["None", "1"]
 
 
