@@ -110,7 +110,7 @@ class _LoadedProgram:
         if error := self._failed.pop(target, None):
             raise error
         items: list[object] = []
-        iterator: Iterator[object] = self._kept[target]
+        iterator: Any = self._kept[target]  # Any: an iterator of the program
         try:
             while len(items) < question["count"]:
                 items.append(next(iterator))
