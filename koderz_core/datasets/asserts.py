@@ -27,7 +27,8 @@ def one_assert(source: str, field: str) -> ast.Assert:
 
 def check_source(body: Iterable[ast.stmt], entry_point: str, head: str = "") -> str:
     """Source that defines ``check(candidate)`` with these statements; ``head`` precedes the definition."""
-    nodes = (_Renaming().visit(node) if entry_point == "check" else node for node in body)  # the tests take that name
+    # The tests define a function ``check`` themselves.
+    nodes = map(Renaming("check").visit, body) if entry_point == "check" else body
     # An unparsed string literal is on one line, so indenting changes none.
     lines = [f"    {line}\n" for node in nodes for line in ast.unparse(node).split("\n")]
     return f"{head}\n\ndef check(candidate):\n{''.join(lines)}".lstrip("\n")
@@ -38,6 +39,16 @@ def names_in(nodes: Iterable[ast.AST]) -> set[str]:
     return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-class _Renaming(ast.NodeTransformer):
+def has_float(node: ast.AST) -> bool:
+    """Whether a float constant occurs in a tree."""
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, float) for part in ast.walk(node))
+
+
+class Renaming(ast.NodeTransformer):
+    """Replaces a function's name by ``candidate``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name("candidate", node.ctx) if node.id == "check" else node
+        return ast.Name("candidate", node.ctx) if node.id == self._name else node

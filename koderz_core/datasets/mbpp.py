@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from koderz_core.config import Settings
-from koderz_core.datasets.asserts import check_source, names_in, one_assert, statements
+from koderz_core.datasets.asserts import check_source, has_float, names_in, one_assert, statements
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, PlusRow, with_like
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.sources import load_published
@@ -169,7 +169,7 @@ def _lenient(node: ast.stmt, entry_point: str, plus: PlusTests) -> ast.stmt:
     match node:
         case ast.Assert(
             test=ast.Compare(left=ast.Call(func=ast.Name(id=name)) as call, ops=[ast.Eq()], comparators=[value])
-        ) if name == entry_point and (plus.tolerance or plus.oracle in _OF_VALUES or _has_float(value)):
+        ) if name == entry_point and (plus.tolerance or plus.oracle in _OF_VALUES or has_float(value)):
             like = _call("like", value, *(call.args if plus.oracle in NEED_ARGUMENTS else []))
             return ast.Assert(ast.Compare(call, [ast.Eq()], [like]))
         case ast.Assert(test=ast.UnaryOp(op=ast.Not(), operand=ast.Call() as call)) if plus.oracle == "some":
@@ -181,7 +181,3 @@ def _lenient(node: ast.stmt, entry_point: str, plus: PlusTests) -> ast.stmt:
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _has_float(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(value))

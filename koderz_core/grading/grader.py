@@ -183,7 +183,11 @@ def _sample(number: int, line: bytes, problems: Mapping[str, Problem]) -> Sample
     kinds = [kind for kind in KINDS if kind in row]
     if len(kinds) != 1:
         raise DataError(f"both {' and '.join(kinds)}" if kinds else f"none of {', '.join(KINDS)}")
-    return Sample(number, problems[name], _program(kinds[0], _text(row, kinds[0]), problems[name]), row)
+    problem, (kind,) = problems[name], kinds
+    text = _text(row, kind)
+    if kind == "answer":
+        return Sample(number, problem, extract(text, problem.public), row)
+    return Sample(number, problem, Extracted(problem.public.prompt + text if kind == "completion" else text, kind), row)
 
 
 def _row(line: bytes) -> dict[str, Json]:
@@ -202,9 +206,3 @@ def _text(row: Mapping[str, Json], key: str) -> str:
     if not isinstance(row[key], str):
         raise DataError(f"{key} is not text")
     return str(row[key])
-
-
-def _program(kind: str, text: str, problem: Problem) -> Extracted:
-    if kind == "answer":
-        return extract(text, problem.public)
-    return Extracted(problem.public.prompt + text if kind == "completion" else text, kind)

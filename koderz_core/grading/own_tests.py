@@ -312,7 +312,9 @@ class _Reach:
             case ast.FunctionDef(name=name) if name not in self.named and not name.startswith("__"):
                 self.waiting.setdefault(name, []).append(node)
                 return [*node.decorator_list, node.args]
-            case ast.If(test=ast.Compare(left=left, comparators=[right])) if _is_name_of_module(left, right):
+            case ast.If(test=ast.Compare(left=left, comparators=[right])) if any(
+                isinstance(side, ast.Name) and side.id == "__name__" for side in (left, right)
+            ):
                 return list(node.orelse)
             case ast.Assert():
                 self.asserts.add(node)
@@ -320,10 +322,6 @@ class _Reach:
                 self.named.add(name)
                 return [*self.waiting.pop(name, ()), *ast.iter_child_nodes(node)]
         return list(ast.iter_child_nodes(node))
-
-
-def _is_name_of_module(*sides: ast.expr) -> bool:
-    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
 
 
 def _reach(tree: ast.Module) -> _Reach:

@@ -109,7 +109,8 @@ def _groups_of(tree: ast.Module, parameters: Sequence[str], entry_point: str = "
     """The groups in the order of their first parts; or why there are none."""
     check = _check(tree)
     parts = [node for node in check.body if _tests(node)] if check else []
-    if sum(map(_tests, parts)) < tests_in(tree) or any(_is_definition(node) for node in parts):
+    has_definition = any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in parts)
+    if has_definition or sum(map(_tests, parts)) < tests_in(tree):
         return "its asserts are in other functions, so they cannot be separated"
     shared = {name for part in parts for name in _names(part, ast.Store)}
     groups: list[_Group] = []
@@ -148,10 +149,6 @@ def _split(source: str, gate: Iterable[_Group], rest: Iterable[_Group]) -> Split
 
 def _tests(node: ast.stmt) -> int:
     return tests_in(ast.Module([node], []))
-
-
-def _is_definition(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:

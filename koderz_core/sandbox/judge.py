@@ -70,7 +70,8 @@ class BoxedJudge:
         if answer.report is None:
             return self._without_report(problem, tests, order, answer)
         report = answer.report
-        if report.stuck and self._needs_sharing(problem, tests):
+        canonical = self._of_canonical(problem, tests).report if report.stuck else None
+        if canonical and canonical.stuck:
             report = ask(self._workers, replace(order, shared=True)).report or report
         verdict = report.verdict(self.isolation)
         if verdict.passed and (report.changed or report.shared):
@@ -115,10 +116,6 @@ class BoxedJudge:
             message = f"the tests cannot be run on it: {answer.broken}"
             return Verdict(marks, (), False, "exception", message, 0.0, self.isolation)
         return Verdict(marks, (), False, "timeout", _STALLED, order.seconds, self.isolation)
-
-    def _needs_sharing(self, problem: Problem, tests: TestSet) -> bool:
-        report = self._of_canonical(problem, tests).report
-        return report is not None and report.stuck
 
     def _without_changes(self, problem: Problem, tests: TestSet, order: Order, passed: Verdict) -> Verdict:
         """``passed``, unless a test that does not examine changes fails with the tests' own objects unchanged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -20,7 +20,6 @@ from koderz_core.sandbox.selftest_programs import (
     PROBLEMS,
     WRONG,
     Attack,
-    Ground,
     Try,
     planted,
 )
@@ -82,7 +81,7 @@ def _run(
         *right,
         *(_fails(judge, "wrong programs", program) for program in wrong),
         *(_fails(judge, "cheats", cheat) for cheat in cheats),
-        *_attacked(judge, [attack for attack in attacks if attack.limited or judge.isolation != "limited"]),
+        *(_blocks(judge, attack) for attack in attacks if attack.limited or judge.isolation != "limited"),
         _passes(judge, "right after all that", "double", PROBLEMS["double"]),
     ]
     return SelfTest(judge.isolation, tuple(checks))
@@ -103,19 +102,13 @@ def _fails(judge: BoxedJudge, group: Group, program: Try) -> Check:
     return _check(group, program.name, run, lambda verdict: not verdict.passed)
 
 
-def _attacked(judge: BoxedJudge, attacks: Sequence[Attack]) -> Iterator[Check]:
-    for attack in attacks:
-        with planted() as ground:
-            yield _attack(judge, attack, ground)
-
-
-def _attack(judge: BoxedJudge, attack: Attack, ground: Ground) -> Check:
+def _blocks(judge: BoxedJudge, attack: Attack) -> Check:
     """Passes if the attack's program reports that it was blocked, and if it left no traces outside."""
-    program = ground.program(attack)
-    check = _check(
-        "attacks", attack.name, lambda: judge.check(PROBLEM, program, PROBLEM.tests), lambda verdict: verdict.passed
-    )
-    traces, seen = ground.traces(), BLOCKED if check.passed else check.seen
+    with planted() as ground:
+        program = ground.program(attack)
+        run = lambda: judge.check(PROBLEM, program, PROBLEM.tests)  # noqa: E731 (as above)
+        check = _check("attacks", attack.name, run, lambda verdict: verdict.passed)
+        traces, seen = ground.traces(), BLOCKED if check.passed else check.seen
     return Check("attacks", attack.name, check.passed and not traces, traces or seen)
 
 

@@ -74,17 +74,15 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     setup = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
     order = msgspec.json.encode(setup).decode()
     try:
-        return _fault(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
+        arguments = [*box.command(isolation, bwrap), str(_SCRIPT), order]
+        done = subprocess.run(
+            arguments, capture_output=True, env=box.ENVIRONMENT, cwd="/", timeout=_MAX_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return f"no answer in {_MAX_SECONDS:g} s"
     except OSError as error:
         return f"a process cannot be started: {error}"
-
-
-def _run(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        arguments, capture_output=True, env=box.ENVIRONMENT, cwd="/", timeout=_MAX_SECONDS, check=False
-    )
+    return _fault(isolation, done)
 
 
 def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> str:
@@ -96,15 +94,10 @@ def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> st
         return f"the kernel refuses ({output.refused}): it needs Linux 5.13 or later with Landlock and seccomp enabled"
     if output.broken:
         return f"honest programs do not work in it: {output.broken}"
-    if isolation == "limited":
-        return _without_memory_limit(output)
-    return f"a program in it still {', '.join(output.open)}" if output.open else ""
-
-
-def _without_memory_limit(output: _Output) -> str:
-    """The only promise of tier ``limited`` that is tested. macOS does not limit address space."""
-    broken = _TAKES_MEMORY in output.open and sys.platform != "darwin"
-    return f"a program in it still {_TAKES_MEMORY}" if broken else ""
+    attacks = list(output.open)
+    if isolation == "limited":  # it promises to limit memory only, and on macOS not even that
+        attacks = [_TAKES_MEMORY] if _TAKES_MEMORY in attacks and sys.platform != "darwin" else []
+    return f"a program in it still {', '.join(attacks)}" if attacks else ""
 
 
 def _not_started(stderr: str) -> str:

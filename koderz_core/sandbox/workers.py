@@ -76,7 +76,9 @@ class Workers:
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._idle or self._count() < self._limit)
             self._refuse_if_closed()
-            self._discard_dead()
+            for pair in [pair for pair in self._idle if not pair[1].alive]:
+                self._idle.remove(pair)
+                pair[1].discard()
             idle = next((pair for pair in reversed(self._idle) if pair[0] == family), None)
             if idle:
                 self._idle.remove(idle)
@@ -112,11 +114,6 @@ class Workers:
             else:
                 self._idle.append((family, worker))
             self._changed.notify_all()
-
-    def _discard_dead(self) -> None:
-        for pair in [pair for pair in self._idle if not pair[1].alive]:
-            self._idle.remove(pair)
-            pair[1].discard()
 
     def _count(self) -> int:
         return len(self._idle) + len(self._busy) + self._starting

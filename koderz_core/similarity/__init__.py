@@ -85,7 +85,8 @@ def normalised(program: str) -> str | None:
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            _remove_docstring(node)
+            documented = ast.get_docstring(node, clean=False) is not None
+            node.body = (node.body[1:] or [ast.Pass()]) if documented else node.body
     text = ast.unparse(tree)
     return text if text.strip() and len(text) <= MOST_CHARS else None
 
@@ -133,8 +134,3 @@ def _depth(tree: ast.AST) -> int:
     while level:
         depth, level = depth + 1, [child for node in level for child in ast.iter_child_nodes(node)]
     return depth
-
-
-def _remove_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    if ast.get_docstring(node, clean=False) is not None:
-        node.body = node.body[1:] or [ast.Pass()]

@@ -82,7 +82,7 @@ class _LoadedProgram:
             "do": self._do,
             "next": self._next,
             "evaluate": self._evaluate,
-            "tests": self._run_tests,
+            "tests": lambda question: {"report": shared.report(self._module, question)},
         }
         return lambda: answers[question["ask"]](question)
 
@@ -125,9 +125,6 @@ class _LoadedProgram:
     def _evaluate(self, question: Message) -> Message:
         expression = _compiled(question["expression"].strip(), "<call>", "eval")
         return {"value": encode(eval(expression, self._module.__dict__))}  # noqa: S307 (the point)
-
-    def _run_tests(self, question: Message) -> Message:
-        return {"report": shared.report(self._module, question)}
 
     def _keep(self, value: object) -> int | None:
         number = self._numbers.get(id(value))

@@ -102,7 +102,7 @@ def execute(cases: Cases, program: Program, function: Handle, recorder: Recorder
     exec(cases.code, names)  # noqa: S102 (the point)
     target = number_of(function)
     assert target is not None
-    marking = _Marking(cases, names["like"], names["some"] if cases.search else _same, recorder)
+    marking = _Marking(cases, names["like"], names["some"] if cases.search else lambda answer: answer, recorder)
     try:
         for calls in _batches(cases):
             for reply in program.answers(target, calls):
@@ -110,10 +110,6 @@ def execute(cases: Cases, program: Program, function: Handle, recorder: Recorder
     except ProgramEndedError as error:
         marking.end(error)
         raise
-
-
-def _same(answer: object) -> object:
-    return answer
 
 
 def _batches(cases: Cases) -> Iterator[Calls]:

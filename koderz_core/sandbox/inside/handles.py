@@ -117,7 +117,9 @@ class Snapshot:
         """Number and new content of each container that no longer has the same objects."""
         now = [_content(container) for container in self._containers]
         return [
-            [place, encode(new, names)] for place, new in enumerate(now) if not _is_same(self._contents[place], new)
+            [place, encode(new, names)]
+            for place, (old, new) in enumerate(zip(self._contents, now, strict=True))
+            if len(old) != len(new) or not all(map(operator.is_, old, new))
         ]
 
 
@@ -135,10 +137,6 @@ def _content(container: Any) -> list[Any]:  # Any: a list, dict or set of any va
     if isinstance(container, dict):
         return [part for pair in dict.items(container) for part in pair]
     return list(container)
-
-
-def _is_same(old: list[Any], new: list[Any]) -> bool:  # Any: as above
-    return len(old) == len(new) and all(map(operator.is_, old, new))
 
 
 def _fill(container: Any, content: list[Any]) -> None:  # Any: as above

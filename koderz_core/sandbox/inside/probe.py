@@ -54,7 +54,15 @@ def _attack(confine: Any, system_calls: Any, target: Target) -> str:  # Any: a m
             confine.die_with_parent(parent_pid)
             (kept,) = confine.keep_only(answer)
             confine.restrict(confine.Limits(_SECONDS, _MEMORY_BYTES), system_calls)
-            os.write(kept, json.dumps({"open": _open(target), "broken": _broken()}).encode())
+            os.write(
+                kept,
+                json.dumps(
+                    {
+                        "open": [name for name, attack in _ATTACKS.items() if _succeeds(attack, target)],
+                        "broken": _broken(),
+                    }
+                ).encode(),
+            )
         finally:
             os._exit(0)
     os.close(answer)
@@ -62,11 +70,6 @@ def _attack(confine: Any, system_calls: Any, target: Target) -> str:  # Any: a m
         text = output.read()
     os.waitpid(pid, 0)
     return text
-
-
-def _open(target: Target) -> list[str]:
-    """The attacks that succeeded."""
-    return [name for name, attack in _ATTACKS.items() if _succeeds(attack, target)]
 
 
 def _succeeds(attack: Callable[[Target], object], target: Target) -> bool:
