@@ -104,7 +104,7 @@ def test_the_table_of_sources_is_whole() -> None:
     assert set(SOURCES) == set(DATASETS) - {"humaneval"}
     for source in SOURCES.values():
         assert source.url.endswith(f"/{source.file}")
-        assert {urlsplit(one).scheme for one in (source.url, source.page)} == {"https"}
+        assert {urlsplit(url).scheme for url in (source.url, source.page)} == {"https"}
         assert (len(source.sha256), source.size_bytes > 0) in ((64, True), (0, False))
 
 

@@ -64,13 +64,13 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
     published = load_humaneval(Settings(humaneval_path=None)).problems
     rows = [
         {
-            "task_id": one.id,
-            "prompt": one.public.prompt,
-            "entry_point": one.public.entry_point,
-            "canonical_solution": one.canonical_solution.removeprefix(one.public.prompt),
-            "test": one.tests.source,
+            "task_id": problem.id,
+            "prompt": problem.public.prompt,
+            "entry_point": problem.public.entry_point,
+            "canonical_solution": problem.canonical_solution.removeprefix(problem.public.prompt),
+            "test": problem.tests.source,
         }
-        for one in published
+        for problem in published
     ]
     reading = read_own(lines(*rows))
     assert (reading.problems, reading.faults) == (published, ())
@@ -141,7 +141,7 @@ def test_a_field_that_stands_twice_is_told() -> None:
 
 def test_the_mark_that_some_editors_begin_a_file_with_is_no_part_of_it() -> None:
     reading = read_own(codecs.BOM_UTF8 + lines(ADD, [], ADD | {"task_id": "mine/2"}))
-    assert ([one.id for one in reading.problems], reading.lines) == (["mine/1", "mine/2"], (1, 3))
+    assert ([problem.id for problem in reading.problems], reading.lines) == (["mine/1", "mine/2"], (1, 3))
 
 
 @pytest.mark.parametrize("test", ["add(1, 2) or add(1, 3)", "add(1, 2) and True", "[*add(1, 2)]", "not add(0, 0)"])

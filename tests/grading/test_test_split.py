@@ -35,7 +35,7 @@ def test_each_assert_is_on_one_side_and_equal_calls_are_on_the_same(
     assert sorted(gate + rest) == sorted(f"candidate({call}) == {place}" for place, call in enumerate(calls))
     assert gate
     assert rest
-    assert not {one.split(" ")[0] for one in gate} & {one.split(" ")[0] for one in rest}
+    assert not {line.split(" ")[0] for line in gate} & {line.split(" ")[0] for line in rest}
     assert split_at_random(f"def check(candidate):\n{lines}", fraction, lot) == parts
 
 
@@ -116,10 +116,10 @@ def test_what_cannot_be_parted_says_why(body: str, said: str) -> None:
 
 def test_four_of_humaneval_cannot_be_parted() -> None:
     problems = load("humaneval", load_settings()).problems
-    parts = {one.id: split_at_random(one.tests.source, 0.5, one.id) for one in problems}
+    parts = {problem.id: split_at_random(problem.tests.source, 0.5, problem.id) for problem in problems}
     without = [name for name, found in parts.items() if isinstance(found, str)]
     assert without == ["HumanEval/32", "HumanEval/34", "HumanEval/38", "HumanEval/50"]
-    for one in problems:
-        found = parts[one.id]
+    for problem in problems:
+        found = parts[problem.id]
         if isinstance(found, SplitSource):
-            assert count_tests(found.gate) + count_tests(found.rest) == count_tests(one.tests.source)
+            assert count_tests(found.gate) + count_tests(found.rest) == count_tests(problem.tests.source)

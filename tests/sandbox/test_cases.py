@@ -72,7 +72,7 @@ def test_a_program_has_the_verdict_that_it_has_on_asserts(name):
         ("ab" * 9000, "ab" * 9000, {}),
         ("ab" * 9000, "ba" * 9000, {}),
     ],
-    ids=lambda one: repr(one)[:20],
+    ids=lambda value: repr(value)[:20],
 )
 def test_answers_are_compared_as_asserts_compare_them(right, answer, how):
     tests = cases(([0], right), ([1], right), **how)

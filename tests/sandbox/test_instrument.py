@@ -31,7 +31,7 @@ def test_asserts_are_found_in_the_order_in_which_they_are_numbered():
         "finally: assert candidate(3)",
         "assert candidate(4)",
     )
-    found = [f"assert {ast.unparse(one.test)}" for one in asserts_in(ast.parse(tests))]
+    found = [f"assert {ast.unparse(node.test)}" for node in asserts_in(ast.parse(tests))]
     assert tuple(found) == instrument(tests).sources
     assert len(found) == 5
 

@@ -119,10 +119,10 @@ def test_an_attack_gets_through_where_nothing_defends(attack: Attack) -> None:
     assert done.stdout.startswith("got through") or (attack.name == "becomes another program" and not done.stdout)
 
 
-@pytest.mark.parametrize("one", [*WRONG, *CHEATS], ids=lambda one: one.name)
-def test_a_wrong_program_fails_at_the_least_defended_tier_too(one) -> None:
-    problem = PROBLEMS[one.problem]
-    assert not judge_of("limited").check(problem, one.code, problem.tests).passed
+@pytest.mark.parametrize("program", [*WRONG, *CHEATS], ids=lambda program: program.name)
+def test_a_wrong_program_fails_at_the_least_defended_tier_too(program) -> None:
+    problem = PROBLEMS[program.problem]
+    assert not judge_of("limited").check(problem, program.code, problem.tests).passed
 
 
 def test_a_sandbox_that_fails_its_self_test_judges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from koderz_core.sandbox.tiers import TierStatus, probe
 
 
 def standing(isolation: str, bwrap: str | None = None) -> TierStatus:
-    return next(one for one in probe(bwrap) if one.isolation == isolation)
+    return next(tier for tier in probe(bwrap) if tier.isolation == isolation)
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def test_hardened_holds_here() -> None:
 
 @needs_linux
 def test_strong_and_limited_hold_without_bubblewrap() -> None:
-    assert [one.isolation for one in probe(None) if one.holds] == ["strong", "limited"]
+    assert [tier.isolation for tier in probe(None) if tier.holds] == ["strong", "limited"]
 
 
 def test_the_best_comes_first() -> None:
-    assert tuple(one.isolation for one in probe(None)) == ("hardened", "strong", "limited")
+    assert tuple(tier.isolation for tier in probe(None)) == ("hardened", "strong", "limited")
 
 
 @needs_linux
