@@ -152,13 +152,11 @@ class Worker:
             self._remove_folder()
             raise SandboxError(f"A worker could not be started: {error}. Free memory or processes.") from error
         self._guard = threading.Lock()  # guards the end of the process: a process id may be reused after it
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        ends = (self._process.stdin, self._process.stdout, self._process.stderr)
-        self._in, self._out, self._progress = (end.fileno() for end in ends)
-        for fd in (self._in, self._out, self._progress):
-            os.set_blocking(fd, False)
+        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._pipes = [pipe for pipe in pipes if pipe is not None]  # all three
+        self._in, self._out, self._progress = (pipe.fileno() for pipe in self._pipes)
+        for pipe in self._pipes:
+            os.set_blocking(pipe.fileno(), False)
         try:
             self._read(time.monotonic() + START_SECONDS)
         except (LostError, TimeoutError) as error:
@@ -199,15 +197,13 @@ class Worker:
 
     def discard(self) -> None:
         """End it and free its resources. Only for the thread that uses it, or if no thread does."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._process.stdin.close()  # an idle worker then ends by itself, after its own processes
+        stdin, *others = self._pipes
+        stdin.close()  # an idle worker then ends by itself, after its own processes
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING_SECONDS)
         self.kill()
-        self._process.stdout.close()
-        self._process.stderr.close()
+        for pipe in others:
+            pipe.close()
         self._remove_folder()
 
     def _wait_for_group(self) -> None:
