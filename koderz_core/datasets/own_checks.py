@@ -13,9 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from koderz_core.datasets.asserts import check_source, one_assert, statements
@@ -36,6 +36,13 @@ def _require(holds: Callable[[str], object], fault: str) -> AfterValidator:
         return text
 
     return AfterValidator(checked)
+
+
+def _inputs(value: object) -> str:
+    """The JSON of a list of calls, each a list of arguments; "" if it is empty."""
+    if not isinstance(value, list) or not all(isinstance(call, list) for call in value):
+        raise ValueError("is not a list of lists")
+    return json.dumps(value) if value else ""
 
 
 Text = Annotated[str, _require(str.strip, "is empty")]
@@ -59,8 +66,8 @@ class OwnRow(BaseModel):
     canonical_solution: str = Field(
         default="", description="write the continuation of the prompt or a whole program, or omit the field"
     )
-    plus_input: list[list[Any]] = Field(  # Any: JSON
-        default=[], description="write one list of arguments per call, such as [[1, 2], [3, 4]]"
+    plus_input: Annotated[str, BeforeValidator(_inputs)] = Field(
+        default="", description="write one list of arguments per call, such as [[1, 2], [3, 4]]"
     )
     atol: float = Field(
         default=0.0, ge=0, lt=1e9, description="write the absolute tolerance for answers to plus_input, such as 1e-6"
@@ -83,16 +90,14 @@ def row_of(line: bytes) -> OwnRow | list[Complaint]:
 
     try:
         fields = json.loads(line.decode(), object_pairs_hook=members)
+        if not isinstance(fields, dict):
+            return [("", "not a JSON object", "write {...} with the fields that docs/datasets.md lists")]
+        row = OwnRow.model_validate(fields)
+        return [*_duplicates(names), *_misspellings(fields)] or row
+    except ValidationError as error:
+        return [*_duplicates(names), *_misspellings(fields), *map(_complaint, error.errors())]
     except (ValueError, RecursionError) as error:
         return [("", f"not JSON: {error}", "write one JSON object per line, in UTF-8")]
-    if not isinstance(fields, dict):
-        return [("", "not a JSON object", "write {...} with the fields that docs/datasets.md lists")]
-    faults = [*_duplicates(names), *_misspellings(fields)]
-    try:
-        row = OwnRow.model_validate(fields)
-    except ValidationError as error:
-        return faults + [_complaint(details) for details in error.errors()]
-    return faults or row
 
 
 def _complaint(error: ErrorDetails) -> Complaint:
@@ -135,7 +140,7 @@ def problem_of(row: OwnRow) -> Problem:
     """The problem of a row without faults."""
     preamble = preamble_of(row.prompt, row.entry_point) or ""
     public = PublicProblem(row.task_id, row.prompt, row.entry_point, preamble)
-    plus = PlusTests(json.dumps(row.plus_input), tolerance=row.atol) if row.plus_input else None
+    plus = PlusTests(row.plus_input, tolerance=row.atol) if row.plus_input else None
     return Problem(public, TestSet(_source(row)), _program(row), plus)
 
 

@@ -107,7 +107,7 @@ def test_humanevals_own_lines_are_of_this_format() -> None:
             "field canonical_solution: is not",
         ),
         ({"canonical_solution": 1}, "field canonical_solution: should be a valid string"),
-        ({"plus_input": [1]}, "field plus_input: item 1 should be a valid list"),
+        ({"plus_input": [1]}, "field plus_input: is not a list of lists"),
         ({"plus_input": [[1, 2]], "canonical_solution": ""}, "field plus_input: needs a canonical_solution"),
         ({"plus_inputs": [[1, 2]]}, "field plus_inputs: is not a field of this format; did you mean plus_input?"),
         ({"atol": -1}, "field atol: should be greater than or equal to 0"),
