@@ -21,6 +21,7 @@ from pydantic_core import ErrorDetails
 from koderz_core.datasets.asserts import check_source, one_assert, statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.errors import DataError
+from koderz_core.input_files import surrogate_in
 from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
 
 Complaint = tuple[str, str, str]
@@ -45,7 +46,8 @@ def _inputs(value: object) -> str:
     return json.dumps(value) if value else ""
 
 
-Text = Annotated[str, _require(str.strip, "is empty")]
+Text = Annotated[str, _require(lambda text: not surrogate_in(text), "contains a lone surrogate, half a character")]
+SomeText = Annotated[Text, _require(str.strip, "is empty")]
 
 
 class OwnRow(BaseModel):
@@ -56,14 +58,14 @@ class OwnRow(BaseModel):
     task_id: Annotated[
         str, _require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "cannot be an id")
     ] = Field(description="give the problem an id of at most 120 characters without blanks and commas: 'mine/1'")
-    prompt: Text = Field(description="write the task for the model, ideally the function's signature with a docstring")
+    prompt: SomeText = Field(description="write the task for the model, ideally the function's signature with a docstring")
     entry_point: Annotated[
         str,
         _require(lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not the name of a function"),
     ] = Field(description="name the function that tests call")
-    test: str = Field(default="", description="write Python that defines check(candidate)")
-    asserts: list[Text] = Field(default=[], min_length=1, description='write ["assert add(1, 2) == 3", ...]')
-    canonical_solution: str = Field(
+    test: Text = Field(default="", description="write Python that defines check(candidate)")
+    asserts: list[SomeText] = Field(default=[], min_length=1, description='write ["assert add(1, 2) == 3", ...]')
+    canonical_solution: Text = Field(
         default="", description="write the continuation of the prompt or a whole program, or omit the field"
     )
     plus_input: Annotated[str, BeforeValidator(_inputs)] = Field(
