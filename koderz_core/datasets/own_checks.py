@@ -58,7 +58,7 @@ class OwnRow(BaseModel):
     task_id: Annotated[
         str, _require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "cannot be an id")
     ] = Field(description="give the problem an id of at most 120 characters without blanks and commas: 'mine/1'")
-    prompt: SomeText = Field(description="write the task for the model, ideally the function's signature with a docstring")
+    prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")
     entry_point: Annotated[
         str,
         _require(lambda text: text.isidentifier() and not keyword.iskeyword(text), "is not the name of a function"),
