@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from koderz_core.errors import KoderzError
-from koderz_core.records import Isolation, Problem, Verdict
+from koderz_core.records import Isolation, Problem
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.selftest_programs import (
     ATTACKS,
@@ -82,39 +82,32 @@ def _run(
         *(_fails(judge, "wrong programs", program) for program in wrong),
         *(_fails(judge, "cheats", cheat) for cheat in cheats),
         *(_blocks(judge, attack) for attack in attacks if attack.limited or judge.isolation != "limited"),
-        _passes(judge, "right after all that", "double", PROBLEMS["double"]),
+        _right(judge, "double", PROBLEMS["double"], "right after all that"),
     ]
     return SelfTest(judge.isolation, tuple(checks))
 
 
-def _right(judge: BoxedJudge, name: str, problem: Problem) -> Check:
-    return _passes(judge, "right programs", name, problem)
-
-
-def _passes(judge: BoxedJudge, group: Group, name: str, problem: Problem) -> Check:
-    code = problem.canonical_solution or DOUBLES
-    return _check(group, name, lambda: judge.check(problem, code, problem.tests), lambda verdict: verdict.passed)
+def _right(judge: BoxedJudge, name: str, problem: Problem, group: Group = "right programs") -> Check:
+    return _check(judge, group, name, problem, problem.canonical_solution or DOUBLES)
 
 
 def _fails(judge: BoxedJudge, group: Group, program: Try) -> Check:
-    problem = PROBLEMS[program.problem]
-    run = lambda: judge.check(problem, program.code, problem.tests)  # noqa: E731 (called once, where errors are caught)
-    return _check(group, program.name, run, lambda verdict: not verdict.passed)
+    return _check(judge, group, program.name, PROBLEMS[program.problem], program.code, passes=False)
 
 
 def _blocks(judge: BoxedJudge, attack: Attack) -> Check:
     """Passes if the attack's program reports that it was blocked, and if it left no traces outside."""
     with planted() as ground:
-        program = ground.program(attack)
-        run = lambda: judge.check(PROBLEM, program, PROBLEM.tests)  # noqa: E731 (as above)
-        check = _check("attacks", attack.name, run, lambda verdict: verdict.passed)
+        check = _check(judge, "attacks", attack.name, PROBLEM, ground.program(attack))
         traces, seen = ground.traces(), BLOCKED if check.passed else check.seen
     return Check("attacks", attack.name, check.passed and not traces, traces or seen)
 
 
-def _check(group: Group, name: str, run: Callable[[], Verdict], wanted: Callable[[Verdict], bool]) -> Check:
+def _check(judge: BoxedJudge, group: Group, name: str, problem: Problem, code: str, *, passes: bool = True) -> Check:
+    """Whether ``code`` passes the tests of ``problem``, or fails them if ``passes`` is false."""
     try:
-        verdict = run()
+        verdict = judge.check(problem, code, problem.tests)
     except KoderzError as error:  # a lost worker, or tests that count as broken
         return Check(group, name, False, str(error))
-    return Check(group, name, wanted(verdict), "it passed" if verdict.passed else verdict.message or "it did not pass")
+    seen = "it passed" if verdict.passed else verdict.message or "it did not pass"
+    return Check(group, name, verdict.passed is passes, seen)
