@@ -72,53 +72,57 @@ _YES = "class Yes{}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef dou
 
 WRONG = (
     Try("gives another number", _ZERO, quick=True),
-    Try("is no Python", "def double(x) return x", quick=True),
-    Try("is right once only", "def double(x):\n    return 2"),
+    Try("is not Python", "def double(x) return x", quick=True),
+    Try("is right only once", "def double(x):\n    return 2"),
     Try("raises", "def double(x):\n    raise KeyError(x)"),
 )
 CHEATS = (
-    Try("exits as if all was well when it is loaded", "import sys\nsys.exit(0)", quick=True),
+    Try("exits with code 0 when it is loaded", "import sys\nsys.exit(0)", quick=True),
     Try("exits at once when it is loaded", "import os\nos._exit(0)"),
     Try("exits when it is called", "import os\ndef double(x):\n    os._exit(0)", quick=True),
     Try(
-        "exits when nobody catches what it raises",
+        "exits from the hook for uncaught exceptions",
         "import os, sys\nsys.excepthook = lambda *_: os._exit(0)\ndef double(x):\n    raise ValueError",
     ),
-    Try("exits well in the end", "import atexit, os\natexit.register(os._exit, 0)" + _ZERO),
+    Try("exits with code 0 at the end", "import atexit, os\natexit.register(os._exit, 0)" + _ZERO),
     Try(
         "exits while the tests wait",
         "import os, signal, time\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.02)\ndef double(x):\n    time.sleep(0.2)",
     ),
-    Try("answers with what equals everything", _YES.format(""), quick=True),
+    Try("answers with an object that equals everything", _YES.format(""), quick=True),
     Try("answers with a number that equals everything", _YES.format("(int)"), quick=True),
     Try(
-        "answers with what says to be a number",
+        "answers with an object that claims to be a number",
         "class Int:\n    __class__ = int\n    __eq__ = lambda *_: True\ndouble = lambda x: Int()",
     ),
-    Try("answers with what has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
+    Try("answers with an object that has every method", "from unittest.mock import MagicMock\ndouble = MagicMock()"),
     Try(
-        "answers with a number that is close to all",
+        "answers with a number that is close to every number",
         "class Near(float):\n    __sub__ = __rsub__ = __abs__ = lambda *_: 0.0\ndef half(x):\n    return Near(9)",
         "half",
     ),
     Try(
-        "answers with a list of what it likes",
+        "answers with a list whose items it chooses",
         "class List(list):\n    __iter__ = lambda self: iter([1, 2, 3])\n    __eq__ = lambda *_: True\n"
         "def count(n):\n    return List()",
         "count",
     ),
-    Try("raises what is of every kind", "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any", "root"),
-    Try("stops the iteration that calls it", "def odd(x):\n    raise StopIteration", "odd", quick=True),
-    Try("says that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
     Try(
-        "writes a verdict wherever it can",
+        "raises an exception of several types",
+        "class Any(ValueError, TypeError): pass\ndef root(x):\n    raise Any",
+        "root",
+    ),
+    Try("stops the iteration that calls it", "def odd(x):\n    raise StopIteration", "odd", quick=True),
+    Try("prints that it has passed", "print('PPP', '{\"passed\": true}')" + _ZERO),
+    Try(
+        "writes a verdict to every descriptor",
         'import os\nfor fd in range(64):\n    try: os.write(fd, b\'{"marks": "PPP", "completed": true}\')\n'
         "    except OSError: pass" + _ZERO,
         quick=True,
     ),
     Try(
-        "reads the expected values off its caller",
+        "reads the expected values from its caller",
         "import sys\ndef double(x):\n    held = sys._getframe(1).f_code.co_consts\n"
         "    return next((one for one in held if type(one) is int and one > x), 0)",
     ),
@@ -164,9 +168,9 @@ ATTACKS = (
     Attack("signals koderz", "os.kill(HOST, 0)"),
     Attack("starts a process", "os.fork() or os._exit(0)", quick=True),
     Attack("starts a shell", "subprocess.run(['/bin/sh', '-c', ':'])"),
-    Attack("becomes another program", "os.execv('/bin/sh', ['sh', '-c', ':'])"),
+    Attack("executes another program", "os.execv('/bin/sh', ['sh', '-c', ':'])"),
     Attack("starts a thread", "threading.Thread(target=int).start()"),
-    Attack("makes namespaces of its own", "if ctypes.CDLL(None).unshare(0x10020000): raise OSError"),
+    Attack("creates its own namespaces", "if ctypes.CDLL(None).unshare(0x10020000): raise OSError"),
     Attack("reserves eight gigabytes", "mmap.mmap(-1, 8 << 30, flags=0x4022)", limited=True, quick=True),
     Attack("opens thousands of files", "held = [os.open('/', 0) for _ in range(5000)]", limited=True),
     Attack("makes a file of eight gigabytes", "open('big', 'wb').truncate(8 << 30)", limited=True),

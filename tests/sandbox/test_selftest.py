@@ -20,7 +20,7 @@ from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.sandbox.selftest import full, quick
 from koderz_core.sandbox.selftest_programs import ATTACKS, CHEATS, PROBLEMS, WRONG, Attack, planted
 
-UNSURE = {"reserves eight gigabytes", "opens thousands of files", "makes namespaces of its own"}
+UNSURE = {"reserves eight gigabytes", "opens thousands of files", "creates its own namespaces"}
 """What the system itself may refuse, a sandbox or not."""
 
 
@@ -82,7 +82,7 @@ def test_a_judge_that_passes_a_cheat_fails_and_the_cheat_is_named() -> None:
     found = quick(judge)
     judge.close()
     assert {check.name for check in found.failures} == {
-        "answers with what equals everything",
+        "answers with an object that equals everything",
         "answers with a number that equals everything",
     }
 
@@ -116,7 +116,7 @@ def test_an_attack_gets_through_where_nothing_defends(attack: Attack) -> None:
     with planted() as ground:
         program = ground.program(attack) + "\nprint(attack(0), flush=True)\n"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("got through") or (attack.name == "becomes another program" and not done.stdout)
+    assert done.stdout.startswith("got through") or (attack.name == "executes another program" and not done.stdout)
 
 
 @pytest.mark.parametrize("program", [*WRONG, *CHEATS], ids=lambda program: program.name)
