@@ -74,15 +74,17 @@ def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
     setup = {"boxed": isolation != "limited", "readable": box.readable(), "target": target}
     order = msgspec.json.encode(setup).decode()
     try:
-        arguments = [*box.command(isolation, bwrap), str(_SCRIPT), order]
-        done = subprocess.run(
-            arguments, capture_output=True, env=box.ENVIRONMENT, cwd="/", timeout=_MAX_SECONDS, check=False
-        )
+        return _fault(isolation, _run([*box.command(isolation, bwrap), str(_SCRIPT), order]))
     except subprocess.TimeoutExpired:
         return f"no answer in {_MAX_SECONDS:g} s"
     except OSError as error:
         return f"a process cannot be started: {error}"
-    return _fault(isolation, done)
+
+
+def _run(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        arguments, capture_output=True, env=box.ENVIRONMENT, cwd="/", timeout=_MAX_SECONDS, check=False
+    )
 
 
 def _fault(isolation: Isolation, done: subprocess.CompletedProcess[bytes]) -> str:

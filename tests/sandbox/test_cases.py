@@ -117,8 +117,8 @@ SEND = """
 import json, os, sys
 def asked():
     frame = sys._getframe()
-    while "asked" not in frame.f_locals or "calls" not in frame.f_locals["asked"]: frame = frame.f_back
-    return frame.f_locals["asked"]
+    while "question" not in frame.f_locals or "calls" not in frame.f_locals["question"]: frame = frame.f_back
+    return frame.f_locals["question"]
 def send(number, **reply): os.write(3, json.dumps({"number": number, **reply}).encode() + b"\\n")
 """
 ALWAYS_EQUAL = "class Same{0}:\n    __eq__ = lambda *_: True\n    __hash__ = None\ndef double(x): return Same({1})"
