@@ -117,7 +117,7 @@ def test_a_folder_is_refused_wherever_a_file_is_written(koderz: Any, tmp_path: P
 def test_an_empty_list_of_names_is_named(koderz: Any, option: str) -> None:
     said = koderz(*PLAN, *(WEAK if option != "--coder" else ()), option, "")
     line = one_line_of_error(said)
-    about = {"--problems": "Problems cannot", "--configuration": "A configuration is", "--ablate": "No ablation is"}
+    about = {"--problems": "does not select problems", "--configuration": "A configuration is", "--ablate": "No ablation is"}
     assert (said.code, about.get(option, f"{option} is empty") in line) == (2, True), line
 
 
@@ -255,4 +255,4 @@ def test_a_file_that_is_too_long_is_not_read_to_its_end(koderz: Any, name: str) 
         with Path(name).open("wb") as file:
             file.truncate(1 << 40)
     said = koderz("grade", name)
-    assert (said.code, "at most 256 MB are read" in one_line_of_error(said)) == (3, True)
+    assert (said.code, "reads at most 256 MB" in one_line_of_error(said)) == (3, True)
